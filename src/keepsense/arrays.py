@@ -1,0 +1,132 @@
+"""Small frozen array structures that taxonomies are made of: compressed rows, and tables of strings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
+    """Return the array, made read-only."""
+    if array.flags.writeable:
+        array.flags.writeable = False
+    return array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Ragged integer rows in two arrays (compressed sparse rows): row i is `indices[starts[i]:starts[i+1]]`.
+
+    >>> rows = Rows.from_pairs([0, 2, 2], [5, 7, 6], 3)
+    >>> [rows[i].tolist() for i in range(len(rows))]
+    [[5], [], [7, 6]]
+    """
+
+    starts: Ints
+    indices: Ints
+
+    def __post_init__(self) -> None:
+        frozen(self.starts)
+        frozen(self.indices)
+
+    @classmethod
+    def from_pairs(cls, row: Sequence[int] | Ints, value: Sequence[int] | Ints, n_rows: int) -> Rows:
+        """Group `value` by `row`, keeping the given order inside each row."""
+        row = np.asarray(row, dtype=np.int64)
+        value = np.asarray(value, dtype=np.int32)
+        order = np.argsort(row, kind="stable")
+        starts = np.zeros(n_rows + 1, dtype=np.int32)
+        np.cumsum(np.bincount(row, minlength=n_rows), out=starts[1:])
+        return cls(starts, value[order])
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, i: int) -> Ints:
+        return self.indices[self.starts[i] : self.starts[i + 1]]
+
+    @property
+    def sizes(self) -> Ints:
+        """Length of each row."""
+        return self.starts[1:] - self.starts[:-1]
+
+    def row_of(self) -> Ints:
+        """Row number of each entry of `indices`."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.sizes)
+
+    def reversed(self, n_rows: int) -> Rows:
+        """Rows of the opposite direction: for children from parents, say."""
+        return Rows.from_pairs(self.indices, self.row_of(), n_rows)
+
+    def gather(self, rows: Ints) -> Ints:
+        """All entries of the given rows, one after the other."""
+        sizes = self.sizes[rows]
+        total = int(sizes.sum())
+        if total == 0:
+            return np.empty(0, dtype=np.int32)
+        first = np.repeat(self.starts[:-1][rows] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+        found: Ints = self.indices[np.arange(total) + first]
+        return found
+
+
+class Strings:
+    """A frozen table of strings held as one UTF-8 block, decoded when first read.
+
+    >>> table = Strings.of(["coma", "neuropathy"])
+    >>> len(table), table[1], list(table)
+    (2, 'neuropathy', ['coma', 'neuropathy'])
+    """
+
+    __slots__ = ("_block", "_list", "_size")
+
+    def __init__(self, block: NDArray[np.uint8], size: int) -> None:
+        self._block: NDArray[np.uint8] | None = block
+        self._size = size
+        self._list: list[str] | None = None
+
+    @classmethod
+    def of(cls, values: Iterable[str]) -> Strings:
+        """Make a table; strings may not hold the NUL character."""
+        items = list(values)
+        table = cls(np.empty(0, dtype=np.uint8), len(items))
+        table._list = items
+        table._block = None
+        return table
+
+    @property
+    def block(self) -> NDArray[np.uint8]:
+        """The strings as one NUL-separated UTF-8 block."""
+        if self._block is None:
+            joined = "\0".join(self._list or ())
+            if joined.count("\0") != max(0, self._size - 1):
+                raise ValueError("a string holds the NUL character")
+            return np.frombuffer(joined.encode("utf-8"), dtype=np.uint8)
+        return self._block
+
+    def _decoded(self) -> list[str]:
+        if self._list is None:
+            items = bytes(self.block).decode("utf-8").split("\0") if self._size else []
+            if len(items) != self._size:
+                raise ValueError(f"a table of {self._size} strings holds {len(items)}")
+            self._list = items
+        return self._list
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, i: int) -> str:
+        return self._decoded()[i]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._decoded())
+
+    def take(self, positions: Iterable[int]) -> Strings:
+        """A table of the strings at the given positions."""
+        items = self._decoded()
+        return Strings.of(items[i] for i in positions)

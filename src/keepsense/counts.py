@@ -1,0 +1,217 @@
+"""What methods see of a table: its distinct tuples as integer codes, with weights. Never a row's identity.
+
+An engine makes `Counts` with one GROUP BY; `Counts.of` makes them from columns in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Ints, Rows, frozen
+from keepsense.errors import BadInput, did_you_mean
+
+Value = Hashable
+"""A cell as it stands in the table: a string, a number, a date, or None where it is missing."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histogram:
+    """How often each value of one more column occurs under each distinct tuple: additive, so it survives merging.
+
+    >>> h = Histogram(("flu", "cold"), Rows.from_pairs([0, 0, 1], [0, 1, 1], 2), np.array([3, 1, 2]))
+    >>> h.table().tolist()
+    [[3, 1], [0, 2]]
+    """
+
+    values: tuple[Value, ...]
+    rows: Rows
+    counts: NDArray[np.int64]
+
+    def table(self) -> NDArray[np.int64]:
+        """Dense tuples x values table; for small value sets."""
+        dense = np.zeros((len(self.rows), len(self.values)), dtype=np.int64)
+        np.add.at(dense, (self.rows.row_of(), self.rows.indices), self.counts)
+        return dense
+
+    def total(self) -> NDArray[np.int64]:
+        """Count of each value over all tuples."""
+        return np.bincount(self.rows.indices, self.counts, len(self.values)).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Distinct tuples of some columns and how many rows hold each.
+
+    `codes[i, j]` is the position of tuple i's value in `values[j]`; `weights[i]` is its number of rows. `histograms`
+    count further columns (sensitive values, classes) under each tuple; `sums` add up numbers under each tuple.
+
+    >>> counts = Counts.of({"sex": ["f", "m", "f"], "job": ["nurse", "clerk", "nurse"]})
+    >>> counts.weights.tolist(), counts.total
+    ([2, 1], 3)
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Value, ...], ...]
+    codes: NDArray[np.int32]
+    weights: NDArray[np.int64]
+    histograms: Mapping[str, Histogram] = field(default_factory=dict)
+    sums: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.codes.shape != (len(self.weights), len(self.names)) or len(self.values) != len(self.names):
+            raise BadInput(f"counts: {self.codes.shape} codes do not fit {len(self.names)} columns")
+        frozen(self.codes)
+        frozen(self.weights)
+        object.__setattr__(self, "histograms", MappingProxyType(dict(self.histograms)))
+        object.__setattr__(self, "sums", MappingProxyType(dict(self.sums)))
+
+    @classmethod
+    def of(
+        cls,
+        columns: Mapping[str, Sequence[Any]],
+        *,
+        histograms: Mapping[str, Sequence[Any]] | None = None,
+        sums: Mapping[str, Sequence[float]] | None = None,
+        weights: Sequence[int] | None = None,
+    ) -> Counts:
+        """Count columns held in memory; values are numbered in order of first appearance, tuples likewise."""
+        names = tuple(columns)
+        coded = [encode(columns[name]) for name in names]
+        values = tuple(v for v, _ in coded)
+        n = len(coded[0][1]) if coded else 0
+        for name, (_, codes) in zip(names, coded, strict=True):
+            if len(codes) != n:
+                raise BadInput(f"column {name!r} has {len(codes)} rows, the first column {n}")
+        table = np.stack([c for _, c in coded], axis=1) if coded else np.empty((n, 0), np.int32)
+        distinct, group = distinct_rows(table)
+        w = np.ones(n, np.int64) if weights is None else np.asarray(weights, np.int64)
+        m = len(distinct)
+        further = {}
+        for name, column in (histograms or {}).items():
+            labels, codes = encode(column)
+            further[name] = histogram(labels, codes, group, w, m)
+        return cls(
+            names,
+            values,
+            distinct,
+            np.bincount(group, w, m).astype(np.int64),
+            further,
+            {name: _added(group, np.asarray(x, np.float64) * w, m) for name, x in (sums or {}).items()},
+        )
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    @property
+    def total(self) -> int:
+        """Number of rows."""
+        return int(self.weights.sum())
+
+    def index(self, name: str) -> int:
+        """Position of a column."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise BadInput(
+                f"no column {name!r} among {', '.join(self.names)}.{did_you_mean(name, self.names)}"
+            ) from None
+
+    def column(self, name: str) -> Ints:
+        """Codes of one column, one for each distinct tuple."""
+        return self.codes[:, self.index(name)]
+
+    def values_of(self, name: str) -> tuple[Value, ...]:
+        """Dictionary of one column: the value each code stands for."""
+        return self.values[self.index(name)]
+
+    def marginal(self, name: str) -> NDArray[np.int64]:
+        """Rows that hold each value of one column, aligned with its dictionary."""
+        return np.bincount(self.column(name), self.weights, len(self.values_of(name))).astype(np.int64)
+
+    def joint(self, first: str, second: str) -> Any:
+        """Joint counts of two columns as a SciPy sparse matrix (values of the first x values of the second)."""
+        from scipy.sparse import coo_array
+
+        shape = (len(self.values_of(first)), len(self.values_of(second)))
+        return coo_array((self.weights, (self.column(first), self.column(second))), shape=shape).tocsr()
+
+    def project(self, names: Iterable[str]) -> Counts:
+        """Counts of some of the columns only; histograms and sums are added up."""
+        chosen = tuple(names)
+        at = [self.index(name) for name in chosen]
+        distinct, group = distinct_rows(self.codes[:, at])
+        return self._merged(chosen, tuple(self.values[j] for j in at), distinct, group)
+
+    def recoded(self, values: Sequence[tuple[Value, ...]], codes: NDArray[Any]) -> Counts:
+        """Counts after every tuple got new codes (same columns, new dictionaries): equal tuples merge."""
+        distinct, group = distinct_rows(np.ascontiguousarray(codes, dtype=np.int32))
+        return self._merged(self.names, tuple(values), distinct, group)
+
+    def _merged(
+        self, names: tuple[str, ...], values: tuple[tuple[Value, ...], ...], distinct: Ints, group: Ints
+    ) -> Counts:
+        m = len(distinct)
+        further = {
+            name: histogram(h.values, h.rows.indices, group[h.rows.row_of()], h.counts, m)
+            for name, h in self.histograms.items()
+        }
+        sums = {name: _added(group, x, m) for name, x in self.sums.items()}
+        return Counts(names, values, distinct, np.bincount(group, self.weights, m).astype(np.int64), further, sums)
+
+
+def _added(group: NDArray[Any], numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    return np.bincount(group, numbers, size).astype(np.float64)
+
+
+def encode(column: Sequence[Any]) -> tuple[tuple[Value, ...], NDArray[np.int32]]:
+    """Number the distinct values of a column in order of first appearance.
+
+    >>> encode(["b", "a", "b"])[1].tolist()
+    [0, 1, 0]
+    """
+    place: dict[Any, int] = {}
+    items = column.tolist() if isinstance(column, np.ndarray) else column
+    codes = np.fromiter((place.setdefault(v, len(place)) for v in items), dtype=np.int32, count=len(items))
+    return tuple(place), codes
+
+
+def distinct_rows(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Distinct rows in order of first appearance, and for each row the position of its distinct one.
+
+    >>> rows, group = distinct_rows(np.array([[1, 2], [0, 0], [1, 2]], dtype=np.int32))
+    >>> rows.tolist(), group.tolist()
+    ([[1, 2], [0, 0]], [0, 1, 0])
+    """
+    n, width = table.shape
+    if width == 0:
+        return np.empty((min(n, 1), 0), np.int32), np.zeros(n, np.int32)
+    key = np.zeros(n, dtype=np.int64)
+    for j in range(width):
+        column = table[:, j].astype(np.int64)
+        low = int(column.min()) if n else 0
+        span = int(column.max()) - low + 1 if n else 1
+        if (int(key.max()) if n else 0) > (2**62) // span:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        key = key * span + (column - low)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    return np.ascontiguousarray(table[first[order]]), rank[group]
+
+
+def histogram(
+    values: tuple[Value, ...], codes: NDArray[Any], group: NDArray[Any], weights: NDArray[Any], size: int
+) -> Histogram:
+    """Add up weights by (group, code) into a histogram of `size` groups."""
+    key = group.astype(np.int64) * len(values) + codes
+    distinct, where = np.unique(key, return_inverse=True)
+    counts = np.bincount(where, weights, len(distinct)).astype(np.int64)
+    width = max(1, len(values))
+    return Histogram(values, Rows.from_pairs(distinct // width, distinct % width, size), counts)

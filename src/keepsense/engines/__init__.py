@@ -1,0 +1,1 @@
+"""Where rows live: read, count, recode, map batches, write."""

@@ -1,0 +1,1 @@
+"""How data is changed: generalization, perturbation, aggregation."""

@@ -1,0 +1,1 @@
+"""Generalization: three recoding templates and one small file per algorithm on top."""

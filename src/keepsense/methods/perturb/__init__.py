@@ -1,0 +1,1 @@
+"""Perturbation: swapping, noise, randomized response."""

@@ -1,0 +1,1 @@
+"""What is promised: privacy models, the independent verifier, disclosure risk."""

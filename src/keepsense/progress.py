@@ -1,0 +1,46 @@
+"""Events that long work emits: steps for progress bars, traces and the guide.
+
+A method takes an optional `listener` and calls it with events; nobody has to listen.
+
+>>> seen = []
+>>> emit(seen.append, "node", done=3, total=10, chosen="age")
+>>> seen[0].name, seen[0].done, seen[0].details["chosen"]
+('node', 3, 'age')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One step of a running method: what happened, how far it is, and details for a trace.
+
+    >>> Event("start", 0, 4).fraction
+    0.0
+    """
+
+    name: str
+    done: float = 0.0
+    total: float | None = None
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def fraction(self) -> float | None:
+        """Share of the work that is done, or None where the total is not known."""
+        return None if not self.total else min(1.0, self.done / self.total)
+
+
+Listener = Callable[[Event], None]
+
+
+def emit(listener: Listener | None, name: str, done: float = 0.0, total: float | None = None, **details: Any) -> None:
+    """Tell the listener, if there is one.
+
+    >>> emit(None, "nobody listens")
+    """
+    if listener is not None:
+        listener(Event(name, done, total, details))

@@ -1,0 +1,193 @@
+"""What is done to a table, as data: for each distinct tuple its outputs. It can be saved, inspected and applied anywhere.
+
+Three forms, from the most general rule to the most particular:
+
+- `Cuts`: every value of a column becomes one other value, everywhere (full-domain levels and sub-tree cuts); whole
+  classes may be suppressed. Applies to next month's file too.
+- `Cells`: every distinct tuple becomes one or several output tuples whose multiplicities add up to its weight (local
+  recoding, swapping, noise, microaggregation). Applies to the very table it was made for.
+- `Draws`: every value is replaced by a random draw from its own distribution (PRAM, randomized response).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import frozen
+from keepsense.counts import Counts, Value, distinct_rows
+from keepsense.errors import BadInput
+
+SUPPRESSED = "*"
+"""What stands in a released cell whose value was suppressed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """One column's rule: each input value and what it becomes; `level` where it is one level of a hierarchy.
+
+    >>> Cut("age", (31, 38), ("30-39", "30-39"), level=1).outputs[0]
+    '30-39'
+    """
+
+    name: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    level: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) != len(self.outputs) or len(set(self.inputs)) != len(self.inputs):
+            raise BadInput(f"the cut of column {self.name!r} must give each input value exactly one output")
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """For each distinct tuple of a `Counts` one or more outputs.
+
+    Row r of the table says: `multiplicity[r]` rows of tuple `source[r]` become `codes[r]`, read in the dictionaries
+    `values`. `suppressed[r]` marks records released as suppressed.
+
+    >>> import numpy as np
+    >>> counts = Counts.of({"job": ["nurse", "nurse", "clerk"]})
+    >>> cells = Cells(("job",), (("nurse", "clerk"),), np.array([0, 0, 1]), np.array([[0], [1], [0]]), np.array([1, 1, 1]))
+    >>> cells.check(counts); cells.apply(counts).weights.tolist()
+    [2, 1]
+    """
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Value, ...], ...]
+    source: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    multiplicity: NDArray[np.int64]
+    suppressed: NDArray[np.bool_] | None = None
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for key, kind in (("source", np.int64), ("codes", np.int32), ("multiplicity", np.int64)):
+            object.__setattr__(self, key, frozen(np.array(getattr(self, key), dtype=kind)))
+        if self.suppressed is not None:
+            object.__setattr__(self, "suppressed", frozen(np.array(self.suppressed, dtype=np.bool_)))
+        object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
+
+    def check(self, counts: Counts) -> None:
+        """Refuse a recoding that loses, invents or repeats rows of the counts it is for."""
+        dealt = np.bincount(self.source, self.multiplicity, len(counts)).astype(np.int64)
+        if len(dealt) != len(counts) or (dealt != counts.weights).any() or (self.multiplicity < 1).any():
+            raise BadInput("the recoding's multiplicities do not add up to the weights of the tuples it is for")
+
+    def apply(self, counts: Counts) -> Counts:
+        """Counts of the released columns (suppressed records included)."""
+        distinct, group = distinct_rows(self.codes)
+        weights = np.bincount(group, self.multiplicity, len(distinct)).astype(np.int64)
+        return Counts(self.names, self.values, distinct, weights)
+
+    def cells(self, counts: Counts) -> Cells:
+        """Itself: the particular form of a recoding (see `Cuts.cells`)."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Every value of each column becomes one other value; the classes in `suppress` (output tuples) are suppressed.
+
+    >>> rule = Cuts((Cut("job", ("nurse", "clerk"), ("worker", "worker"), level=1),))
+    >>> rule.apply(Counts.of({"job": ["nurse", "clerk"]})).weights.tolist()
+    [2]
+    """
+
+    cuts: tuple[Cut, ...]
+    suppress: frozenset[tuple[Value, ...]] = frozenset()
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns it recodes."""
+        return tuple(cut.name for cut in self.cuts)
+
+    @property
+    def levels(self) -> tuple[int | None, ...]:
+        """Level of each column, where the cut is one level of a hierarchy."""
+        return tuple(cut.level for cut in self.cuts)
+
+    def cells(self, counts: Counts) -> Cells:
+        """The same recoding spelled out for the distinct tuples of one table."""
+        columns, dictionaries = [], []
+        for cut in self.cuts:
+            rule = dict(zip(cut.inputs, cut.outputs, strict=True))
+            outputs: dict[Value, int] = {}
+            lookup = np.empty(len(counts.values_of(cut.name)), dtype=np.int32)
+            missing = [v for v in counts.values_of(cut.name) if v not in rule]
+            if missing:
+                raise BadInput(
+                    f"column {cut.name!r} has {len(missing)} value(s) the recoding does not know; "
+                    "extend the hierarchy and make the recoding again"
+                )
+            for i, value in enumerate(counts.values_of(cut.name)):
+                lookup[i] = outputs.setdefault(rule[value], len(outputs))
+            columns.append(lookup[counts.column(cut.name)])
+            dictionaries.append(outputs)
+        codes = np.stack(columns, axis=1)
+        hidden = np.zeros(len(counts), dtype=np.bool_)
+        if self.suppress:
+            distinct, group = distinct_rows(codes)
+            labels = [list(d) for d in dictionaries]
+            bad = [tuple(labels[j][c] for j, c in enumerate(row)) in self.suppress for row in distinct.tolist()]
+            hidden = np.array(bad, dtype=np.bool_)[group]
+            for j, outputs in enumerate(dictionaries):
+                codes[hidden, j] = outputs.setdefault(SUPPRESSED, len(outputs))
+        return Cells(
+            self.names,
+            tuple(tuple(d) for d in dictionaries),
+            np.arange(len(counts)),
+            codes,
+            counts.weights,
+            hidden,
+            self.info,
+        )
+
+    def apply(self, counts: Counts) -> Counts:
+        """Counts of the released columns (suppressed records included)."""
+        return self.cells(counts).apply(counts)
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Every value of one column is replaced by a draw from its row of a transition matrix.
+
+    `probabilities[i, j]` is the chance that `inputs[i]` is released as `outputs[j]`.
+
+    >>> import numpy as np
+    >>> Draws("sex", ("f", "m"), ("f", "m"), np.array([[0.9, 0.1], [0.1, 0.9]])).probabilities.sum()
+    np.float64(2.0)
+    """
+
+    name: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    probabilities: NDArray[np.float64]
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        p = self.probabilities
+        if p.shape != (len(self.inputs), len(self.outputs)) or (p < 0).any() or not np.allclose(p.sum(1), 1, atol=1e-9):
+            raise BadInput(
+                f"the transition matrix of column {self.name!r} must have rows of probabilities that sum to 1"
+            )
+        object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The one column it recodes."""
+        return (self.name,)
+
+
+Recoding = Cuts | Cells | Draws
+"""Any of the three forms."""

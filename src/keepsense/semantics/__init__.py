@@ -1,0 +1,1 @@
+"""How far apart things are: distances, and the operators built on them."""

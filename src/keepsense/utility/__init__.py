@@ -1,0 +1,1 @@
+"""What was lost: information-loss and task measures."""
