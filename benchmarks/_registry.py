@@ -1,0 +1,62 @@
+"""What a benchmark is and how it is found."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import benchmarks
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One measured figure: what, how much, compared with what, and whether the bar holds."""
+
+    name: str
+    figure: float | None
+    unit: str
+    against: str
+    ratio: float | None
+    bar: str
+    holds: bool | None
+
+
+Benchmark = Callable[[], Iterable[Figure]]
+_FOUND: dict[str, Benchmark] = {}
+
+
+def benchmark(name: str) -> Callable[[Benchmark], Benchmark]:
+    """Register a benchmark under a name."""
+
+    def register(function: Benchmark) -> Benchmark:
+        _FOUND[name] = function
+        return function
+
+    return register
+
+
+def missing(name: str, peer: str, bar: str) -> Figure:
+    """What is reported where a peer is not installed: never silence."""
+    return Figure(name, None, "", f"{peer} (missing)", None, bar, None)
+
+
+def all_benchmarks() -> dict[str, Benchmark]:
+    """Every registered benchmark by name."""
+    for module in pkgutil.iter_modules(benchmarks.__path__):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"benchmarks.{module.name}")
+    return dict(sorted(_FOUND.items()))
+
+
+def best_of(function: Callable[[], Any], repeat: int = 3) -> float:
+    """Least seconds of a few calls."""
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        function()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
