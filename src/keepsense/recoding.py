@@ -1,4 +1,4 @@
-"""What is done to a table, as data: for each distinct tuple its outputs. It can be saved, inspected and applied anywhere.
+"""What is done to a table, as data: for each distinct tuple its outputs, saved, inspected and applied anywhere.
 
 Three forms, from the most general rule to the most particular:
 
@@ -54,7 +54,7 @@ class Cells:
 
     >>> import numpy as np
     >>> counts = Counts.of({"job": ["nurse", "nurse", "clerk"]})
-    >>> cells = Cells(("job",), (("nurse", "clerk"),), np.array([0, 0, 1]), np.array([[0], [1], [0]]), np.array([1, 1, 1]))
+    >>> cells = Cells(("job",), (("nurse", "clerk"),), np.array([0, 0, 1]), np.array([[0], [1], [0]]), np.ones(3))
     >>> cells.check(counts); cells.apply(counts).weights.tolist()
     [2, 1]
     """

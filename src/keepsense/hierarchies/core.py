@@ -89,7 +89,7 @@ class Hierarchy:
         missing = [value for value in values if value not in place]
         if missing:
             raise BadHierarchy(
-                f"{self.name}: the hierarchy misses {len(missing)} value(s) of the column, first {missing[0]!r}; add them"
+                f"{self.name}: the hierarchy misses {len(missing)} value(s) of the column, for instance {missing[0]!r}"
             )
         return np.array([place[value] for value in values], dtype=np.int32)
 

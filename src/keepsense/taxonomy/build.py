@@ -114,8 +114,8 @@ def from_arrays(
         if not join_roots:
             shown = ", ".join(_show(ids[r]) for r in roots[:3])
             raise BadTaxonomy(
-                f"{name}: there are {len(roots):,} roots ({shown}{', ...' if len(roots) > 3 else ''}); join them under a "
-                "virtual root with join_roots=True, or add the missing is-a links"
+                f"{name}: there are {len(roots):,} roots ({shown}{', ...' if len(roots) > 3 else ''}); join them under a"
+                " virtual root with join_roots=True, or add the missing is-a links"
             )
         if root_label in set(ids):
             raise BadTaxonomy(f"{name}: the virtual root's id {_show(root_label)} is taken; give another root_label")
