@@ -1,0 +1,125 @@
+"""Information content: from a corpus, or from the taxonomy itself (Rodríguez-García 2017, Sec. 4.3.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.semantics.sweep import subsumer_counts
+from keepsense.taxonomy import Concept, Taxonomy
+
+
+def corpus(taxonomy: Taxonomy, counts: Mapping[Concept, float] | NDArray[Any], *, smoothing: float = 1.0) -> Floats:
+    """-log of the share of a corpus that falls under each concept (Eq. 4.11).
+
+    `counts` are occurrences of the concepts themselves: an array, or a mapping of some of them. An occurrence counts
+    for everything above it, once. `smoothing` is added to every concept first, so that none has probability 0.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "animal"), ("dog", "animal")])
+    >>> corpus(pets, {"cat": 6}).round(3).tolist()
+    [0.251, 0.0, 2.197]
+    """
+    from keepsense.semantics._kernels import sum_below
+
+    if isinstance(counts, Mapping):
+        own = np.zeros(len(taxonomy))
+        for concept, number in counts.items():
+            own[taxonomy.code(concept)] += number
+    else:
+        own = np.array(counts, dtype=np.float64)
+    if len(own) != len(taxonomy) or (own < 0).any() or not np.isfinite(own).all():
+        raise BadInput(f"a corpus needs one non-negative count for each of the {len(taxonomy):,} concepts")
+    if smoothing < 0:
+        raise BadInput(f"smoothing cannot be negative: {smoothing}")
+    below = sum_below(taxonomy.parents.starts, taxonomy.parents.indices, own + smoothing)
+    if (below <= 0).any():
+        raise BadInput("some concepts never occur in the corpus; give a smoothing above 0")
+    content: Floats = -np.log(below / below[taxonomy.root])
+    return content + 0.0
+
+
+def seco(taxonomy: Taxonomy) -> Floats:
+    """1 - log(hyponyms + 1) / log(all concepts) (Seco et al. 2004; Eq. 4.15). Between 0 (root) and 1 (leaves).
+
+    Eq. 4.15 divides by the logarithm of the root's hyponyms, which makes the root's content slightly negative; counting
+    all concepts, the root included, makes it 0.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> seco(from_edges([("cat", "animal"), ("dog", "animal")])).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    if len(taxonomy) == 1:
+        return np.zeros(1)
+    content: Floats = 1.0 - np.log(taxonomy.hyponym_counts + 1.0) / np.log(len(taxonomy))
+    return content
+
+
+def zhou(taxonomy: Taxonomy, k: float = 0.5) -> Floats:
+    """Seco's content and relative depth, mixed with weight k (Zhou et al. 2008; Eq. 4.16). Between 0 and 1.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> zhou(from_edges([("cat", "animal"), ("dog", "animal")])).tolist()
+    [1.0, 0.0, 1.0]
+    """
+    if not 0 <= k <= 1:
+        raise BadInput(f"the weight k of Zhou's information content must lie between 0 and 1, not {k}")
+    if taxonomy.max_depth == 1:
+        return np.zeros(len(taxonomy))
+    relative = np.log(taxonomy.depth) / np.log(taxonomy.max_depth)
+    content: Floats = k * seco(taxonomy) + (1.0 - k) * relative
+    return content
+
+
+def sanchez(taxonomy: Taxonomy) -> Floats:
+    """-log((leaves / subsumers + 1) / (all leaves + 1)) (Sánchez et al. 2011; Eq. 4.17). The root has 0.
+
+    A leaf has 0 leaves below it, so all leaves have the same, largest content.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> sanchez(from_edges([("cat", "animal"), ("dog", "animal")])).round(4).tolist()
+    [1.0986, 0.0, 1.0986]
+    """
+    every = np.arange(len(taxonomy), dtype=np.int32)
+    ratio = taxonomy.leaf_counts / subsumer_counts(taxonomy, every)
+    content: Floats = -np.log((ratio + 1.0) / (float(taxonomy.leaf_counts[taxonomy.root]) + 1.0))
+    return content + 0.0
+
+
+_INTRINSIC: dict[str, Callable[[Taxonomy], Floats]] = {"seco": seco, "zhou": zhou, "sanchez": sanchez}
+
+
+def information_content(taxonomy: Taxonomy, source: str | NDArray[Any]) -> Floats:
+    """Information content by name (`seco`, `zhou`, `sanchez`) or as an array of one's own, checked.
+
+    A concept may not be less informative than a parent of it: distances would be negative.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> information_content(from_edges([("cat", "animal")]), "seco").tolist()
+    [1.0, 0.0]
+    """
+    if isinstance(source, str):
+        if source not in _INTRINSIC:
+            known = ", ".join(_INTRINSIC)
+            raise BadInput(
+                f"no information content is called {source!r}; there are: {known}.{did_you_mean(source, _INTRINSIC)}"
+            )
+        return _INTRINSIC[source](taxonomy)
+    content = np.array(source, dtype=np.float64)
+    if content.shape != (len(taxonomy),) or not np.isfinite(content).all() or (content < 0).any():
+        raise BadInput(
+            f"information content needs one finite, non-negative number a concept ({len(taxonomy):,} of them)"
+        )
+    child, parent = taxonomy.parents.row_of(), taxonomy.parents.indices
+    falling = np.flatnonzero(content[child] < content[parent] - 1e-12)
+    if len(falling):
+        worst = int(child[falling[0]])
+        raise BadInput(
+            f"information content falls from a parent to {taxonomy.label(worst)!r}; it must never fall downwards"
+        )
+    return content
