@@ -121,9 +121,10 @@ def sweep_lcs(
     n = len(starts) - 1
     best = np.empty((n, LANES), np.int64)
     climbed = np.zeros(n, np.int32)
+    nothing = np.int64(-1) << 60
     for first in range(0, len(row) - 1, LANES):
         lanes = min(LANES, len(row) - 1 - first)
-        best[:] = -1
+        best[:] = nothing
         for j in range(lanes):
             for k in range(row[first + j], row[first + j + 1]):
                 best[above[k], j] = np.int64(rank[above[k]]) << SHIFT

@@ -226,7 +226,8 @@ def _incidence(n: int, width: int, rows: Any) -> Any:
 
     if rows is None:
         return csr_array((n, width), dtype=np.float64)
-    table = csr_array((np.ones(len(rows.indices)), rows.indices, rows.starts), shape=(n, width))
+    parts = (np.ones(len(rows.indices)), rows.indices.copy(), rows.starts.copy())
+    table = csr_array(parts, shape=(n, width))
     table.sum_duplicates()
     return table.sign()
 
