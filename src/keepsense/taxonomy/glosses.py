@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Ints, Rows, Strings
 from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Concept, Taxonomy
-from keepsense.taxonomy.stems import content_words
+from keepsense.taxonomy.stems import content_words, plain_words
 
 GLOSSES = "glosses"
 _VOCABULARY = "gloss vocabulary"
@@ -26,14 +26,16 @@ _SIZES = "gloss sizes"
 _WORDS = "gloss words"
 
 
-def pack_glosses(glosses: Iterable[str]) -> tuple[dict[str, NDArray[Any]], dict[str, Strings]]:
+def pack_glosses(glosses: Iterable[str], *, english: bool = True) -> tuple[dict[str, NDArray[Any]], dict[str, Strings]]:
     """The `extra` arrays and `tables` of a taxonomy that hold its glosses' content words, one gloss a concept.
+
+    Other languages than English are not stemmed; words found in more than one gloss of fifty count as function words.
 
     >>> extra, tables = pack_glosses(["a large cat", "a cat and a dog"])
     >>> extra["gloss sizes"].tolist(), extra["gloss words"].tolist(), list(tables["gloss vocabulary"])
     ([2, 2], [2, 0, 0, 1], ['cat', 'dog', 'larg'])
     """
-    words = [content_words(text) for text in glosses]
+    words = [content_words(text) for text in glosses] if english else _rare_words([plain_words(t) for t in glosses])
     counts = Counter(w for row in words for w in row)
     vocabulary = sorted(counts, key=lambda w: (-counts[w], w))
     number = {w: i for i, w in enumerate(vocabulary)}
@@ -42,6 +44,14 @@ def pack_glosses(glosses: Iterable[str]) -> tuple[dict[str, NDArray[Any]], dict[
     flat = np.fromiter((number[w] for row in words for w in row), dtype=kind, count=int(sizes.sum()))
     size_kind = np.uint8 if not len(sizes) or sizes.max() < 256 else np.int32
     return {_SIZES: sizes.astype(size_kind), _WORDS: flat}, {_VOCABULARY: Strings.of(vocabulary)}
+
+
+def _rare_words(words: list[list[str]]) -> list[list[str]]:
+    """Without the words that too many glosses have; too few glosses tell nothing about that."""
+    if len(words) < 200:
+        return words
+    glosses_with = Counter(w for row in words for w in set(row))
+    return [[w for w in row if glosses_with[w] * 50 <= len(words)] for row in words]
 
 
 @lru_cache(maxsize=4)
@@ -90,7 +100,8 @@ def word_ids(taxonomy: Taxonomy, text: str) -> list[int]:
     True
     """
     number = _numbers(taxonomy)
-    return [number[w] for w in content_words(text) if w in number]
+    english = taxonomy.info.get("language", "en").startswith("en")
+    return [number[w] for w in (content_words if english else plain_words)(text) if w in number]
 
 
 def gloss(taxonomy: Taxonomy, concept: Concept) -> str | None:

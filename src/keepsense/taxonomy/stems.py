@@ -81,3 +81,12 @@ def content_words(text: str) -> list[str]:
     ['sport', 'charg', 'train', 'athlet', 'team']
     """
     return [stem(w) for w in _WORD.findall(text.lower()) if len(w) > 1 and w not in _STOP]
+
+
+def plain_words(text: str) -> list[str]:
+    """Words of a text as they are, in lower case: for languages the stemmer does not know.
+
+    >>> plain_words("Persona que enseña, 2 años")
+    ['persona', 'que', 'enseña', 'años']
+    """
+    return [w for w in _WORD.findall(text.lower()) if len(w) > 1]
