@@ -104,7 +104,10 @@ def _open(wn: Any, lexicon: str, where: str, download: str) -> Any:
     if len(matching) > 1:
         which = ", ".join(sorted(x.specifier() for x in matching))
         raise BadTaxonomy(f"wn: several installed wordnets are {lexicon!r}: {which}; name one of them")
-    absent = sorted(name for name, found in matching[0].requires().items() if found is None)
+    try:
+        absent = sorted(name for name, found in matching[0].requires().items() if found is None)
+    except LookupError as error:  # wn 1.1 raises where it documents None
+        absent = [str(error.args[0])]
     if absent:
         raise BadTaxonomy(
             f"wn: the wordnet {lexicon!r} takes its is-a links from {' and '.join(absent)}, which is not installed;"
