@@ -1,31 +1,44 @@
-# One command each; every target sets up .venv by itself. Needs only Python 3.11+ and make.
-PYTHON ?= python3
+# One command each; every target sets up .venv by itself. Needs only Python 3.11+ and make; uses uv where it is installed.
+# Set PYTHON=/path/to/python to choose the interpreter, ARGS="..." to pass options on, UV= to do without uv.
+NEW := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c '$(NEW)' >/dev/null 2>&1 && echo $$p && break; done)
+UV ?= $(shell command -v uv 2>/dev/null)
 PY := .venv/bin/python
 DATA ?= ../shared/data
 export KEEPSENSE_DATA := $(DATA)
+INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo test golden check format bench docs experiments wordnet clean
+.PHONY: help demo test golden check format bench docs experiments wordnet picture clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed -e 's/:[^#]*## /\t/' | expand -t 14
 
-.venv/.base: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Keepsense needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Set PYTHON=/path/to/a/newer/python.")'
-	@test -x $(PY) || $(PYTHON) -m venv .venv
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable .
+.venv/.made:
+	@if [ -n "$(UV)" ]; then "$(UV)" venv --quiet --seed --allow-existing --python "$(or $(PYTHON),3.11)" .venv; else \
+	if [ -z "$(PYTHON)" ]; then echo "Keepsense needs Python 3.11 or newer and found none. Install it, or set PYTHON=/path/to/python." >&2; exit 1; fi; \
+	"$(PYTHON)" -c '$(NEW)' || { echo "Keepsense needs Python 3.11 or newer; $(PYTHON) is $$("$(PYTHON)" -V). Set PYTHON=/path/to/a/newer/python." >&2; exit 1; }; \
+	"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. On Debian or Ubuntu: sudo apt install python3-venv. Or install uv." >&2; exit 1; }; \
+	$(PY) -c 'import pip' 2>/dev/null || "$(PYTHON)" -m venv --clear .venv; fi
+	@touch .venv/.made
+
+.venv/.base: pyproject.toml .venv/.made
+	@echo "Installing Keepsense into .venv"
+	@$(INSTALL) --editable .
 	@touch .venv/.base
 
-.venv/.dev: .venv/.base
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@touch .venv/.dev
+.venv/.dev: pyproject.toml .venv/.made
+	@echo "Installing Keepsense and its tools into .venv"
+	@$(INSTALL) --editable '.[dev]'
+	@touch .venv/.base .venv/.dev
 
 .venv/.docs: .venv/.dev
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@$(INSTALL) --editable '.[docs]'
 	@touch .venv/.docs
 
 .venv/.bench: .venv/.dev
-	@$(PY) -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	@$(INSTALL) --editable '.[bench]'
 	@touch .venv/.bench
 
 demo: .venv/.base ## map a sample table of synthetic people and show what their words mean
@@ -41,7 +54,7 @@ check: .venv/.dev ## lint, format, types, import rules
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
-	@PYTHONPATH=src .venv/bin/python -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())'
+	@PYTHONPATH=src $(PY) -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())'
 
 format: .venv/.dev ## format the code
 	@$(PY) -m ruff check --fix .
@@ -51,7 +64,8 @@ bench: .venv/.bench ## run the benchmarks, a ratio within one run each
 	@$(PY) -m benchmarks run all $(ARGS)
 
 docs: .venv/.docs ## build the documentation into site/, offline
-	@$(PY) -m mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+	@echo "site/index.html"
 
 experiments: .venv/.dev ## reproduce the papers' tables
 	@$(PY) -m experiments run all
@@ -59,5 +73,8 @@ experiments: .venv/.dev ## reproduce the papers' tables
 wordnet: .venv/.dev ## compile the embedded WordNet again from its database files (WNDB=/usr/share/wordnet)
 	@$(PY) scripts/compile_wordnet.py $(WNDB)
 
+picture: .venv/.base ## draw the README's picture again from a run of the demo
+	@$(PY) scripts/draw_demo.py
+
 clean: ## remove what the targets made
-	@rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	@rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
