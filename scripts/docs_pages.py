@@ -1,0 +1,142 @@
+"""A hook of MkDocs: makes the reference from docstrings, one page a room, and one page for the command line.
+
+MkDocs calls `on_files` while it builds; a new room or command appears in the documentation by itself.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "keepsense"
+# what works behind a page of its own (commands), or is nothing a reader would call
+HIDDEN = {"commands", "cli"}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add the generated pages to those that MkDocs found."""
+    from mkdocs.structure.files import File
+
+    for name, text in pages().items():
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    return files
+
+
+def pages() -> dict[str, str]:
+    """Generated pages by name: the index, the command line, and one a room."""
+    rooms = dict(sorted(_rooms()))
+    made = {name.replace(".", "-"): _room_page(name, path) for name, path in rooms.items()}
+    lines = [f"| [{name}]({name.replace('.', '-')}.md) | {_summary(path)} |" for name, path in rooms.items()]
+    made["index"] = "\n".join(
+        [
+            "# Reference",
+            "",
+            "Everything public, from its docstrings, a page for each room of the house; and the",
+            "[command line](command-line.md).",
+            "",
+            "| room | what it answers |",
+            "|---|---|",
+            *lines,
+            "",
+        ]
+    )
+    made["command-line"] = _command_line()
+    return made
+
+
+def _rooms() -> Iterator[tuple[str, Path]]:
+    """Packages and top-level modules that hold something public, as dotted names below `keepsense`."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        parts = path.relative_to(PACKAGE).with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        name = ".".join(parts[:-1] if is_package else parts)
+        if not name or any(part.startswith("_") or part in HIDDEN for part in parts if part != "__init__"):
+            continue
+        if (is_package and _exported(path)) or (len(parts) == 1 and _defined(path)):
+            yield name, path
+
+
+def _exported(path: Path) -> list[str]:
+    """Names a package lists in `__all__`."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and [getattr(t, "id", "") for t in node.targets] == ["__all__"]:
+            return [str(name) for name in ast.literal_eval(node.value)]
+    return []
+
+
+def _defined(path: Path) -> list[str]:
+    """Public functions and classes that a module defines."""
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    body = ast.parse(path.read_text(encoding="utf-8")).body
+    return [node.name for node in body if isinstance(node, kinds) and not node.name.startswith("_")]
+
+
+def _summary(path: Path) -> str:
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return " ".join(text.partition("\n\n")[0].split()).replace("|", "\\|")
+
+
+def _room_page(name: str, path: Path) -> str:
+    names = _exported(path) or _defined(path)
+    blocks = [f"::: keepsense.{name}.{member}" for member in sorted(names, key=str.casefold)]
+    return "\n\n".join([f"# {name}", _summary(path), *blocks]) + "\n"
+
+
+def _command_line() -> str:
+    """Every command with its arguments and options, as `--help` shows them."""
+    from typer.main import get_command
+
+    from keepsense.cli import app
+
+    lines = ["# The command line", "", "`keepsense COMMAND --help` shows the same in the terminal.", ""]
+    lines += ["Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense, 130 interrupted.", ""]
+    for name, command in _commands("keepsense", get_command(app)):
+        arguments = [p for p in command.params if p.param_type_name == "argument"]
+        options = [p for p in command.params if p.param_type_name == "option" and not getattr(p, "hidden", False)]
+        usage = " ".join([name, *("[OPTIONS]" for _ in options[:1]), *(_usage(p) for p in arguments)])
+        lines += [f"## {name}", "", (command.help or "").strip(), "", "```text", usage, "```", ""]
+        rows = [f"| `{_usage(p)}` | {p.help or ''} |" for p in arguments]
+        rows += [f"| `{', '.join([*p.opts, *p.secondary_opts])}` | {p.help or ''}{_default(p)} |" for p in options]
+        lines += ["| | |", "|---|---|", *rows, ""] if rows else []
+    return "\n".join(lines)
+
+
+def _commands(name: str, command: Any) -> Iterator[tuple[str, Any]]:
+    inner = getattr(command, "commands", None)
+    if inner is None:
+        yield name, command
+        return
+    for key in sorted(inner):
+        yield from _commands(f"{name} {key}", inner[key])
+
+
+def _usage(argument: Any) -> str:
+    word = str(argument.name).upper()
+    return word if argument.required else f"[{word}]"
+
+
+def _default(option: Any) -> str:
+    value = option.default
+    return "" if value in (None, False) or callable(value) else f" Default: `{value}`."
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Put a list of the other pages of a folder where its index says `<!-- pages -->`."""
+    if "<!-- pages -->" not in markdown:
+        return markdown
+    folder = str(page.file.src_uri).rpartition("/")[0]
+    others = sorted(
+        file.src_uri.rpartition("/")[2]
+        for file in files.documentation_pages()
+        if file.src_uri.rpartition("/")[0] == folder and file.src_uri != page.file.src_uri
+    )
+    lines = [f"- [{_title(Path(config['docs_dir']) / folder / name)}]({name})" for name in others]
+    return markdown.replace("<!-- pages -->", "\n".join(lines) or "None yet.")
+
+
+def _title(path: Path) -> str:
+    headings = (line[2:].strip() for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# "))
+    return next(headings, path.stem.replace("-", " "))
