@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -60,3 +62,11 @@ def best_of(function: Callable[[], Any], repeat: int = 3) -> float:
         function()
         seconds.append(time.perf_counter() - start)
     return min(seconds)
+
+
+def peak_of(code: str) -> tuple[float, str]:
+    """Peak resident memory in MB of a fresh Python that runs `code`, imports included, and what it printed."""
+    wrapped = f"{code}\nimport resource as _r\nprint(_r.getrusage(_r.RUSAGE_SELF).ru_maxrss / 1024)"
+    done = subprocess.run([sys.executable, "-c", wrapped], capture_output=True, text=True, check=True)
+    *printed, peak = done.stdout.strip().splitlines()
+    return float(peak), "\n".join(printed)
