@@ -24,6 +24,7 @@ from keepsense.arrays import Ints, frozen
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind, assemble
+from keepsense.hierarchies.validate import check, require
 
 Policy = Literal["leaf", "parent", "top"]
 POLICIES: tuple[Policy, ...] = ("leaf", "parent", "top")
@@ -78,6 +79,17 @@ class Tree:
         """Nodes without a parent."""
         return np.flatnonzero(self.parent < 0).tolist()
 
+    @cached_property
+    def first_leaf(self) -> dict[int, int]:
+        """The first leaf below each node: branches are written in the order of leaves."""
+        first = {node: node for node in range(self.n_leaves)}
+        for leaf in range(self.n_leaves):
+            node = int(self.parent[leaf])
+            while node >= 0 and node not in first:
+                first[node] = leaf
+                node = int(self.parent[node])
+        return first
+
     def child_counts(self) -> Ints:
         """Number of children of each inner node, in no order: the sizes of its generalization intervals."""
         counts = np.bincount(self.parent[self.parent >= 0], minlength=len(self))
@@ -121,7 +133,7 @@ def tree_of(hierarchy: Hierarchy) -> Tree:
 
 
 def _unified(tree: Tree) -> Tree:
-    """Inner nodes with one label, one concept and one parent are one node (the `top` policy puts them on two levels)."""
+    """Inner nodes with one label, one concept and one parent are one node: the `top` policy tears them apart."""
     n = tree.n_leaves
     known = [UNKNOWN] * len(tree) if tree.concepts is None else tree.concepts.tolist()
     names = list(zip(tree.labels, known, strict=True))
@@ -165,6 +177,31 @@ def to_hierarchy(tree: Tree, *, name: str = "hierarchy", policy: Policy = "leaf"
         codes[:, level] = here
     concepts = None if tree.concepts is None else [tree.concepts] * (height + 1)
     return assemble(name, codes, [tree.labels] * (height + 1), kind=kind, concepts=concepts)
+
+
+def from_nodes(
+    labels: Sequence[Value],
+    parent: Sequence[int],
+    *,
+    name: str = "hierarchy",
+    kind: Kind = "nominal",
+    policy: Policy = "leaf",
+    concepts: Sequence[int] | None = None,
+) -> Hierarchy:
+    """A hierarchy from nodes in any order, each with the position of its parent (-1 for a root); refuses what is none.
+
+    >>> from_nodes(["*", "medic", "nurse", "clerk"], [-1, 0, 1, 0]).rows()
+    [('nurse', 'medic', '*'), ('clerk', 'clerk', '*')]
+    """
+    inner = {above for above in parent if above >= 0}
+    order = [i for i in range(len(labels)) if i not in inner] + sorted(inner)
+    place = {node: i for i, node in enumerate(order)}
+    up = np.array([place[parent[i]] if parent[i] >= 0 else UNKNOWN for i in order], dtype=np.int32)
+    known = None if concepts is None else np.array([concepts[i] for i in order], dtype=np.int32)
+    tree = Tree(tuple(labels[i] for i in order), up, len(order) - len(inner), known)
+    hierarchy = to_hierarchy(tree, name=name, policy=policy, kind=kind)
+    require(check(hierarchy))
+    return hierarchy
 
 
 def check_policy(policy: str) -> None:

@@ -1,0 +1,58 @@
+"""Reading and writing small text files with errors people understand; a file appears whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from keepsense.errors import BadHierarchy
+
+LIMIT = 256 * 2**20
+"""Hierarchy files larger than this are refused: they are not hierarchies."""
+
+
+def read_text(path: str | Path, *, keep_mark: bool = False) -> str:
+    """Text of a UTF-8 file, line ends untouched.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "a.txt"
+    >>> _ = path.write_bytes(b"one\\r\\n")
+    >>> read_text(path)
+    'one\\r\\n'
+    """
+    data = read_bytes(path)
+    try:
+        return data.decode("utf-8" if keep_mark else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadHierarchy(
+            f"{Path(path).name}: not UTF-8 text (byte {error.start:,}); save the file as UTF-8"
+        ) from None
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Bytes of a file that is not too large."""
+    path = Path(path)
+    try:
+        if path.stat().st_size > LIMIT:
+            raise BadHierarchy(f"{path.name}: the file has {path.stat().st_size:,} bytes; no hierarchy is that large")
+        return path.read_bytes()
+    except OSError as error:
+        raise BadHierarchy(f"{path.name}: the file cannot be read ({error.strerror}); check its name") from None
+
+
+def write_bytes(path: str | Path, data: bytes) -> None:
+    """Write a file beside its place, then move it there."""
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise BadHierarchy(f"{path.name}: the file cannot be written ({error.strerror}); check its folder") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,278 @@
+"""Hierarchies in files: ARX's CSV byte for byte, XML without surprises, JSON, indented text."""
+
+from __future__ import annotations
+
+import datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keepsense.errors import BadHierarchy, UnknownConcept
+from keepsense.hierarchies.aika_xml import format_xml, parse_xml, read_xml, write_xml
+from keepsense.hierarchies.arx import CsvForm, format_arx, parse_arx, read_arx, write_arx
+from keepsense.hierarchies.core import Hierarchy, signature
+from keepsense.hierarchies.json_io import format_json, parse_json, read_json, write_json
+from keepsense.hierarchies.tree import Tree, to_hierarchy
+from keepsense.hierarchies.tree_text import format_tree, parse_tree, read_tree, write_tree
+from keepsense.taxonomy import from_edges
+from tests.hierarchies.trees import hierarchies, trees
+
+JOBS = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "clerk", "*")], name="job")
+LABEL = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=6).filter(lambda s: s.strip())
+
+
+# ---- ARX ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+def test_the_adult_hierarchies_round_trip_byte_for_byte(shared_data: Path, tmp_path: Path) -> None:
+    files = sorted((shared_data / "adult").glob("adult_hierarchy_*.csv"))
+    assert len(files) == 9
+    for file in files:
+        write_arx(read_arx(file), tmp_path / file.name)
+        assert (tmp_path / file.name).read_bytes() == file.read_bytes(), file.name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a;x;*\nb;x;*\n",
+        "a;x;*\nb;x;*",
+        "a;x;*\r\nb;x;*\r\n",
+        '"a";"x";"*"\n"b";"x";"*"\n',
+        '\ufeffa;"x;y";*\nb;"x;y";*\n',
+        'a;"say ""x""";*\n',
+    ],
+)
+def test_any_form_is_written_back_as_it_was(text: str) -> None:
+    assert format_arx(parse_arx(text)) == text
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(LABEL, min_size=1, max_size=6, unique=True),
+    st.sampled_from([CsvForm(), CsvForm(",", "\r\n", False, True)]),
+)
+def test_labels_of_any_text_survive_csv(labels: list[str], form: CsvForm) -> None:
+    hierarchy = Hierarchy.of_rows([(label, "*") for label in labels])
+    back = parse_arx(format_arx(hierarchy, form=form), delimiter=form.delimiter)
+    assert back.rows() == hierarchy.rows()
+
+
+def test_ragged_lines_are_refused_with_their_numbers_or_repeated() -> None:
+    text = "nurse;medic;*\nclerk;*\n"
+    with pytest.raises(BadHierarchy, match=r"E302 job: 1 of 2 rows .* \(row 2\)"):
+        parse_arx(text, name="job")
+    assert parse_arx(text, ragged="repeat").rows()[1] == ("clerk", "clerk", "*")
+
+
+def test_leaves_are_converted_to_the_columns_own_values() -> None:
+    assert parse_arx("1;0-4;*\n2;0-4;*\n", convert=int).leaves == (1, 2)
+    with pytest.raises(BadHierarchy, match="cannot be converted") as caught:
+        parse_arx("secret;0-4;*\n", convert=int)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", 'a;"x\n', "a;x\na;x\n", "a;\n"])
+def test_broken_csv_is_refused(text: str) -> None:
+    with pytest.raises(BadHierarchy):
+        parse_arx(text)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(BadHierarchy, match=r"none\.csv: the file cannot be read"):
+        read_arx(tmp_path / "none.csv")
+    (tmp_path / "latin.csv").write_bytes(b"caf\xe9;*\n")
+    with pytest.raises(BadHierarchy, match=r"latin\.csv: not UTF-8"):
+        read_arx(tmp_path / "latin.csv")
+
+
+def test_a_file_in_a_missing_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadHierarchy, match="cannot be written"):
+        write_arx(JOBS, tmp_path / "none" / "job.csv")
+
+
+# ---- XML ------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(trees())
+def test_trees_survive_xml_and_text(tree: Tree) -> None:
+    hierarchy = to_hierarchy(tree)
+    assert signature(parse_xml(format_xml(hierarchy))) == signature(hierarchy)
+    assert signature(parse_tree(format_tree(hierarchy))) == signature(hierarchy)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(LABEL, min_size=1, max_size=6, unique=True))
+def test_labels_of_any_text_survive_xml_text_and_json(labels: list[str]) -> None:
+    hierarchy = Hierarchy.of_rows([(label, "ROOT OF ALL") for label in labels])
+    for back in (
+        parse_xml(format_xml(hierarchy)),
+        parse_tree(format_tree(hierarchy)),
+        parse_json(format_json(hierarchy)),
+    ):
+        assert back.rows() == hierarchy.rows()
+
+
+LAUGHS = """<?xml version="1.0"?><!DOCTYPE vgh [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">
+<!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">]><vgh value="&c;"><node value="x"/></vgh>"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        LAUGHS,
+        '<!DOCTYPE vgh><vgh value="a"><node value="x"/></vgh>',
+        '<!DOCTYPE vgh SYSTEM "http://example.org/a.dtd"><vgh value="a"/>',
+        '<!DOCTYPE vgh [<!ENTITY e SYSTEM "file:///etc/hostname">]><vgh value="a"><node value="&e;"/></vgh>',
+        '<!DOCTYPE vgh [<!ENTITY % p "x">]><vgh value="a"/>',
+    ],
+)
+def test_xml_with_a_document_type_or_entities_is_refused(text: str) -> None:
+    with pytest.raises(BadHierarchy, match="declares a document type or entities"):
+        parse_xml(text, file="job")
+
+
+def test_an_undeclared_entity_is_refused() -> None:
+    with pytest.raises(BadHierarchy, match="not well-formed"):
+        parse_xml('<vgh value="&nbsp;"/>')
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<vgh value='a'>", "not well-formed XML"),
+        ("<vgh/>", "has no value"),
+        ("<x/>", "holds no vgh"),
+        ("<vgh value='a'><leaf value='b'/></vgh>", "unknown element 'leaf'"),
+        ("<vgh value='a'><vgh value='b'/></vgh>", "inside another"),
+        ("<x><node value='a'/></x>", "outside a vgh"),
+        ("<vgh value='a'>" + "<node value='b'>" * 300 + "</node>" * 300 + "</vgh>", "nested more than"),
+        ("<vgh value='a'><node value='b'/><node value='b'/></vgh>", "E303"),
+        ("<vgh value='a'><node value=''/></vgh>", "E306"),
+    ],
+)
+def test_broken_xml_is_refused(text: str, message: str) -> None:
+    with pytest.raises(BadHierarchy, match=message):
+        parse_xml(text)
+
+
+def test_one_hierarchy_of_a_whole_configuration_is_chosen_by_name() -> None:
+    text = """<config k="5"><qid>
+      <att index="0" name="job"><vgh value="*"><node value="nurse"/></vgh></att>
+      <att index="1" name="place"><vgh value="*"><node value="farm"/><node value="sea"/></vgh></att></qid></config>"""
+    assert parse_xml(text, name="place").leaves == ("farm", "sea")
+    with pytest.raises(BadHierarchy, match=r"2 hierarchies \(job, place\)"):
+        parse_xml(text)
+
+
+def test_a_configuration_with_numbered_values_says_what_to_do() -> None:
+    text = "<att name='sex'><map><entry cat='m' int='0'/></map><vgh value='[0:1]'/></att>"
+    with pytest.raises(BadHierarchy, match="intervals over numbered values"):
+        parse_xml(text)
+
+
+def test_xml_needs_one_root_and_no_control_characters() -> None:
+    with pytest.raises(BadHierarchy, match="2 roots"):
+        format_xml(Hierarchy.of_rows([("a", "x"), ("b", "y")]))
+    with pytest.raises(BadHierarchy, match="control character"):
+        format_xml(Hierarchy.of_rows([("a\x01", "x")]))
+
+
+# ---- text and JSON --------------------------------------------------------------------------------------------------
+
+
+def test_comments_tabs_and_quotes_in_text() -> None:
+    text = '// jobs\n*\n\tmedic\n\t\tnurse\n\t" clerk"\n'
+    assert parse_tree(text).rows() == [("nurse", "medic", "*"), (" clerk", " clerk", "*")]
+
+
+def test_uneven_indentation_is_refused_with_its_line() -> None:
+    with pytest.raises(BadHierarchy, match="line 3 is indented by 2, its sisters by 4"):
+        parse_tree("*\n    a\n  b\n")
+    with pytest.raises(BadHierarchy, match="line 2 starts a quoted label"):
+        parse_tree('*\n  "a\n')
+
+
+def test_labels_keep_their_types_in_json() -> None:
+    leaves = [1, 2.5, "x", True, datetime.date(2020, 1, 2), datetime.datetime(2020, 1, 2, 3, 4)]
+    for leaf in leaves:
+        back = parse_json(format_json(Hierarchy.of_rows([(leaf, "*")]))).leaves[0]
+        assert back == leaf
+        assert type(back) is type(leaf)
+
+
+@settings(max_examples=30, deadline=None)
+@given(hierarchies())
+def test_json_keeps_everything(hierarchy: Hierarchy) -> None:
+    back = parse_json(format_json(hierarchy))
+    assert back.labels == hierarchy.labels
+    assert (back.codes == hierarchy.codes).all()
+
+
+def test_concepts_are_written_as_ids_and_need_their_taxonomy() -> None:
+    taxonomy = from_edges([("nurse", "medic"), ("medic", "worker")])
+    code = taxonomy.code
+    concepts = tuple(np.array([c], np.int32) for c in (code("nurse"), code("medic"), -1))
+    hierarchy = Hierarchy("job", (("n",), ("m",), ("*",)), np.zeros((1, 3), np.int32), concepts=concepts)
+    text = format_json(hierarchy, taxonomy=taxonomy)
+    back = parse_json(text, taxonomy=taxonomy)
+    assert back.concepts is not None
+    assert [c.tolist() for c in back.concepts] == [c.tolist() for c in concepts]
+    assert parse_json(text).concepts is None
+    with pytest.raises(UnknownConcept, match="has no concept 'nurse'"):
+        parse_json(text, taxonomy=from_edges([("a", "b")]))
+
+
+GOOD = format_json(JOBS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[",
+        "[]",
+        "{}",
+        "[" * 100_000,
+        GOOD.replace('"version": 1', '"version": 2'),
+        GOOD.replace('"kind": "nominal"', '"kind": "other"'),
+        GOOD.replace('"parents": [[0, 0, 1]', '"parents": [[0, 0, 9]'),
+        GOOD.replace('"parents": [[0, 0, 1]', '"parents": [[0, 0, 0]'),
+        GOOD.replace('"parents": [[0, 0, 1]', '"parents": [[0, 0]'),
+        GOOD.replace('"nurse"', '"surgeon"'),
+        GOOD.replace('"nurse"', '{"time": 1}'),
+        GOOD.replace('"nurse"', '{"date": "x"}'),
+        GOOD.replace('"nurse"', '""'),
+    ],
+)
+def test_broken_json_is_refused(text: str) -> None:
+    with pytest.raises(BadHierarchy):
+        parse_json(text)
+
+
+def test_what_json_cannot_hold_is_refused() -> None:
+    with pytest.raises(BadHierarchy, match="not a finite number"):
+        format_json(Hierarchy.of_rows([(float("inf"), "*")]))
+    with pytest.raises(BadHierarchy, match="labels of type tuple"):
+        format_json(Hierarchy.of_rows([((1, 2), "*")]))
+
+
+def test_files_of_each_form(tmp_path: Path) -> None:
+    write_xml(JOBS, tmp_path / "job.xml")
+    write_tree(JOBS, tmp_path / "job.txt")
+    write_json(JOBS, tmp_path / "job.json")
+    write_arx(JOBS, tmp_path / "job.csv")
+    for back in (
+        read_xml(tmp_path / "job.xml"),
+        read_tree(tmp_path / "job.txt"),
+        read_json(tmp_path / "job.json"),
+        read_arx(tmp_path / "job.csv"),
+    ):
+        assert back.rows() == JOBS.rows()
+        assert back.name == "job"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["job.csv", "job.json", "job.txt", "job.xml"]
