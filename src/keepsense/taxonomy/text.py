@@ -1,0 +1,136 @@
+"""The spelling of words and the shape of phrases: what looking a text up in a taxonomy rests on.
+
+Plurals and function words are those of English. A phrase in another language is found by its spelling alone.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+LONGEST = 1_000
+"""Characters a value may have; what is longer is a text, not a value, and stays unmapped."""
+
+MISSING_MARKS = frozenset(
+    {"?", "-", "--", ".", "*", "N/A", "n/a", "NA", "NaN", "NaT", "NULL", "null", "None", "#N/A", "<NA>"}
+)
+"""What exports write into empty cells. Never looked up: `NA` is not sodium. A mapping table can still map it."""
+
+_DETACHMENTS = (
+    ("s", ""),
+    ("ses", "s"),
+    ("xes", "x"),
+    ("zes", "z"),
+    ("ches", "ch"),
+    ("shes", "sh"),
+    ("men", "man"),
+    ("ies", "y"),
+)
+_CLOSED_WORDS = """
+    a about above after against all along am among an and another any are around as at be because been before behind
+    being below beneath beside between beyond both but by can despite did do does down during each either every few
+    for from had has have he her his how i if in inside into is it its like many may me more most my near neither no nor
+    not of off on onto or other our out outside over per she since so some such than that the their them these they this
+    those through till to too toward towards under until up upon us very via was we were what when where which while who
+    whose will with within without you your"""
+CLOSED = frozenset(_CLOSED_WORDS.split())
+"""English function words: they end a noun phrase and are never its head."""
+_BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+_BOUNDARY = re.compile(r"[,;:/|\\()\[\]{}]")
+_DROPPED = frozenset("'\"`.’‘“”´ʼ")
+_KEPT = frozenset("+#&@$%=")
+
+
+class _Characters(dict[int, str | None]):
+    """What normalising makes of each character, worked out when it is first met."""
+
+    def __missing__(self, point: int) -> str | None:
+        char = chr(point)
+        kind = unicodedata.category(char)
+        result: str | None
+        if char in _DROPPED or kind == "Cf":
+            result = None
+        elif char in _KEPT or kind[0] in "LNM" or kind in ("So", "Sc"):
+            result = char
+        else:
+            result = " "
+        self[point] = result
+        return result
+
+
+_CHARACTERS = _Characters()
+
+
+def normalise(text: str) -> str:
+    """Text without what spelling varies in: case, hyphens, underscores, spaces and punctuation. Accents stay.
+
+    >>> normalise("  Water-Skiing "), normalise("boat_racing"), normalise("U.S.A."), normalise("C++")
+    ('water skiing', 'boat racing', 'usa', 'c++')
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text)
+    return " ".join(text.casefold().translate(_CHARACTERS).split())
+
+
+def without_accents(text: str) -> str:
+    """Text with every accent taken off its letter.
+
+    >>> without_accents("crème brûlée")
+    'creme brulee'
+    """
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def base_forms(word: str, irregular: Mapping[str, Sequence[str]]) -> list[str]:
+    """Forms an English plural may come from: those listed as irregular, then by WordNet's detachment rules for nouns.
+
+    They are guesses to be looked up, not words. `boxesful` goes back to `boxful`, as WordNet has it.
+
+    >>> base_forms("mice", {"mice": ("mouse",)}), base_forms("churches", {}), base_forms("boxesful", {})
+    (['mouse'], ['churche', 'church'], ['boxeful', 'boxful'])
+    """
+    listed = list(irregular.get(word, ()))
+    if word.endswith("ful") and len(word) > 3:
+        return listed + [base + "ful" for base in base_forms(word[:-3], irregular)]
+    if word.endswith("ss") or len(word) <= 2:
+        return listed
+    return listed + [word[: -len(end)] + new for end, new in _DETACHMENTS if word.endswith(end)]
+
+
+def looks_numeric(text: str) -> bool:
+    """Whether a text is a number, a date, a range of numbers or the like rather than words.
+
+    >>> [looks_numeric(t) for t in ("42", "1e5", "2001-05-03", "18-25", "3-D", "forty")]
+    [True, True, True, True, False, False]
+    """
+    text = text[: LONGEST + 1]
+    if not any(c.isdigit() for c in text):
+        return False
+    if not any(c.isalpha() for c in text):
+        return True
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def head_words(text: str) -> tuple[list[str], int]:
+    """Normalised words of a text's first noun phrase and what modifies it, and how many of them are the phrase itself.
+
+    Brackets, and what follows a comma, semicolon, colon or slash, are left out. The phrase ends before a function word
+    and before numbers and single letters.
+
+    >>> head_words("the new teacher of English (part-time), retired"), head_words("iPhone 3")
+    ((['new', 'teacher', 'of', 'english'], 2), (['iphone', '3'], 1))
+    """
+    bare = _BRACKETED.sub(" ", text)
+    bare = bare if normalise(bare) else text
+    words = next((key for part in _BOUNDARY.split(bare) if (key := normalise(part))), "").split()
+    while words and words[0] in CLOSED:
+        del words[0]
+    end = next((i for i, word in enumerate(words) if word in CLOSED), len(words))
+    while end and sum(c.isalpha() for c in words[end - 1]) < 2:
+        end -= 1
+    return words, end
