@@ -1,1 +1,65 @@
 """What is promised: privacy models, the independent verifier, disclosure risk."""
+
+from keepsense.privacy.base import (
+    Decision,
+    Model,
+    bind,
+    decide,
+    monotonic,
+    needed_columns,
+    suppression_limit,
+    validate,
+)
+from keepsense.privacy.catalogue import model, models
+from keepsense.privacy.closeness import TCloseness
+from keepsense.privacy.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from keepsense.privacy.ground import Equal, Ground, Links, Ordered, Semantic, Tree
+from keepsense.privacy.k_anonymity import KAnonymity, ProbabilisticKAnonymity, XYAnonymity
+from keepsense.privacy.linkage import Linkage, record_linkage
+from keepsense.privacy.matching import class_sizes, classes, sizes_in
+from keepsense.privacy.presence import DeltaPresence, KMap, with_population
+from keepsense.privacy.risk import Risk, estimate_population_uniques, risk
+from keepsense.privacy.thresholds import AverageRisk, MaximumRisk
+from keepsense.privacy.verify import Check, Verification, verify
+
+__all__ = [
+    "AverageRisk",
+    "Check",
+    "Decision",
+    "DeltaPresence",
+    "DistinctDiversity",
+    "EntropyDiversity",
+    "Equal",
+    "Ground",
+    "KAnonymity",
+    "KMap",
+    "Linkage",
+    "Links",
+    "MaximumRisk",
+    "Model",
+    "Ordered",
+    "ProbabilisticKAnonymity",
+    "RecursiveDiversity",
+    "Risk",
+    "Semantic",
+    "TCloseness",
+    "Tree",
+    "Verification",
+    "XYAnonymity",
+    "bind",
+    "class_sizes",
+    "classes",
+    "decide",
+    "estimate_population_uniques",
+    "model",
+    "models",
+    "monotonic",
+    "needed_columns",
+    "record_linkage",
+    "risk",
+    "sizes_in",
+    "suppression_limit",
+    "validate",
+    "verify",
+    "with_population",
+]

@@ -1,0 +1,241 @@
+"""What every privacy model has in common, and how several of them are decided together.
+
+A model looks at equivalence classes: how many records each holds (`class_weights`) and, for the columns it names, how
+often each value occurs in each class (`histograms`, rows aligned with the classes). It never sees a record.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Rows
+from keepsense.counts import Counts, Histogram
+from keepsense.errors import BadInput, Infeasible
+
+Weights = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class Model(ABC):
+    """A promise about every equivalence class of a released table.
+
+    `monotonic` says that merging classes (more generalization, no suppression) never breaks the promise. `per_class`
+    says that `satisfied` is exact; where it is False it is a safe, stricter stand-in and `holds` decides exactly for
+    the table as a whole. A class without records breaks no promise unless the model says otherwise.
+
+    >>> from keepsense.privacy import KAnonymity
+    >>> isinstance(KAnonymity(5), Model), KAnonymity(5).monotonic, KAnonymity(5).columns
+    (True, True, ())
+    """
+
+    name: ClassVar[str]
+    monotonic: ClassVar[bool] = True
+    per_class: ClassVar[bool] = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns whose histograms the model needs."""
+        return ()
+
+    @abstractmethod
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether each equivalence class keeps the promise."""
+
+    def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
+        """Whether the table keeps the promise; `kept` marks the classes that are not suppressed."""
+        good = self.satisfied(class_weights, histograms)
+        return bool(good.all() if kept is None else good[kept].all())
+
+    def bound(self, histograms: Mapping[str, Histogram]) -> Model:
+        """The same model with everything it takes from the whole original table fixed; most take nothing."""
+        return self
+
+    def possible(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> bool:
+        """Whether the table as one single class would keep the promise: if not, no generalization can."""
+        whole = {name: _as_one_class(histograms[name]) for name in self.columns if name in histograms}
+        total = np.array([class_weights.sum()], dtype=np.int64)
+        return self.bound(histograms).holds(total, {**histograms, **whole})
+
+    @abstractmethod
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data: what goes into a release's description and what the verifier reads."""
+
+    def evidence(self) -> dict[str, Any]:
+        """Public data the verifier needs besides the promise (a hierarchy, a matrix of distances); mostly none."""
+        return {}
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The promise in plain words."""
+
+
+def _as_one_class(histogram: Histogram) -> Histogram:
+    total = histogram.total()
+    there = np.flatnonzero(total).astype(np.int32)
+    return Histogram(histogram.values, Rows.from_pairs(np.zeros_like(there), there, 1), total[there])
+
+
+def unless_empty(good: NDArray[np.bool_], class_weights: Weights) -> Flags:
+    """The verdicts, with every class that holds no record acquitted.
+
+    >>> unless_empty(np.array([False, False]), np.array([0, 1])).tolist()
+    [True, False]
+    """
+    verdict: Flags = np.logical_or(good, class_weights == 0)
+    return verdict
+
+
+def histogram_of(histograms: Mapping[str, Histogram], column: str, classes: int, model: str) -> Histogram:
+    """The histogram a model asks for, or an error that names what is missing.
+
+    >>> histogram_of({}, "disease", 3, "t-closeness")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: t-closeness needs the values of column 'disease' in each class; count it along
+    """
+    found = histograms.get(column)
+    if found is None:
+        raise BadInput(f"{model} needs the values of column {column!r} in each class; count it along")
+    if len(found.rows) != classes:
+        raise BadInput(f"{model}: the histogram of {column!r} has {len(found.rows)} classes, the table {classes}")
+    return found
+
+
+def whole_number(name: str, value: object, least: int, model: str) -> int:
+    """A parameter that must be a whole number, checked.
+
+    >>> whole_number("k", 5, 1, "k-anonymity")
+    5
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise BadInput(f"{model}: {name} must be a whole number of at least {least}, not {value!r}")
+    return int(value)
+
+
+def share(name: str, value: object, model: str, *, above_zero: bool = False) -> float:
+    """A parameter that must be a number between 0 and 1, checked.
+
+    >>> share("t", 0.2, "t-closeness")
+    0.2
+    """
+    good = isinstance(value, int | float | np.floating) and not isinstance(value, bool) and 0 <= value <= 1
+    if not good or (above_zero and value == 0):
+        raise BadInput(f"{model}: {name} must be a number {'above 0 and up to 1' if above_zero else 'from 0 to 1'}")
+    return float(value)  # type: ignore[arg-type]
+
+
+def suppression_limit(allowed: float, total: int) -> int:
+    """Records that may be suppressed: the whole part of share times rows, free of rounding noise.
+
+    >>> suppression_limit(0.02, 30_162), suppression_limit(0.29, 100)
+    (603, 29)
+    """
+    if not 0 <= allowed <= 1:
+        raise BadInput(f"the suppression limit is a share of the records, from 0 to 1, not {allowed}")
+    return math.floor(Fraction(repr(float(allowed))) * total)
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Whether a recoded table may be released: the classes kept and the records suppressed for it.
+
+    >>> Decision(True, np.array([True, False]), 3).suppressed
+    3
+    """
+
+    holds: bool
+    kept: Flags
+    suppressed: int
+
+
+def decide(
+    models: Sequence[Model], class_weights: Weights, histograms: Mapping[str, Histogram], limit: int = 0
+) -> Decision:
+    """Suppress the classes that break a promise; say whether the limit and every promise then hold.
+
+    Models whose `satisfied` is exact choose the classes; the others are asked about what is left. Histograms must be
+    those of the whole table, so that a model which compares with it (t-closeness) sees it before suppression.
+
+    >>> from keepsense.privacy import KAnonymity
+    >>> found = decide([KAnonymity(2)], np.array([5, 1, 4]), {}, limit=1)
+    >>> found.holds, found.kept.tolist(), found.suppressed
+    (True, [True, False, True], 1)
+    """
+    kept = np.ones(len(class_weights), dtype=np.bool_)
+    for model in models:
+        if model.per_class:
+            kept &= model.satisfied(class_weights, histograms)
+    suppressed = int(class_weights[~kept].sum())
+    good = suppressed <= limit and bool(class_weights[kept].sum() > 0)
+    good = good and all(model.holds(class_weights, histograms, kept) for model in models)
+    return Decision(good, kept, suppressed)
+
+
+def bind(models: Iterable[Model], counts: Counts) -> list[Model]:
+    """Models with everything they take from the original table fixed, so that parts of it can be judged alone.
+
+    >>> from keepsense.privacy import TCloseness
+    >>> counts = Counts.of({"sex": ["f", "m"]}, histograms={"disease": ["flu", "cold"]})
+    >>> bind([TCloseness(0.5, "disease")], counts)[0].reference
+    (('flu', 1), ('cold', 1))
+    """
+    return [model.bound(counts.histograms) for model in models]
+
+
+def monotonic(models: Iterable[Model]) -> bool:
+    """Whether all models together are monotonic under generalization without suppression.
+
+    >>> from keepsense.privacy import KAnonymity
+    >>> monotonic([KAnonymity(3)])
+    True
+    """
+    return all(model.monotonic for model in models)
+
+
+def needed_columns(models: Iterable[Model]) -> tuple[str, ...]:
+    """Columns whose histograms some of the models need, each once, in order.
+
+    >>> from keepsense.privacy import DistinctDiversity, TCloseness
+    >>> needed_columns([DistinctDiversity(2, "disease"), TCloseness(0.2, "disease")])
+    ('disease',)
+    """
+    return tuple(dict.fromkeys(column for model in models for column in model.columns))
+
+
+def validate(models: Sequence[Model], quasi_identifiers: Sequence[str], counts: Counts | None = None) -> None:
+    """Refuse what cannot work before anything is computed.
+
+    No model, no quasi-identifier, a sensitive column that is also quasi-identifying: `BadInput`. A promise that even
+    the table as one single class breaks (k above the number of rows, l above the number of sensitive values):
+    `Infeasible`, with what to relax.
+
+    >>> from keepsense.privacy import DistinctDiversity, KAnonymity
+    >>> validate([KAnonymity(2), DistinctDiversity(2, "disease")], ["sex", "disease"])
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: column 'disease' is a quasi-identifier and sensitive for l-diversity; choose one role
+    """
+    if not models:
+        raise BadInput("no privacy model is given; name at least one, for instance k-anonymity with k = 5")
+    if not quasi_identifiers:
+        raise BadInput("no quasi-identifier is given; name the columns by which people could be recognized")
+    for model in models:
+        both = [column for column in model.columns if column in quasi_identifiers]
+        if both:
+            raise BadInput(f"column {both[0]!r} is a quasi-identifier and sensitive for {model.name}; choose one role")
+    if counts is None:
+        return
+    for model in models:
+        if not model.possible(counts.weights, counts.histograms):
+            raise Infeasible(
+                f"{model.describe().rstrip('.')}: even the whole table of {counts.total:,} rows as one class breaks it",
+                relax=(f"a weaker {model.name}",),
+            )

@@ -1,0 +1,108 @@
+"""The promise that no class tells more about sensitive values than the whole table does: t-closeness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats
+from keepsense.counts import Histogram, Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.privacy.base import Flags, Model, Weights, histogram_of, share, unless_empty
+from keepsense.privacy.ground import Ground, ground
+
+
+@dataclass(frozen=True, eq=False)
+class TCloseness(Model):
+    """The sensitive values of every class are spread like those of the whole table, up to t (Li et al. 2007).
+
+    The difference is the earth mover's distance with a ground distance: `equal`, `ordered` (ranks), `numeric`, a
+    hierarchy, or meaning (`Semantic.of(distance, values)`). The whole table is the original one, suppressed records
+    included: that is what everybody may know, and it keeps the promise monotonic. `reference` fixes it where only a
+    part of the table is judged (`bind` fills it in).
+
+    >>> from keepsense.arrays import Rows
+    >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 1, 1], [0, 0, 1], 2), np.array([2, 1, 1]))
+    >>> TCloseness(0.3, "disease").satisfied(np.array([2, 2]), {"disease": seen}).tolist()
+    [True, True]
+    >>> TCloseness(0.2, "disease").satisfied(np.array([2, 2]), {"disease": seen}).tolist()
+    [False, False]
+    """
+
+    t: float
+    column: str
+    ground: Ground | Hierarchy | str = "equal"
+    reference: tuple[tuple[Value, int], ...] | None = None
+    name: ClassVar[str] = "t-closeness"
+
+    def __post_init__(self) -> None:
+        share("t", self.t, self.name)
+        object.__setattr__(self, "ground", ground(self.ground))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    @property
+    def _ground(self) -> Ground:
+        assert isinstance(self.ground, Ground)
+        return self.ground
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether each class is at most t away from the whole table."""
+        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        wide, whole = self._whole(values)
+        return unless_empty(self._ground.within(wide, whole, self.t), class_weights)
+
+    def distances(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Floats:
+        """How far each class is from the whole table."""
+        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        wide, whole = self._whole(values)
+        return self._ground.distances(wide, whole)
+
+    def _whole(self, histogram: Histogram) -> tuple[Histogram, NDArray[np.int64]]:
+        """The histogram over all values of the reference, and the reference's counts."""
+        if self.reference is None:
+            return histogram, histogram.total()
+        place = {value: i for i, (value, _) in enumerate(self.reference)}
+        if any(value not in place for value in histogram.values):
+            raise BadInput(f"{self.name}: column {self.column!r} has values the reference table does not have")
+        if histogram.values == tuple(place):
+            return histogram, np.array([n for _, n in self.reference], dtype=np.int64)
+        lookup = np.array([place[value] for value in histogram.values], dtype=np.int32)
+        rows = replace(histogram.rows, indices=lookup[histogram.rows.indices])
+        return Histogram(tuple(place), rows, histogram.counts), np.array([n for _, n in self.reference], dtype=np.int64)
+
+    def bound(self, histograms: Mapping[str, Histogram]) -> TCloseness:
+        """The same model with these histograms' total as the whole table, unless one is fixed already."""
+        if self.reference is not None or self.column not in histograms:
+            return self
+        whole = histograms[self.column]
+        return replace(self, reference=tuple(zip(whole.values, whole.total().tolist(), strict=True)))
+
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data."""
+        kind = self._ground
+        name = "numeric" if getattr(kind, "by_number", False) else kind.name
+        found: dict[str, Any] = {"model": self.name, "t": self.t, "column": self.column, "ground": name}
+        if name == "semantic":
+            found["distance"] = getattr(kind, "label", name)
+        return found
+
+    def evidence(self) -> dict[str, Any]:
+        """What the ground distance is computed from."""
+        found = self._ground.evidence()
+        return {self.column: found} if found else {}
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return (
+            f"In every class the values of {self.column} are spread as in the whole table, up to {self.t:g} "
+            f"({self._ground.name} distance)."
+        )

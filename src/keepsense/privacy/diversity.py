@@ -1,0 +1,191 @@
+"""Promises about sensitive values: l-diversity in its three forms (Machanavajjhala et al. 2007).
+
+A missing sensitive value counts as a value of its own, like any other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Histogram
+from keepsense.errors import BadInput
+from keepsense.privacy.base import Flags, Model, Weights, histogram_of, unless_empty, whole_number
+
+_NOISE = 1e-9
+"""Rounding noise of a sum of logarithms: a class of l equally frequent values has entropy log l."""
+
+
+@dataclass(frozen=True)
+class DistinctDiversity(Model):
+    """Every class holds at least l different sensitive values.
+
+    The weakest and cheapest form: a class may still be dominated by one value.
+
+    >>> from keepsense.arrays import Rows
+    >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 0, 1], [0, 1, 1], 2), np.array([3, 1, 2]))
+    >>> DistinctDiversity(2, "disease").satisfied(np.array([4, 2]), {"disease": seen}).tolist()
+    [True, False]
+    """
+
+    l: int  # noqa: E741 - the name of the parameter in the field
+    column: str
+    name: ClassVar[str] = "l-diversity"
+
+    def __post_init__(self) -> None:
+        whole_number("l", self.l, 1, self.name)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether each class holds at least l different values."""
+        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        return unless_empty(distinct_values(values) >= self.l, class_weights)
+
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data."""
+        return {"model": self.name, "form": "distinct", "l": int(self.l), "column": self.column}
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return f"Every class holds at least {self.l} different values of {self.column}."
+
+
+@dataclass(frozen=True)
+class EntropyDiversity(Model):
+    """The entropy of the sensitive values in every class is at least log l (l may be fractional).
+
+    Stronger than the distinct form: values must also be spread evenly. Not reachable where the whole table's entropy
+    is below log l.
+
+    >>> from keepsense.arrays import Rows
+    >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 0, 1, 1], [0, 1, 0, 1], 2), np.array([9, 1, 2, 2]))
+    >>> EntropyDiversity(2, "disease").satisfied(np.array([10, 4]), {"disease": seen}).tolist()
+    [False, True]
+    """
+
+    l: float  # noqa: E741
+    column: str
+    name: ClassVar[str] = "entropy l-diversity"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.l, int | float) or isinstance(self.l, bool) or not self.l >= 1:
+            raise BadInput(f"{self.name}: l must be a number of at least 1, not {self.l!r}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether the entropy of each class reaches log l."""
+        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        return unless_empty(class_entropy(values) >= math.log(self.l) - _NOISE, class_weights)
+
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data."""
+        return {"model": "l-diversity", "form": "entropy", "l": self.l, "column": self.column}
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return f"In every class the values of {self.column} are as mixed as {self.l} equally frequent ones."
+
+
+@dataclass(frozen=True)
+class RecursiveDiversity(Model):
+    """In every class the most frequent value is rarer than c times the l-th and all less frequent ones together.
+
+    With counts sorted downwards r1, r2, ...: r1 < c (r_l + r_l+1 + ...). A larger c is a weaker promise.
+
+    >>> from keepsense.arrays import Rows
+    >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 0, 1, 1], [0, 1, 0, 1], 2), np.array([9, 1, 2, 2]))
+    >>> RecursiveDiversity(3.0, 2, "disease").satisfied(np.array([10, 4]), {"disease": seen}).tolist()
+    [False, True]
+    """
+
+    c: float
+    l: int  # noqa: E741
+    column: str
+    name: ClassVar[str] = "recursive (c,l)-diversity"
+
+    def __post_init__(self) -> None:
+        whole_number("l", self.l, 1, self.name)
+        if not isinstance(self.c, int | float) or isinstance(self.c, bool) or not self.c > 0:
+            raise BadInput(f"{self.name}: c must be a number above 0, not {self.c!r}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The sensitive column."""
+        return (self.column,)
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether the most frequent value of each class is outweighed."""
+        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        first, tail = head_and_tail(values, self.l)
+        return unless_empty(first < self.c * tail, class_weights)
+
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data."""
+        return {"model": "l-diversity", "form": "recursive", "c": self.c, "l": int(self.l), "column": self.column}
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return (
+            f"In every class the commonest value of {self.column} is rarer than {self.c} times "
+            f"all values from the {self.l}th commonest on together."
+        )
+
+
+def distinct_values(histogram: Histogram) -> NDArray[np.int64]:
+    """Number of different values in each class.
+
+    >>> from keepsense.arrays import Rows
+    >>> distinct_values(Histogram(("a", "b"), Rows.from_pairs([0, 0], [0, 1], 2), np.array([3, 0]))).tolist()
+    [1, 0]
+    """
+    seen = histogram.counts > 0
+    return np.bincount(histogram.rows.row_of()[seen], minlength=len(histogram.rows)).astype(np.int64)
+
+
+def class_entropy(histogram: Histogram) -> NDArray[np.float64]:
+    """Entropy (natural logarithm) of the values in each class; 0 for an empty one.
+
+    >>> from keepsense.arrays import Rows
+    >>> class_entropy(Histogram(("a", "b"), Rows.from_pairs([0, 0], [0, 1], 1), np.array([1, 1]))).round(4).tolist()
+    [0.6931]
+    """
+    seen = histogram.counts > 0
+    row, counts = histogram.rows.row_of()[seen], histogram.counts[seen].astype(np.float64)
+    classes = len(histogram.rows)
+    size = np.bincount(row, counts, classes)
+    inner = np.bincount(row, counts * np.log(counts), classes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        entropy = np.log(size) - inner / size
+    return np.where(size > 0, entropy, 0.0)
+
+
+def head_and_tail(histogram: Histogram, l: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:  # noqa: E741
+    """Count of each class's commonest value, and of its l-th commonest and all rarer values together.
+
+    >>> from keepsense.arrays import Rows
+    >>> h = Histogram(("a", "b", "c"), Rows.from_pairs([0] * 3, [0, 1, 2], 1), np.array([2, 5, 1]))
+    >>> [x.tolist() for x in head_and_tail(h, 2)]
+    [[5], [3]]
+    """
+    classes = len(histogram.rows)
+    row, counts = histogram.rows.row_of(), histogram.counts
+    order = np.lexsort((-counts, row))
+    row, counts = row[order], counts[order]
+    place = np.arange(len(row)) - histogram.rows.starts[:-1][row]
+    first = np.zeros(classes, dtype=np.int64)
+    first[row[place == 0]] = counts[place == 0]
+    late = place >= l - 1
+    return first, np.bincount(row[late], counts[late], classes).astype(np.int64)

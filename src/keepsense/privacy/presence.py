@@ -1,0 +1,176 @@
+"""Promises that compare the table with the population it was drawn from: k-map and delta-presence.
+
+The population is a second `Counts` over the same quasi-identifiers. `with_population` lays it under the table as one
+more histogram, so that it is added up along with the records whenever classes merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Rows
+from keepsense.counts import Counts, Histogram, Value, distinct_rows
+from keepsense.errors import BadInput
+from keepsense.privacy.base import Flags, Model, Weights, histogram_of, share, unless_empty, whole_number
+
+POPULATION = "population"
+"""Name of the histogram that counts the population under each tuple."""
+
+
+@dataclass(frozen=True)
+class KMap(Model):
+    """Every combination of quasi-identifiers that is released fits at least k people of the population (Sweeney 2002).
+
+    Weaker than k-anonymity: a combination may be unique in the table as long as it is not in the population. Use it
+    where an attacker does not know who is in the table.
+
+    >>> sample = Counts.of({"job": ["nurse", "clerk"]})
+    >>> both = with_population(sample, Counts.of({"job": ["nurse"] * 3 + ["clerk"]}))
+    >>> KMap(2).satisfied(both.weights, both.histograms).tolist()
+    [True, False]
+    """
+
+    k: int
+    population: str = POPULATION
+    name: ClassVar[str] = "k-map"
+
+    def __post_init__(self) -> None:
+        whole_number("k", self.k, 1, self.name)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The histogram that counts the population."""
+        return (self.population,)
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether each class fits at least k people of the population."""
+        return unless_empty(_people(histograms, self.population, class_weights, self.name) >= self.k, class_weights)
+
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data."""
+        return {"model": self.name, "k": int(self.k)}
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return f"Every released combination of quasi-identifiers fits at least {self.k} people of the population."
+
+
+@dataclass(frozen=True)
+class DeltaPresence(Model):
+    """The chance that a person of the population is in the table lies between two bounds (Nergiz et al. 2007).
+
+    For a class it is the records of the table over the people of the population that fit it. Use it where being in the
+    table is itself the secret (a list of patients). Classes of the population that no record fits have a chance of 0,
+    so a lower bound above 0 forbids them; suppressing a class makes its chance 0 too.
+
+    >>> sample = Counts.of({"job": ["nurse", "clerk"]})
+    >>> both = with_population(sample, Counts.of({"job": ["nurse"] * 4 + ["clerk", "farmer"]}))
+    >>> DeltaPresence(0.0, 0.5).satisfied(both.weights, both.histograms).tolist()
+    [True, False, True]
+    """
+
+    lower: float
+    upper: float
+    population: str = POPULATION
+    name: ClassVar[str] = "delta-presence"
+
+    def __post_init__(self) -> None:
+        low, high = share("the lower bound", self.lower, self.name), share("the upper bound", self.upper, self.name)
+        if low > high:
+            raise BadInput(f"{self.name}: the lower bound {low:g} is above the upper bound {high:g}")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The histogram that counts the population."""
+        return (self.population,)
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether the chance of presence in each class lies within the bounds."""
+        people = _people(histograms, self.population, class_weights, self.name)
+        noise = 1e-12 * people
+        enough = class_weights >= self.lower * people - noise
+        return enough & (class_weights <= self.upper * people + noise)
+
+    def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
+        """Whether the bounds hold in every class; a suppressed class has a chance of 0."""
+        good = self.satisfied(class_weights, histograms)
+        if kept is None or bool(kept.all()):
+            return bool(good.all())
+        people = _people(histograms, self.population, class_weights, self.name)
+        return bool(good[kept].all()) and (self.lower == 0 or not people[~kept].any())
+
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data."""
+        return {"model": self.name, "lower": self.lower, "upper": self.upper}
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return (
+            f"The chance that a person of the population is in the table lies between {self.lower:g} "
+            f"and {self.upper:g}."
+        )
+
+
+def _people(histograms: Mapping[str, Histogram], column: str, class_weights: Weights, model: str) -> NDArray[np.int64]:
+    counted = histogram_of(histograms, column, len(class_weights), model)
+    people = np.bincount(counted.rows.row_of(), counted.counts, len(class_weights)).astype(np.int64)
+    if (people < class_weights).any():
+        raise BadInput(
+            f"{model}: the population has fewer people than the table in some class; it must contain the table"
+        )
+    return people
+
+
+def align(counts: Counts, other: Counts) -> tuple[tuple[tuple[Value, ...], ...], NDArray[np.int32], NDArray[np.int32]]:
+    """Codes of two tables over the same columns in common dictionaries (the first table's, extended).
+
+    >>> values, first, second = align(Counts.of({"a": ["x"]}), Counts.of({"a": ["y", "x"]}))
+    >>> values, first.tolist(), second.tolist()
+    ((('x', 'y'),), [[0]], [[1], [0]])
+    """
+    missing = [name for name in counts.names if name not in other.names]
+    if missing:
+        raise BadInput(f"the population lacks the column {missing[0]!r}; it needs all quasi-identifiers")
+    dictionaries, columns = [], []
+    for name, values in zip(counts.names, counts.values, strict=True):
+        place = {value: i for i, value in enumerate(values)}
+        lookup = np.array([place.setdefault(v, len(place)) for v in other.values_of(name)], dtype=np.int32)
+        columns.append(lookup[other.column(name)])
+        dictionaries.append(tuple(place))
+    second = np.stack(columns, axis=1) if columns else np.empty((len(other), 0), np.int32)
+    return tuple(dictionaries), counts.codes, second
+
+
+def with_population(counts: Counts, population: Counts, name: str = POPULATION) -> Counts:
+    """The table's tuples and the population's, the latter as a histogram of one value.
+
+    Tuples that only the population holds come last, with weight 0. The population must contain the table.
+
+    >>> both = with_population(Counts.of({"job": ["nurse"]}), Counts.of({"job": ["nurse", "nurse", "clerk"]}))
+    >>> both.weights.tolist(), both.histograms["population"].counts.tolist()
+    ([1, 0], [2, 1])
+    """
+    values, mine, theirs = align(counts, population)
+    distinct, group = distinct_rows(np.concatenate([mine, theirs]))
+    size = len(distinct)
+    weights = np.zeros(size, dtype=np.int64)
+    weights[: len(counts)] = counts.weights
+    people = np.bincount(group[len(counts) :], population.weights, size).astype(np.int64)
+    if (people < weights).any():
+        raise BadInput(
+            f"{int((people < weights).sum()):,} combination(s) of quasi-identifiers occur more often in the table than "
+            "in the population; the population must contain the table"
+        )
+    histograms = {
+        key: Histogram(h.values, Rows.from_pairs(h.rows.row_of(), h.rows.indices, size), h.counts)
+        for key, h in counts.histograms.items()
+    }
+    one_each = Rows(np.arange(size + 1, dtype=np.int32), np.zeros(size, dtype=np.int32))
+    histograms[name] = Histogram((name,), one_each, people)
+    sums = {key: np.concatenate([x, np.zeros(size - len(counts))]) for key, x in counts.sums.items()}
+    return Counts(counts.names, values, distinct, weights, histograms, sums)
