@@ -1,0 +1,261 @@
+"""The values of a column mapped onto concepts: what each means, how that was found, and what is left over.
+
+>>> from keepsense.taxonomy.mapper import map_values
+>>> from keepsense.taxonomy.wordnet import wordnet
+>>> hobbies = map_values({"Swimming": 3, "water skiing": 2, "qwertyzz": 1}, wordnet(), senses="joint")
+>>> hobbies.labels, hobbies.unmapped, hobbies.coverage.values
+(('swimming', 'water-skiing', ''), ('qwertyzz',), 0.6666666666666666)
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Ints, Rows, frozen
+from keepsense.errors import Finding
+from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.glosses import explain
+from keepsense.taxonomy.lesk import has_glosses
+from keepsense.taxonomy.lookup import lookup, sense_name
+from keepsense.taxonomy.text import LONGEST, MISSING_MARKS, looks_numeric
+
+HOW = ("table", "given", "exact", "normalised", "head", "unmapped")
+"""How a value was mapped: by the user's table, by a sense it names, by its exact name, by its normalised one, by its
+head noun, or not at all."""
+
+UNMAPPED = "unmapped"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Shares of a column that are mapped: of its distinct values, and of its rows. Missing cells are not counted.
+
+    >>> Coverage(values=0.5, rows=0.9).rows
+    0.9
+    """
+
+    values: float
+    rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguity:
+    """A value with several senses: the chosen one and the others, as `coach#1`, each with a line that describes it.
+
+    >>> Ambiguity("coach", ("coach#1", "a trainer"), (("coach#5", "a bus"),)).chosen[0]
+    'coach#1'
+    """
+
+    value: Any
+    chosen: tuple[str, str]
+    alternatives: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """A column's distinct values and the concept each stands for. Made by `map_values` or `Mapping.read`.
+
+    `codes[i]` is the concept of `values[i]`, -1 where it has none; `how[i]` is one of `HOW`; `names[i]` is the name it
+    was found under; row i of `candidates` holds all concepts it may mean, the likeliest first; `rows[i]` counts the
+    rows that hold it. Missing cells are no value: `missing` counts them.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.mapper import map_values
+    >>> jobs = map_values(["Nurses", "nurse", None], from_edges([("nurse", "job"), ("cook", "job")]))
+    >>> jobs.concepts, jobs.how, jobs.missing
+    ({'Nurses': 0, 'nurse': 0}, ('normalised', 'exact'), 1)
+    """
+
+    taxonomy: Taxonomy
+    column: str
+    values: tuple[Any, ...]
+    codes: Ints
+    how: tuple[str, ...]
+    names: tuple[str, ...]
+    candidates: Rows
+    rows: NDArray[np.int64]
+    missing: int = 0
+    senses: str = "first"
+    _place: dict[Any, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        frozen(self.codes)
+        frozen(self.rows)
+        object.__setattr__(self, "_place", {value: i for i, value in enumerate(self.values)})
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        mapped = int((self.codes >= 0).sum())
+        return f"Mapping({self.column!r}: {mapped:,} of {len(self):,} values onto {self.taxonomy.name})"
+
+    @property
+    def concepts(self) -> dict[Any, int]:
+        """Concept code of every mapped value."""
+        return {value: int(code) for value, code in zip(self.values, self.codes, strict=True) if code >= 0}
+
+    def codes_of(self, values: Iterable[Any]) -> Ints:
+        """Concept codes of any values of the column, in their order; -1 where unmapped, missing or not in it.
+
+        >>> from keepsense.taxonomy import from_edges
+        >>> from keepsense.taxonomy.mapper import map_values
+        >>> map_values(["cat"], from_edges([("cat", "pet")])).codes_of(["cat", None]).tolist()
+        [0, -1]
+        """
+        place = self._place
+        where = np.fromiter((-1 if is_missing(v) else place.get(v, -1) for v in values), dtype=np.int64)
+        found: Ints = np.append(self.codes, np.int32(-1))[where]
+        return found
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """The chosen sense of each value as a person names it (`coach#1`); empty where unmapped."""
+        return tuple(
+            sense_name(self.taxonomy, int(code), name) if code >= 0 else ""
+            for code, name in zip(self.codes, self.names, strict=True)
+        )
+
+    @property
+    def unmapped(self) -> tuple[Any, ...]:
+        """Values that stand for no concept."""
+        return tuple(value for value, code in zip(self.values, self.codes, strict=True) if code < 0)
+
+    def suggestions(self, limit: int = 3, at_most: int = 500) -> dict[Any, list[str]]:
+        """For the most frequent unmapped values, names in the taxonomy that may be meant; values without are left out.
+
+        >>> from keepsense.taxonomy import from_edges
+        >>> from keepsense.taxonomy.mapper import map_values
+        >>> map_values(["veternarian"], from_edges([("veterinarian", "person")])).suggestions()
+        {'veternarian': ['veterinarian']}
+        """
+        open_values = [i for i, how in enumerate(self.how) if how == UNMAPPED and _is_word(str(self.values[i]))]
+        open_values.sort(key=lambda i: (-int(self.rows[i]), str(self.values[i])))
+        chosen = open_values[:at_most]
+        names = lookup(self.taxonomy).suggest([str(self.values[i]) for i in chosen], limit)
+        return {self.values[i]: found for i, found in zip(chosen, names, strict=True) if found}
+
+    @property
+    def ambiguous(self) -> tuple[Ambiguity, ...]:
+        """Values that may mean more than one concept and whose sense nobody has given."""
+        found = []
+        for i in np.flatnonzero((self.candidates.sizes > 1) & (self.codes >= 0)).tolist():
+            if self.how[i] not in ("table", "given"):
+                shown = {int(c): self._shown(int(c), self.names[i]) for c in self.candidates[i]}
+                chosen = int(self.codes[i])
+                others = tuple(line for code, line in shown.items() if code != chosen)
+                found.append(Ambiguity(self.values[i], shown[chosen], others))
+        return tuple(found)
+
+    def _shown(self, concept: int, name: str) -> tuple[str, str]:
+        return sense_name(self.taxonomy, concept, name), explain(self.taxonomy, concept)
+
+    @property
+    def coverage(self) -> Coverage:
+        """Shares of values and of rows that are mapped; 1 where there is nothing to map."""
+        mapped = self.codes >= 0
+        total = int(self.rows.sum())
+        return Coverage(
+            float(mapped.mean()) if len(mapped) else 1.0, int(self.rows[mapped].sum()) / total if total else 1.0
+        )
+
+    def findings(self) -> list[Finding]:
+        """What a person should look at, in counts; no value of the column appears in a message."""
+        return _findings(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a CSV file that a person can edit and `Mapping.read` reads back."""
+        from keepsense.taxonomy.mapping_file import save
+
+        save(self, path)
+
+    @staticmethod
+    def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None = None) -> Mapping:
+        """Read a file written by `save`, edited or not; the column is named after the file unless given."""
+        from keepsense.taxonomy.mapping_file import read
+
+        return read(path, taxonomy, column=column)
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing: None, not-a-number, or blank text.
+
+    >>> [is_missing(cell) for cell in (None, float("nan"), "  ", "NA", 0)]
+    [True, True, True, False, False]
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return True
+    return (isinstance(value, str) and not value.strip()) or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _is_word(text: str) -> bool:
+    """Whether spelling could be what keeps a value from being found."""
+    return len(text) <= LONGEST and text.strip() not in MISSING_MARKS and not looks_numeric(text)
+
+
+def _findings(mapping: Mapping) -> list[Finding]:
+    texts = [str(value) for value in mapping.values]
+    open_texts = [text for text, how in zip(texts, mapping.how, strict=True) if how == UNMAPPED]
+    unmapped_rows = int(mapping.rows[mapping.codes < 0].sum())
+    numeric = sum(looks_numeric(text) for text in texts)
+    name = mapping.taxonomy.name
+    lost = len(mapping.unmapped)
+    by_head = mapping.how.count("head")
+    ambiguous = sum(
+        how not in ("table", "given", UNMAPPED) and size > 1
+        for how, size in zip(mapping.how, mapping.candidates.sizes.tolist(), strict=True)
+    )
+    broken = sum("�" in text or any("\ud800" <= c <= "\udfff" for c in text) for text in texts)
+    remarks = [
+        ("E101", lost == len(texts) > 0, f"none of the {_n(lost, 'value')} is in {name}; try another taxonomy"),
+        (
+            "W101",
+            0 < lost < len(texts),
+            f"{_n(lost, 'value')} ({_n(unmapped_rows, 'row')}) of {len(texts):,} are in no concept of {name};"
+            " see the suggestions, or give a mapping table",
+        ),
+        ("W102", mapping.missing > 0, f"{_n(mapping.missing, 'cell')} missing"),
+        (
+            "W103",
+            2 * numeric > len(texts),
+            f"the column looks numeric: {_n(numeric, 'value')} of {len(texts):,} are numbers or dates, which no word"
+            " names; treat it as a numeric column",
+        ),
+        (
+            "W104",
+            ambiguous > 0,
+            f"{_n(ambiguous, 'value')} with several senses, chosen by {mapping.senses!r}; look at the alternatives",
+        ),
+        ("W105", by_head > 0, f"{_n(by_head, 'value')} mapped by the head noun alone; what stood before it is lost"),
+        (
+            "W106",
+            any(len(t) > LONGEST for t in open_texts),
+            f"{_n(sum(len(t) > LONGEST for t in open_texts), 'value')} longer than {LONGEST:,} characters: texts, not"
+            " values",
+        ),
+        (
+            "W107",
+            mapping.senses == "lesk" and ambiguous > 0 and not has_glosses(mapping.taxonomy),
+            f"{name} has no definitions; the names of neighbouring concepts were compared instead",
+        ),
+        (
+            "W108",
+            any(t.strip() in MISSING_MARKS for t in open_texts),
+            f"{_n(sum(t.strip() in MISSING_MARKS for t in open_texts), 'value')} that marks missing cells in exports"
+            " (NA, ?, ...); make them missing, or map them in a table",
+        ),
+        ("W109", broken > 0, f"{_n(broken, 'value')} with characters lost in decoding; read the file in its encoding"),
+    ]
+    return [Finding(code, mapping.column, message) for code, holds, message in remarks if holds]
+
+
+def _n(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
