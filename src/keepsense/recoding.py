@@ -12,7 +12,7 @@ Three forms, from the most general rule to the most particular:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -50,7 +50,7 @@ class Cells:
     """For each distinct tuple of a `Counts` one or more outputs.
 
     Row r of the table says: `multiplicity[r]` rows of tuple `source[r]` become `codes[r]`, read in the dictionaries
-    `values`. `suppressed[r]` marks records released as suppressed.
+    `values`. `suppressed[r]` marks records released as suppressed. `inputs`, set by `bound`, are the tuples themselves.
 
     >>> import numpy as np
     >>> counts = Counts.of({"job": ["nurse", "nurse", "clerk"]})
@@ -66,6 +66,7 @@ class Cells:
     multiplicity: NDArray[np.int64]
     suppressed: NDArray[np.bool_] | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Counts | None = None
 
     def __post_init__(self) -> None:
         for key, kind in (("source", np.int64), ("codes", np.int32), ("multiplicity", np.int64)):
@@ -89,6 +90,11 @@ class Cells:
     def cells(self, counts: Counts) -> Cells:
         """Itself: the particular form of a recoding (see `Cuts.cells`)."""
         return self
+
+    def bound(self, counts: Counts) -> Cells:
+        """The same recoding together with the tuples it is for, so that an engine can apply it; checked first."""
+        self.check(counts)
+        return replace(self, inputs=counts)
 
 
 @dataclass(frozen=True, eq=False)

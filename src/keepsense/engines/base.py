@@ -1,0 +1,110 @@
+"""What an engine must do: read, count, recode, map batches, write. It touches rows; nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Protocol
+
+import numpy as np
+
+from keepsense.counts import Counts
+from keepsense.recoding import Recoding
+
+
+class Table(Protocol):
+    """Rows that live in an engine: a handle, not the rows themselves.
+
+    >>> from keepsense.engines import engine
+    >>> table = engine().read({"job": ["nurse", "clerk"]})
+    >>> table.columns, table.rows
+    (('job',), 2)
+    """
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names in order."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """Types of the columns in the engine's words."""
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read; everything is sniffed where it is not given.
+
+    >>> Reading(delimiter=";").encoding is None
+    True
+    """
+
+    format: str | None = None
+    delimiter: str | None = None
+    quote: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    table: str | None = None
+    """Name of the table in a database file, or of the sheet in a workbook."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How a file is to be written.
+
+    >>> Writing(shuffle=True).spreadsheet_safe
+    True
+    """
+
+    format: str | None = None
+    delimiter: str = ","
+    shuffle: bool = False
+    """Release the rows in random order, so that their place tells nothing."""
+    spreadsheet_safe: bool = True
+    """Put an apostrophe before text in CSV and Excel that a spreadsheet would run as a formula."""
+    table: str = "released"
+
+
+class Engine(Protocol):
+    """The five verbs; a contract test suite runs over every engine.
+
+    >>> from keepsense.engines import engine
+    >>> duck = engine("duckdb")
+    >>> duck.count(duck.read({"job": ["nurse", "nurse"]}), ["job"]).weights.tolist()
+    [2]
+    """
+
+    def read(self, source: Any, reading: Reading | None = None) -> Any:
+        """Open a file, a database table, columns in memory, or any frame narwhals knows."""
+
+    def count(
+        self, table: Any, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()
+    ) -> Counts:
+        """Count the distinct tuples of some columns; the order of rows never matters."""
+
+    def recode(
+        self,
+        table: Any,
+        recodings: Iterable[Recoding],
+        *,
+        drop: Iterable[str] = (),
+        rng: np.random.Generator | int | None = None,
+    ) -> Any:
+        """Apply recodings and drop columns; a tuple's several outputs are dealt to its rows at random."""
+
+    def map_batches(self, table: Any, function: Callable[[Any], Any], *, size: int = 65_536) -> Any:
+        """Pass the rows through a function, one Arrow record batch at a time."""
+
+    def write(
+        self,
+        table: Any,
+        target: str | PathLike[str],
+        writing: Writing | None = None,
+        *,
+        rng: np.random.Generator | int | None = None,
+    ) -> None:
+        """Write a table to a file; the file appears under its name only when it is whole."""

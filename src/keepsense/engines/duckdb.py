@@ -1,0 +1,232 @@
+"""The embedded engine: DuckDB groups, joins, spills to disk and streams; Arrow carries what comes and goes."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts
+from keepsense.engines import _duckdb_count as counting
+from keepsense.engines import _duckdb_files as files
+from keepsense.engines import _duckdb_recode as recoding
+from keepsense.engines.base import Reading, Writing
+from keepsense.engines.files import whole_file
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.recoding import Recoding
+
+ROW = "__keepsense_row"
+
+
+@dataclass(frozen=True)
+class DuckTable:
+    """Rows in DuckDB: the name of a view or table that also numbers its rows (never released).
+
+    >>> DuckDBEngine().read({"job": ["nurse"]}).columns
+    ('job',)
+    """
+
+    engine: DuckDBEngine
+    name: str
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return int(self.engine.connection.sql(f"SELECT count(*) FROM {self.name}").fetchall()[0][0])
+
+    def query(self, columns: Iterable[str] | None = None) -> str:
+        """SQL that selects the columns."""
+        return f"SELECT {', '.join(map(quoted, columns or self.columns))} FROM {self.name}"
+
+    def arrow(self) -> Any:
+        """The rows in order as an Arrow table: for small tables and tests."""
+        return self.engine.connection.sql(f"{self.query()} ORDER BY {ROW}").to_arrow_table()
+
+    def require(self, columns: Iterable[str]) -> None:
+        """Refuse column names the table does not have, with the nearest one as a hint."""
+        for name in columns:
+            if name not in self.columns:
+                hint = did_you_mean(name, self.columns)
+                raise BadInput(f"the table has no column {name!r}; it has {', '.join(self.columns)}.{hint}")
+
+
+class DuckDBEngine:
+    """Rows on one machine: files larger than memory are read in a stream and spill to disk where they must.
+
+    >>> duck = DuckDBEngine()
+    >>> people = duck.read({"job": ["nurse", "clerk", "nurse"], "age": [31, 40, 35]})
+    >>> duck.count(people, ["job"]).weights.tolist()
+    [1, 2]
+    """
+
+    def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
+        import duckdb
+
+        self.folder = Path(tempfile.mkdtemp(prefix="keepsense-"))
+        self._cleanup = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
+        for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
+            self.connection.execute(f"SET {setting} = false")
+        self.connection.execute("SET preserve_insertion_order = true")
+        if memory is not None:
+            self.connection.execute(f"SET memory_limit = {literal(memory)}")
+        if threads is not None:
+            self.connection.execute(f"SET threads = {int(threads)}")
+
+    def close(self) -> None:
+        """Release memory and temporary files."""
+        self.connection.close()
+        self._cleanup()
+
+    def __enter__(self) -> DuckDBEngine:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def read(self, source: Any, reading: Reading | None = None) -> DuckTable:
+        """Open a file or database table by path, columns in memory, or any frame narwhals knows.
+
+        Text formats keep every cell as the text it is, so that nothing changes on the way through.
+        """
+        if isinstance(source, str | PathLike):
+            return files.read(self, str(source), reading or Reading())
+        return self.from_arrow(_arrow(source))
+
+    def from_arrow(self, data: Any) -> DuckTable:
+        """Take over an Arrow table or record batch reader."""
+        name = fresh("source")
+        self.connection.register("arriving", data)
+        try:
+            self.connection.execute(
+                f"CREATE TEMP TABLE {name} AS SELECT *, row_number() OVER () AS {ROW} FROM arriving"
+            )
+        finally:
+            self.connection.unregister("arriving")
+        return self.table(name)
+
+    def table(self, name: str) -> DuckTable:
+        """Handle of a table or view that numbers its rows."""
+        described = self.connection.sql(f"DESCRIBE {name}").fetchall()
+        columns = [(c, t) for c, t, *_ in described if c != ROW]
+        if not columns:
+            raise BadInput("the table has no columns")
+        return DuckTable(self, name, tuple(c for c, _ in columns), tuple(str(t) for _, t in columns))
+
+    def view(self, sql: str) -> DuckTable:
+        """Handle of a query that keeps the row numbers."""
+        name = fresh("view")
+        self.connection.execute(f"CREATE TEMP VIEW {name} AS {sql}")
+        return self.table(name)
+
+    def count(
+        self, table: DuckTable, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()
+    ) -> Counts:
+        """Count distinct tuples with one GROUP BY, one more for each histogram. Tuples come out sorted."""
+        further, numbers = tuple(histograms), tuple(sums)
+        table.require([*columns, *further, *numbers])
+        return counting.count(self, table, tuple(columns), further, numbers)
+
+    def recode(
+        self,
+        table: DuckTable,
+        recodings: Iterable[Recoding],
+        *,
+        drop: Iterable[str] = (),
+        rng: np.random.Generator | int | None = None,
+    ) -> DuckTable:
+        """Apply recodings with joins and drop columns; refuses rows that a recoding does not cover."""
+        dropped = set(drop)
+        table.require(dropped)
+        random = np.random.default_rng(rng)
+        for rule in recodings:
+            table.require(rule.names)
+            table = recoding.recode(self, table, rule, random)
+        kept = [c for c in table.columns if c not in dropped]
+        if not kept:
+            raise BadInput("every column would be dropped; keep at least one")
+        return self.view(f"SELECT {', '.join(map(quoted, [*kept, ROW]))} FROM {table.name}")
+
+    def map_batches(self, table: DuckTable, function: Callable[[Any], Any], *, size: int = 65_536) -> DuckTable:
+        """Pass the rows through a function, one Arrow record batch at a time; only the result is kept."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        reader = self.connection.sql(f"{table.query()} ORDER BY {ROW}").to_arrow_reader(size)
+        path = self.folder / f"{secrets.token_hex(8)}.parquet"
+        writer = None
+        try:
+            for batch in reader:
+                result = pa.Table.from_batches([function(batch)])
+                writer = writer or pq.ParquetWriter(path, result.schema)
+                writer.write_table(result)
+        finally:
+            if writer is not None:
+                writer.close()
+        if writer is None:
+            return table
+        return files.read(self, str(path), Reading(format="parquet"))
+
+    def write(
+        self,
+        table: DuckTable,
+        target: str | PathLike[str],
+        writing: Writing | None = None,
+        *,
+        rng: np.random.Generator | int | None = None,
+    ) -> None:
+        """Write a table; the file appears under its name only when it is whole. Row numbers stay here."""
+        how = writing or Writing()
+        with whole_file(target) as part:
+            files.write(self, table, str(part), str(target), how, np.random.default_rng(rng))
+
+
+def _arrow(source: Any) -> Any:
+    import pyarrow as pa
+
+    if isinstance(source, pa.Table | pa.RecordBatchReader):
+        return source
+    if isinstance(source, Mapping):
+        lengths = {len(column) for column in source.values()}
+        if len(lengths) > 1:
+            raise BadInput(f"the columns have different lengths: {', '.join(map(str, sorted(lengths)))}")
+        try:
+            return pa.table({str(name): column for name, column in source.items()})
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise BadInput("a column mixes types; give every column one type") from None
+    import narwhals as nw
+
+    try:
+        frame = nw.from_native(source)
+    except TypeError:
+        raise BadInput(
+            f"cannot read rows from a {type(source).__name__}; give a path, a mapping of columns, or a data frame"
+        ) from None
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
+    return frame.to_arrow()
+
+
+def fresh(kind: str) -> str:
+    """A name no table has yet."""
+    return f"ks_{kind}_{secrets.token_hex(6)}"
+
+
+def quoted(name: str) -> str:
+    """A column name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A string as SQL."""
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,151 @@
+"""Files as people have them: which format, which encoding, and how one appears only when it is whole."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from keepsense.errors import BadInput, did_you_mean
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".xlsx": "excel",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".duckdb": "duckdb",
+    ".db": "sqlite",
+    ".sqlite": "sqlite",
+    ".sqlite3": "sqlite",
+}
+_KNOWN = sorted(set(FORMATS.values()) | {"postgresql"})
+_MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+
+
+def format_of(name: str, given: str | None = None) -> str:
+    """Format of a file by its ending, unless one is given.
+
+    >>> format_of("people.csv"), format_of("people.dump", "parquet")
+    ('csv', 'parquet')
+    """
+    if given is not None:
+        if given not in _KNOWN:
+            raise BadInput(
+                f"no format is called {given!r}; there are: {', '.join(_KNOWN)}.{did_you_mean(given, _KNOWN)}"
+            )
+        return given
+    if name.startswith(("postgresql://", "postgres://")):
+        return "postgresql"
+    suffix = Path(name.removesuffix(".gz")).suffix.lower()
+    if suffix not in FORMATS:
+        raise BadInput(
+            f"{Path(name).name}: the ending {suffix or '(none)'} tells no format; give one of {', '.join(_KNOWN)}"
+        )
+    return FORMATS[suffix]
+
+
+def readable(path: str | os.PathLike[str]) -> Path:
+    """The path, checked: a file that exists, can be read and is not empty.
+
+    >>> readable("/nowhere/people.csv")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: people.csv: there is no such file
+    """
+    file = Path(path)
+    if not file.exists():
+        raise BadInput(f"{file.name}: there is no such file")
+    if file.is_dir():
+        raise BadInput(f"{file.name}: this is a folder, not a file")
+    if not os.access(file, os.R_OK):
+        raise BadInput(f"{file.name}: the file may not be read; check its permissions")
+    if file.stat().st_size == 0:
+        raise BadInput(f"{file.name}: the file is empty; give a file with a header line")
+    return file
+
+
+def encoding_of(path: Path, given: str | None = None) -> str:
+    """Encoding of a text file: given, by its byte-order mark, UTF-8 where it fits, else Windows-1252.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder) / "x.csv"
+    ...     _ = file.write_bytes("café".encode("latin-1"))
+    ...     encoding_of(file)
+    'cp1252'
+    """
+    if given is not None:
+        try:
+            return codecs.lookup(given).name
+        except LookupError:
+            raise BadInput(
+                f"{path.name}: no encoding is called {given!r}; try utf-8, cp1252, latin-1 or utf-16"
+            ) from None
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as file:
+        head = file.read(4)
+        for mark, name in _MARKS:
+            if head.startswith(mark):
+                return name
+        try:
+            decoder.decode(head)
+            while block := file.read(1 << 20):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return "utf-8"
+
+
+def transcoded(path: Path, encoding: str, folder: Path) -> Path:
+    """The file in UTF-8: itself, or a copy in `folder`; refuses bytes the encoding does not have, by position."""
+    if encoding in ("utf-8", "ascii"):
+        return path
+    copy = folder / f"{secrets.token_hex(8)}.csv"
+    decoder = codecs.getincrementaldecoder(encoding)()
+    done = 0
+    with path.open("rb") as source, copy.open("w", encoding="utf-8", newline="") as target:
+        while True:
+            block = source.read(1 << 20)
+            try:
+                target.write(decoder.decode(block, final=not block))
+            except UnicodeDecodeError as error:
+                raise BadInput(
+                    f"{path.name}: byte {done + error.start:,} is not valid {encoding}; give the file's real encoding"
+                ) from None
+            if not block:
+                return copy
+            done += len(block)
+
+
+@contextmanager
+def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary path beside the target that becomes the target when the block ends well, and vanishes otherwise.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(pathlib.Path(folder) / "x.txt") as part:
+    ...         _ = part.write_text("done")
+    ...     [p.name for p in pathlib.Path(folder).iterdir()]
+    ['x.txt']
+    """
+    final = Path(target)
+    if not final.parent.is_dir():
+        raise BadInput(f"{final.name}: the folder to write it into does not exist")
+    part = final.with_name(f".{final.name}.{secrets.token_hex(6)}.part")
+    try:
+        yield part
+        part.replace(final)
+    finally:
+        part.unlink(missing_ok=True)
