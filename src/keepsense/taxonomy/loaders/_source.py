@@ -1,0 +1,143 @@
+"""What every loader does alike: open a file, decode it, and hand concepts and links to the builder.
+
+Whatever is wrong with a file is told by its name, the line or byte, and what to do about it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from keepsense.errors import BadInput, BadTaxonomy
+from keepsense.taxonomy.build import VIRTUAL_ROOT, from_edges
+from keepsense.taxonomy.core import Taxonomy
+
+PathLike = str | os.PathLike[str]
+
+_PACKED = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"), (b"BZh", "bzip2"), (b"\xfd7zXZ\0", "xz"))
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def file_path(path: PathLike) -> Path:
+    """The path of a file that is there, is a file, holds something and is not compressed; anything else is refused."""
+    place = Path(path)
+    start = head(place, 8)
+    if not start:
+        raise BadTaxonomy(f"{place.name}: the file is empty; give a file that lists concepts")
+    for magic, kind in _PACKED:
+        if start.startswith(magic):
+            raise BadTaxonomy(f"{place.name}: the file is compressed ({kind}); unpack it first")
+    return place
+
+
+def head(place: Path, size: int) -> bytes:
+    """The first bytes of a file."""
+    try:
+        with place.open("rb") as file:
+            return file.read(size)
+    except (OSError, ValueError) as error:
+        raise unreadable(place.name, error) from None
+
+
+def unreadable(name: str, error: OSError | ValueError) -> BadTaxonomy:
+    """The error for a file the system does not hand out."""
+    reason = error.strerror if isinstance(error, OSError) else "its name is not valid"
+    return BadTaxonomy(f"{name}: the file cannot be read ({reason})")
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """All bytes of a file."""
+    place = file_path(path)
+    try:
+        return place.read_bytes()
+    except OSError as error:
+        raise unreadable(place.name, error) from None
+
+
+def read_text(path: PathLike, encoding: str | None = None) -> str:
+    """The text of a file: UTF-8 unless a byte order mark or the caller says otherwise."""
+    return decode(Path(path).name, read_bytes(path), encoding)
+
+
+def decode(name: str, raw: bytes, encoding: str | None = None) -> str:
+    """Bytes as text; a broken encoding is named with its line and byte."""
+    if encoding is None:
+        encoding = next((found for mark, found in _MARKS if raw.startswith(mark)), "utf-8")
+    try:
+        text = raw.decode(encoding)
+    except LookupError:
+        raise BadInput(f"{name}: unknown encoding {encoding!r}; give one such as 'utf-8' or 'latin-1'") from None
+    except UnicodeError as error:
+        start = error.start if isinstance(error, UnicodeDecodeError) else len(raw)
+        raise bad_encoding(name, encoding, start, raw.count(b"\n", 0, start) + 1) from None
+    place = text.find("\0")
+    if place >= 0:
+        raise BadTaxonomy(
+            f"{name}: line {text.count(chr(10), 0, place) + 1} holds a NUL character, so this is not a text file; give"
+            " a file in one of the known formats"
+        )
+    return text
+
+
+def bad_encoding(name: str, encoding: str, byte: int, line: int) -> BadTaxonomy:
+    """The error for bytes that are not text in the given encoding."""
+    return BadTaxonomy(
+        f"{name}: line {line} is not valid {encoding} (byte {byte} of the file); save the file as UTF-8, or name its"
+        " encoding where the loader has that option (encoding='latin-1')"
+    )
+
+
+def clip(text: str, size: int = 60) -> str:
+    """Text of a source as it is shown in a message: quoted and short."""
+    return repr(text if len(text) <= size else text[: size - 3] + "...")
+
+
+def check_text(name: str, texts: Iterable[str]) -> None:
+    """Refuse names that no file of ours could hold: NUL characters and half surrogate pairs (from escapes in JSON)."""
+    for text in texts:
+        if "\0" in text or not (text.isascii() or _encodes(text)):
+            raise BadTaxonomy(f"{name}: the name {text[:60]!a} holds characters that are not text; mend or drop it")
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def assemble(
+    name: str,
+    edges: Sequence[tuple[str, str]],
+    names: Mapping[str, Sequence[str]],
+    *,
+    concepts: Iterable[str] | None = None,
+    relations: Mapping[str, Sequence[tuple[str, str]]] | None = None,
+    join_roots: bool = False,
+    root_label: str | None = None,
+    info: Mapping[str, object] | None = None,
+) -> Taxonomy:
+    """Build the taxonomy a loader has read; `info` keeps what was counted, as text, and leaves zeros out."""
+    ids = list(concepts) if concepts is not None else None
+    check_text(name, ids or ())
+    check_text(name, (text for row in names.values() for text in row))
+    check_text(name, (key for edge in edges for key in edge))
+    return from_edges(
+        edges,
+        names=names,
+        concepts=ids,
+        relations=relations,
+        join_roots=join_roots,
+        root_label=root_label or VIRTUAL_ROOT,
+        name=name,
+        info={key: str(value) for key, value in (info or {}).items() if value not in (0, "", None)},
+    )

@@ -1,0 +1,60 @@
+"""ICD-10-CM, the diagnoses of the International Classification of Diseases as modified in the United States.
+
+The codes and their tree come with the `simple-icd-10-cm` package. ICD-9-CM is loaded as a table: see `read_edges` for
+its diagnoses and `read_prefixes` for its procedures.
+"""
+
+from __future__ import annotations
+
+import re
+
+from keepsense.errors import MissingExtra
+from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.loaders._source import assemble
+
+_RANGE = re.compile(r"\s*\([A-Z0-9]{3}(?:-[A-Z0-9]{3})?\)$")
+
+
+def icd10cm(
+    *,
+    inclusion_terms: bool = True,
+    join_roots: bool = False,
+    root_label: str | None = None,
+    name: str = "ICD-10-CM",
+) -> Taxonomy:
+    """ICD-10-CM: chapters (`1` to `22`), blocks (`A00-A09`), categories and codes, written with their dot (`A00.0`).
+
+    Labels are the codes' descriptions; `inclusion_terms` adds the conditions listed under a code as further names of
+    it, and the code without its dot is the last of its names, since many tables write it so. A block that has the same
+    code as its only category is one concept with it. The chapters are several roots, so a taxonomy of the whole needs
+    `join_roots=True`. Needs `keepsense[icd]`; takes a few seconds.
+
+    >>> icd = icd10cm(join_roots=True)
+    >>> icd.label("A00.0"), icd.label("A00-A09"), icd.label(icd.root)
+    ('Cholera due to Vibrio cholerae 01, biovar cholerae', 'Intestinal infectious diseases', 'ICD-10-CM')
+    """
+    try:
+        import simple_icd_10_cm as source
+    except ImportError:
+        raise MissingExtra("ICD-10-CM needs simple-icd-10-cm; install keepsense[icd]") from None
+    codes = list(dict.fromkeys(source.get_all_codes(with_dots=True)))
+    names: dict[str, list[str]] = {}
+    edges: list[tuple[str, str]] = []
+    for code in codes:
+        parent = source.get_parent(code, prioritize_blocks=True)
+        if parent:
+            edges.append((code, parent))
+        described = [source.get_description(code), source.get_description(code, prioritize_blocks=True)]
+        found = [text for full in described for text in (_RANGE.sub("", full), full)]
+        if inclusion_terms:
+            found += source.get_inclusion_term(code)
+        names[code] = [*found, code.replace(".", "")] if "." in code else found
+    return assemble(
+        name,
+        edges,
+        names,
+        concepts=codes,
+        join_roots=join_roots,
+        root_label=root_label or "ICD-10-CM",
+        info={"source": "simple-icd-10-cm", "format": "ICD-10-CM"},
+    )

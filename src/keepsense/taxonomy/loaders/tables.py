@@ -1,0 +1,282 @@
+"""Taxonomies in tables: edge lists, path lists and nested columns, in CSV (any delimiter) or Parquet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from keepsense.errors import BadInput, BadTaxonomy
+from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.loaders._rows import Column, Table, read_table
+from keepsense.taxonomy.loaders._source import PathLike, assemble, clip
+
+CHILD = ("child", "child id", "code", "id", "concept", "term", "value", "node", "path", "name")
+PARENT = ("parent", "parent id", "parent code", "parentid", "broader", "is a", "isa", "superclass")
+LABEL = ("label", "name", "title", "short", "description", "preflabel", "term", "long")
+PATH = ("path", "category", "categories")
+
+
+def read_edges(
+    path: PathLike,
+    *,
+    child: Column | None = None,
+    parent: Column | None = None,
+    label: Column | None = None,
+    synonyms: Sequence[Column] = (),
+    closed: bool | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = '"',
+    join_roots: bool = False,
+    root_label: str | None = None,
+    name: str | None = None,
+) -> Taxonomy:
+    """Read a table with one is-a link a row: a child, its parent, and if you like the child's label and synonyms.
+
+    Columns are found by usual names (`child` or `code`, `parent`, `label` or `title`) or given by name or position. A
+    child with several parents has several rows. A row without a parent is a root; a table with such rows lists all its
+    concepts, so a parent without a row is then refused as a likely slip (`closed` says so, or not, outright). Cells of
+    `synonyms` hold one name, or several with `|` between them.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder) / "pets.csv"
+    ...     _ = place.write_text("child,parent\\ncat,animal\\ndog,animal\\n")
+    ...     pets = read_edges(place)
+    >>> pets.labels(pets.leaves())
+    ['cat', 'dog']
+    """
+    table = read_table(
+        path, header=_header(header, child, parent), known=PARENT, delimiter=delimiter, encoding=encoding, quote=quote
+    )
+    _unsure(table, header, "a link")
+    low, high = _ends(table, child, parent)
+    titles = table.find([n for n in LABEL if n not in ("name", "term")]) if label is None else None
+    if label is None and titles is None and table.find(("name", "term")) not in (low, high):
+        titles = table.find(("name", "term"))
+    if label is None and not table.header and table.width == 3 and {low, high} == {0, 1}:
+        titles = 2
+    at_label = table.column(label, "label") if label is not None else titles
+    others = [table.column(c, "synonyms") for c in synonyms]
+    names: dict[str, list[str]] = {}
+    edges: list[tuple[str, str]] = []
+    where: dict[str, int] = {}
+    roots = False
+    for line, row in table.records():
+        if not row[low]:
+            raise BadTaxonomy(f"{table.file}: line {line} names no concept; fill in its first end or drop the row")
+        found = [row[at_label]] if at_label is not None else []
+        found += [text.strip() for i in others for text in row[i].split("|")]
+        names.setdefault(row[low], []).extend(text for text in found if text)
+        if row[high]:
+            edges.append((row[low], row[high]))
+            where.setdefault(row[high], line)
+        else:
+            roots = True
+    if closed or (closed is None and roots):
+        lost = next((key for key in where if key not in names), None)
+        if lost is not None:
+            raise BadTaxonomy(
+                f"{table.file}: line {where[lost]} names the parent {clip(lost)}, which has no row of its own; add the"
+                " row, or allow it with closed=False"
+            )
+    return assemble(
+        name or table.file,
+        edges,
+        names,
+        join_roots=join_roots,
+        root_label=root_label,
+        info={"source": table.file, "format": "edge list"},
+    )
+
+
+def read_paths(
+    path: PathLike,
+    *,
+    column: Column | None = None,
+    separator: str = "/",
+    label: Column | None = None,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = '"',
+    join_roots: bool = False,
+    root_label: str | None = None,
+    name: str | None = None,
+) -> Taxonomy:
+    """Read paths from the root down, one a row: `Computers/Systems/Handhelds`.
+
+    A concept's id is its path, its label the last part (or the `label` column's cell). The steps of a path need no row
+    of their own.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder) / "shop.txt"
+    ...     _ = place.write_text("Computers/Systems/Handhelds\\nComputers/Software\\n")
+    ...     shop = read_paths(place)
+    >>> shop.id("Handhelds"), shop.label(shop.lcs("Handhelds", "Software"))
+    ('Computers/Systems/Handhelds', 'Computers')
+    """
+    if not separator:
+        raise BadInput("separator: give the characters between the steps of a path, such as '/'")
+    table = read_table(
+        path, header=_header(header, column, label), known=PATH, delimiter=delimiter, encoding=encoding, quote=quote
+    )
+    at = table.column(column, "column") if column is not None else table.find(PATH)
+    if at is None:
+        if table.width > 1:
+            raise BadInput(f"column: {table.file} has {table.width} columns; say which one holds the paths")
+        at = 0
+    if separator not in table.rows[0][at] and len({row[at].split(separator)[0] for row in table.rows}) > 1:
+        _unsure(table, header, "a path")
+    at_label = table.column(label, "label") if label is not None else None
+    names: dict[str, list[str]] = {}
+    edges: dict[tuple[str, str], None] = {}
+    for line, row in table.records():
+        steps = [step.strip() for step in row[at].strip(separator).split(separator)]
+        if not all(steps):
+            raise BadTaxonomy(f"{table.file}: line {line} has a path with an empty step: {clip(row[at])}; mend it")
+        above = ""
+        for step in steps:
+            here = f"{above}{separator}{step}" if above else step
+            names.setdefault(here, [step])
+            if above:
+                edges[here, above] = None
+            above = here
+        if at_label is not None and row[at_label]:
+            names[above] = [row[at_label], *names[above]]
+    return assemble(
+        name or table.file,
+        list(edges),
+        names,
+        join_roots=join_roots,
+        root_label=root_label,
+        info={"source": table.file, "format": "path list"},
+    )
+
+
+def read_nested(
+    path: PathLike,
+    *,
+    columns: Sequence[Column] | None = None,
+    order: Literal["auto", "root-first", "leaf-first"] = "auto",
+    merge_repeats: bool = True,
+    merge_labels: bool = False,
+    header: bool | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    quote: str | None = '"',
+    join_roots: bool = False,
+    root_label: str | None = None,
+    name: str | None = None,
+) -> Taxonomy:
+    """Read nested columns: one column per level, one row per leaf, as in ARX hierarchies and many spreadsheets.
+
+    `order` says which end the root is at; "auto" takes the end with fewer different values. A label repeated in the
+    next column (`pork;pork;meat`) is one concept unless `merge_repeats` is off, and an empty cell is a level the row
+    does not have. A concept's id is its path from the root, so that "other" under two headings is two concepts;
+    `merge_labels` makes equal labels one concept with several parents. Without `header` given, the first row is one if
+    it names levels (`level 1`, `leaf`, `root`), and is not if all rows share one root.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder) / "food.csv"
+    ...     _ = place.write_text("ham;sausage;meat\\npork;pork;meat\\n")
+    ...     food = read_nested(place)
+    >>> food.id("ham"), food.labels(food.subsumers("pork"))
+    ('meat > sausage > ham', ['meat', 'pork'])
+    """
+    if merge_labels and not merge_repeats:
+        raise BadInput("merge_repeats: a label that is one concept everywhere cannot be below itself; leave it on")
+    if order not in ("auto", "root-first", "leaf-first"):
+        raise BadInput(f"order: {clip(str(order))} is not one of 'auto', 'root-first', 'leaf-first'")
+    levels = [f"level {i}" for i in range(20)] + [f"level{i}" for i in range(20)] + ["root", "leaf"]
+    table = read_table(
+        path,
+        header=_header(header, *(columns or ())),
+        known=levels,
+        delimiter=delimiter,
+        encoding=encoding,
+        quote=quote,
+    )
+    chosen = [table.column(c, "columns") for c in columns] if columns is not None else list(range(table.width))
+    chosen = _root_first(table, chosen, order)
+    if len({row[chosen[0]] for row in table.rows}) > 1:
+        _unsure(table, header, "a row of values")
+    names: dict[str, list[str]] = {}
+    edges: dict[tuple[str, str], None] = {}
+    seen: dict[str, tuple[str, ...]] = {}
+    for line, row in table.records():
+        steps: list[str] = []
+        for label in (row[i] for i in chosen):
+            if label and not (merge_repeats and steps[-1:] == [label]):
+                steps.append(label)
+        if not steps:
+            raise BadTaxonomy(f"{table.file}: line {line} has no value in the chosen columns; drop the row")
+        for depth in range(len(steps)):
+            here = _nested_id(steps[: depth + 1], merge_labels)
+            key = (steps[depth],) if merge_labels else tuple(steps[: depth + 1])
+            if seen.setdefault(here, key) != key:
+                raise BadTaxonomy(f"{table.file}: line {line} has labels that hold ' > ', which ids are built with")
+            names.setdefault(here, [steps[depth]])
+            if depth:
+                edges[here, _nested_id(steps[:depth], merge_labels)] = None
+    return assemble(
+        name or table.file,
+        list(edges),
+        names,
+        join_roots=join_roots,
+        root_label=root_label,
+        info={"source": table.file, "format": "nested columns"},
+    )
+
+
+def _nested_id(steps: Sequence[str], merge_labels: bool) -> str:
+    return steps[-1] if merge_labels else " > ".join(steps)
+
+
+def _root_first(table: Table, columns: Sequence[int], order: str) -> list[int]:
+    if order == "auto":
+        first, last = (len({row[i] for row in table.rows}) for i in (columns[0], columns[-1]))
+        if len(columns) > 1 and first == last:
+            raise BadInput(
+                f"order: the first and the last column of {table.file} both hold {first:,} different values; say which"
+                " end the root is at with order='root-first' or 'leaf-first'"
+            )
+        order = "root-first" if first <= last else "leaf-first"
+    return list(columns) if order == "root-first" else list(columns)[::-1]
+
+
+def _header(header: bool | None, *columns: Column | None) -> bool | None:
+    """A column given by name means that there is a header."""
+    return True if header is None and any(isinstance(c, str) for c in columns) else header
+
+
+def _unsure(table: Table, header: bool | None, what: str) -> None:
+    """A first row that may be a header or not: guessing would make a concept of a column's name, or lose one."""
+    if header is None and not table.header:
+        raise BadInput(
+            f"header: cannot tell whether the first row of {table.file} is a header; give header=False if it is {what},"
+            " or header=True"
+        )
+
+
+def _ends(table: Table, child: Column | None, parent: Column | None) -> tuple[int, int]:
+    high = table.column(parent, "parent") if parent is not None else table.find(PARENT)
+    low = table.column(child, "child") if child is not None else table.find(CHILD)
+    if not table.header:
+        if table.width < 2:
+            raise BadTaxonomy(f"{table.file}: an edge list has two columns or more, child and parent; this has one")
+        if child is None and parent is None and table.width > 3:
+            raise BadInput(f"child, parent: {table.file} has {table.width} columns and no header known; name the two")
+        low, high = (0 if low is None else low), (1 if high is None else high)
+    if low is None or high is None:
+        shown = ", ".join(map(clip, table.header[:20]))
+        raise BadInput(
+            f"{'child' if low is None else 'parent'}: {table.file} has the columns {shown}; say which holds the"
+            f" {'concept' if low is None else 'parent'}, or give header=False where the first row is a link"
+        )
+    if low == high:
+        raise BadInput(f"child, parent: both are the column {table.header[low] if table.header else low!r}")
+    return low, high
