@@ -238,3 +238,18 @@ def test_the_part_below_a_concept_keeps_its_links(t: Taxonomy) -> None:
         above = {part.ids[p] for p in part.parents[x]}
         assert above == {t.ids[p] for p in t.parents[t.code(part.ids[x])] if int(p) in kept}
     assert set(part.relations) == {"part"}
+
+
+def test_a_part_keeps_senses_glosses_and_tables() -> None:
+    from keepsense.taxonomy.glosses import gloss_words
+    from keepsense.taxonomy.wordnet import exceptions, wordnet
+
+    nouns = wordnet()
+    people = nouns.below("person")
+    assert people.id("coach#1") == nouns.id("coach#1")
+    assert np.array_equal(gloss_words(people, "surgeon"), gloss_words(nouns, "surgeon"))
+    assert exceptions(people)["mice"] == ("mouse",)
+    inside = [nouns.ids[c] for c in nouns.senses_of("doctor") if nouns.ids[c] in set(people.ids)]
+    assert [people.ids[c] for c in people.senses_of("doctor")] == inside
+    assert people.sense_counts is not None
+    assert len(people.sense_counts) == len(people._senses.indices)

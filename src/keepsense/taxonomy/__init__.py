@@ -2,5 +2,25 @@
 
 from keepsense.taxonomy.build import from_arrays, from_edges
 from keepsense.taxonomy.core import Concept, Taxonomy
+from keepsense.taxonomy.glosses import explain, gloss, gloss_words
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.mapping import Mapping
+from keepsense.taxonomy.wn_package import load_wn
+from keepsense.taxonomy.wndb import load_wndb
+from keepsense.taxonomy.wordnet import exceptions, wordnet
 
-__all__ = ["Concept", "Taxonomy", "from_arrays", "from_edges"]
+__all__ = [
+    "Concept",
+    "Mapping",
+    "Taxonomy",
+    "exceptions",
+    "explain",
+    "from_arrays",
+    "from_edges",
+    "gloss",
+    "gloss_words",
+    "load_wn",
+    "load_wndb",
+    "map_values",
+    "wordnet",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows, Strings
 from keepsense.errors import BadTaxonomy
-from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.core import PER_CONCEPT, Taxonomy
 
 VIRTUAL_ROOT = "(everything)"
 
@@ -158,7 +159,7 @@ def restrict(taxonomy: Taxonomy, concepts: Ints) -> Taxonomy:
     ids = list(taxonomy.ids)
     child, parent = part(taxonomy.parents)
     label = taxonomy.label(int(concepts[np.argmin(taxonomy.depth[concepts])]))
-    return from_arrays(
+    small = from_arrays(
         [ids[c] for c in concepts],
         [taxonomy.synonyms(int(c)) for c in concepts],
         child,
@@ -166,7 +167,39 @@ def restrict(taxonomy: Taxonomy, concepts: Ints) -> Taxonomy:
         relations={kind: part(rows) for kind, rows in taxonomy.relations.items()},
         name=f"{taxonomy.name}: {label}",
         info=taxonomy.info,
+        extra=_extra(taxonomy, concepts),
+        tables={k: t.take(concepts) if k in PER_CONCEPT else t for k, t in taxonomy.tables.items()},
     )
+    return small if taxonomy.senses is None else _with_senses(small, taxonomy, new)
+
+
+def _extra(taxonomy: Taxonomy, concepts: Ints) -> dict[str, NDArray[Any]]:
+    """The further arrays of the kept concepts."""
+    kept: dict[str, NDArray[Any]] = {}
+    for key, array in taxonomy.extra.items():
+        name, _, kind = key.rpartition(" ")
+        sizes = taxonomy.extra.get(f"{name} sizes")
+        if kind == "words" and sizes is not None:
+            starts = np.zeros(len(sizes) + 1, dtype=np.int32)
+            np.cumsum(sizes, out=starts[1:])
+            kept[key] = Rows(starts, array).gather(concepts)
+        elif len(array) == len(taxonomy):
+            kept[key] = array[concepts]
+    return kept
+
+
+def _with_senses(small: Taxonomy, taxonomy: Taxonomy, new: Ints) -> Taxonomy:
+    """The part with the source's sense order and counts, of the senses that are left."""
+    senses = taxonomy.senses
+    assert senses is not None
+    place = {term: i for i, term in enumerate(small.terms)}
+    term = np.array([place.get(t, -1) for t in taxonomy.terms], dtype=np.int32)[senses.row_of()]
+    concept = new[senses.indices]
+    kept = (term >= 0) & (concept >= 0)
+    rows = Rows.from_pairs(term[kept], concept[kept], len(small.terms))
+    counts = taxonomy.sense_counts
+    ordered = None if counts is None else counts[kept][np.argsort(term[kept], kind="stable")]
+    return replace(small, senses=rows, sense_counts=ordered)
 
 
 def _levels(name: str, ids: Sequence[str], parents: Rows, children: Rows) -> tuple[Ints, Ints, Ints]:

@@ -22,11 +22,19 @@ Concept = int | str
 """A concept as people and code name it: a code, an external id, a label, or a label with its sense (`coach#1`)."""
 
 
+PER_CONCEPT = frozenset({"glosses", "ili"})
+"""Tables of strings that have one entry a concept."""
+
+
 @dataclass(frozen=True, eq=False)
 class Taxonomy:
     """An is-a graph: concepts with ids, names, parents and children, and the relations its source has besides.
 
     Build one with `from_edges`, a loader of `keepsense.taxonomy`, or `Taxonomy.load`.
+
+    `senses` holds for each term its concepts, the likeliest first, and `sense_counts` how often each was seen, where
+    the source tells. `tables` are strings: one a concept where the name is in `PER_CONCEPT`, else a vocabulary. `extra`
+    are arrays: one entry a concept, or ragged rows as a pair `NAME sizes` and `NAME words`.
 
     >>> from keepsense.taxonomy import from_edges
     >>> sports = from_edges([("swimming", "water sports"), ("windsurfing", "water sports"), ("water sports", "sports")])
