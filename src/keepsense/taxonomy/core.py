@@ -292,6 +292,8 @@ class Taxonomy:
         """Taxonomy of a domain: one concept as root and everything below it (Sec. 6.2). Ids stay as they are."""
         from keepsense.taxonomy.build import restrict
 
+        if self.code(concept) == self.root:
+            return self
         return restrict(self, self.descendants(concept))
 
     def related(self, concept: Concept, relation: str) -> Ints:
