@@ -241,7 +241,7 @@ class Lookup:
         words = key.split()[:50]
         for size in range(min(len(words), self._most_words), 0, -1):
             spans = [words[i : i + size] for i in range(len(words) - size + 1)]
-            hits = [" ".join(span) for span in spans if size > 1 or (span[0] not in CLOSED and len(span[0]) > 2)]
+            hits = [" ".join(span) for span in spans if size > 1 or (span[0] not in CLOSED and _is_name(span[0]))]
             found = [self._terms[self.keys[hit][0]] for hit in hits if hit in self.keys]
             if found:
                 return found
@@ -295,6 +295,10 @@ def _regrouped(
         for form in variants(key):
             found[form] = found.get(form, ()) + positions
     return found
+
+
+def _is_name(word: str) -> bool:
+    return sum(c.isalpha() for c in word) > 2
 
 
 def _exceptions(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:

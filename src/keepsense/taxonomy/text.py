@@ -93,7 +93,7 @@ def base_forms(word: str, irregular: Mapping[str, Sequence[str]]) -> list[str]:
     listed = list(irregular.get(word, ()))
     if word.endswith("ful") and len(word) > 3:
         return listed + [base + "ful" for base in base_forms(word[:-3], irregular)]
-    if word.endswith("ss") or len(word) <= 2:
+    if len(word) <= 2 or word[-1] not in "sn" or word.endswith("ss"):
         return listed
     return listed + [word[: -len(end)] + new for end, new in _DETACHMENTS if word.endswith(end)]
 
