@@ -66,6 +66,8 @@ def check_rows(rows: Sequence[Sequence[Value]], *, name: str = "hierarchy") -> l
 def check(hierarchy: Hierarchy, values: Iterable[Value] | None = None) -> list[Finding]:
     """Findings about a hierarchy, and about how it covers the values of a column where they are given.
 
+    A missing cell (None) may be a leaf.
+
     >>> jobs = Hierarchy.of_rows([("nurse", "medic"), ("clerk", "office")], name="job")
     >>> [str(f) for f in check(jobs, ["nurse", "clerk", "pilot"])]  # doctest: +NORMALIZE_WHITESPACE
     ['E305 job: 1 value(s) of the column are missing from the hierarchy; add them',
@@ -75,7 +77,7 @@ def check(hierarchy: Hierarchy, values: Iterable[Value] | None = None) -> list[F
     findings: list[Finding] = []
     codes = hierarchy.codes
     for level, labels in enumerate(hierarchy.labels):
-        blank = sum(1 for label in labels if _is_blank(label))
+        blank = sum(1 for label in labels if _is_blank(label) and (level or label is not None))
         if blank:
             findings.append(Finding("E306", name, f"level {level} has {blank:,} empty label(s)"))
         if len(set(labels)) != len(labels):

@@ -1,0 +1,257 @@
+"""The four adjustments that turn a base hierarchy into candidates (Ayala-Rivera et al., AIKA, Sec. 3.2, step 3).
+
+Each is a function from a hierarchy to a new one: `reduce_abstractness`, `reduce_outliers`, `remove_levels`, and
+`diversify` (in `facets`). None of them changes the leaves, and all keep every level a coarsening of the one below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats, Ints
+from keepsense.counts import Value
+from keepsense.errors import BadHierarchy, BadInput
+from keepsense.hierarchies.core import Hierarchy, assemble
+from keepsense.semantics.base import Distance
+
+Rename = Literal["parent", "outlier", "root"]
+RENAMES: tuple[Rename, ...] = ("parent", "outlier", "root")
+_SLACK = 1e-12
+
+
+def reduce_abstractness(hierarchy: Hierarchy) -> Hierarchy:
+    """Cut the hierarchy at the lowest level where all branches meet: what lies above only repeats one group.
+
+    >>> tall = Hierarchy.of_rows([("nurse", "medic", "person", "entity"), ("clerk", "office", "person", "entity")])
+    >>> reduce_abstractness(tall).rows()[0]
+    ('nurse', 'medic', 'person')
+    """
+    for level in range(1, hierarchy.height + 1):
+        if len(hierarchy.labels[level]) == 1:
+            return keep_levels(hierarchy, range(1, level + 1))
+    return hierarchy
+
+
+def remove_levels(hierarchy: Hierarchy, height: int) -> Hierarchy:
+    """Take whole levels out until the hierarchy has the wanted height; the leaves and the top stay.
+
+    Each time that level goes whose absence is least felt: the one between the two levels whose numbers of labels are
+    most alike. A hierarchy that is low enough is returned as it is.
+
+    >>> rows = [("a", "a1", "ab", "x", "*"), ("b", "b1", "ab", "x", "*"), ("c", "c1", "c2", "x", "*")]
+    >>> remove_levels(Hierarchy.of_rows(rows), 2).rows()
+    [('a', 'ab', '*'), ('b', 'ab', '*'), ('c', 'c2', '*')]
+    """
+    if height < 1:
+        raise BadInput(f"{hierarchy.name}: a hierarchy has a height of at least 1, not {height}")
+    kept = list(range(hierarchy.height + 1))
+    sizes = [len(labels) for labels in hierarchy.labels]
+    while len(kept) - 1 > height:
+        step = [math.log(sizes[kept[i - 1]] / sizes[kept[i + 1]]) for i in range(1, len(kept) - 1)]
+        del kept[1 + int(np.argmin(np.round(step, 12)))]
+    return keep_levels(hierarchy, kept[1:])
+
+
+def keep_levels(hierarchy: Hierarchy, levels: Sequence[int]) -> Hierarchy:
+    """The leaves and only the given levels above them.
+
+    >>> keep_levels(Hierarchy.of_rows([("a", "b", "c", "*")]), [2, 3]).rows()
+    [('a', 'c', '*')]
+    """
+    chosen = [0, *levels]
+    if any(a >= b for a, b in pairwise(chosen)):
+        raise BadInput(f"{hierarchy.name}: levels to keep must be above 0 and ascending")
+    for level in chosen:
+        hierarchy.check_level(level)
+    if len(chosen) == hierarchy.height + 1:
+        return hierarchy
+    concepts = None if hierarchy.concepts is None else tuple(hierarchy.concepts[i] for i in chosen)
+    codes = np.ascontiguousarray(hierarchy.codes[:, chosen])
+    labels = tuple(hierarchy.labels[i] for i in chosen)
+    return Hierarchy(hierarchy.name, labels, codes, hierarchy.kind, concepts, hierarchy.info)
+
+
+def reduce_outliers(
+    hierarchy: Hierarchy,
+    counts: Sequence[int] | NDArray[np.int64],
+    k: int,
+    *,
+    under: Rename = "parent",
+    distance: Distance | None = None,
+    boundary: float | None = None,
+) -> Hierarchy:
+    """Group branches that hold fewer than k rows, so that k is reached lower down.
+
+    Level by level from the leaves up, the labels that hold at least one and fewer than k rows are outliers. Sisters
+    among them whose rows add up to k become one group, named by `under`:
+
+    - `parent`: the label of their parent. With a `distance`, outliers of different parents are grouped too, under the
+      parent that holds most of their rows;
+    - `outlier`: the outlier with most rows, promoted (needs a `distance`);
+    - `root`: the top's label from this level on, which is to suppress them; all outliers of a level may join.
+
+    Only where it is consistent: a leaf must not lose more by its new label than at the level above the group, nor more
+    than `boundary` where one is given; a parent and the root above it always are. What cannot be grouped stays.
+
+    >>> jobs = Hierarchy.of_rows([(j, j + "s", "worker", "*") for j in ("nurse", "pilot", "clerk")])
+    >>> reduce_outliers(jobs, [9, 2, 1], k=3).labels[1]
+    ('nurses', 'worker')
+    """
+    if under not in RENAMES:
+        raise BadInput(f"{hierarchy.name}: outliers go under parent, outlier or root, not {under!r}")
+    if under == "outlier" and distance is None:
+        raise BadInput(f"{hierarchy.name}: promoting an outlier needs a distance, to see that it is consistent")
+    weights = row_counts(hierarchy, counts)
+    if k < 1:
+        raise BadInput(f"{hierarchy.name}: k must be at least 1, not {k}")
+    work = _Work(hierarchy, weights, distance, boundary)
+    for level in range(1, hierarchy.height):
+        if under == "root":
+            work.to_root(level, k)
+        else:
+            work.sisters(level, k, promote=under == "outlier")
+            if under == "parent" and distance is not None and level + 2 <= hierarchy.height:
+                work.cousins(level, k)
+    return work.done() if work.changed else hierarchy
+
+
+def row_counts(hierarchy: Hierarchy, counts: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    """Counts of rows for each leaf, checked."""
+    weights = np.asarray(counts, dtype=np.int64)
+    if weights.shape != (len(hierarchy.leaves),) or (weights < 0).any():
+        raise BadInput(
+            f"{hierarchy.name}: {len(hierarchy.leaves):,} leaves need as many counts of rows, none below zero"
+        )
+    return weights
+
+
+class _Work:
+    """A hierarchy while outliers are grouped: codes change, tables of labels grow."""
+
+    def __init__(
+        self, hierarchy: Hierarchy, weights: NDArray[np.int64], distance: Distance | None, boundary: float | None
+    ) -> None:
+        self.hierarchy = hierarchy
+        self.weights = weights
+        self.codes = hierarchy.codes.copy()
+        self.labels: list[list[Value]] = [list(row) for row in hierarchy.labels]
+        self.concepts: list[list[int]] = [hierarchy.concept_codes(i).tolist() for i in range(hierarchy.height + 1)]
+        self.distance = distance
+        self.boundary = boundary
+        self.changed = False
+        self._loss: dict[int, Floats] = {}
+
+    def outliers(self, level: int, k: int) -> Ints:
+        """Codes of the labels with too few rows."""
+        sizes = np.bincount(self.codes[:, level], self.weights, len(self.labels[level]))
+        return np.flatnonzero((sizes > 0) & (sizes < k)).astype(np.int32)
+
+    def loss(self, concept: int) -> Floats:
+        """Loss of every leaf if it were generalized to a concept; unknown concepts cost nothing."""
+        found = self._loss.get(concept)
+        if found is None:
+            leaves = np.array(self.concepts[0], dtype=np.int32)
+            found = np.zeros(len(leaves))
+            known = leaves >= 0
+            if concept >= 0 and self.distance is not None and known.any():
+                found[known] = self.distance.matrix(leaves[known], np.array([concept], dtype=np.int32))[:, 0]
+            self._loss[concept] = found
+        return found
+
+    def consistent(self, rows: NDArray[np.bool_], concept: int, allowed: Floats) -> bool:
+        """Whether none of the rows loses more by a concept than is allowed."""
+        if concept < 0:
+            return False
+        lost = self.loss(concept)[rows]
+        bound = np.minimum(allowed[rows], np.inf if self.boundary is None else self.boundary)
+        return bool((lost <= bound + _SLACK).all())
+
+    def losses_at(self, level: int) -> Floats:
+        """Loss of every leaf at a level as it stands now."""
+        found = np.zeros(len(self.codes))
+        for code in np.unique(self.codes[:, level]).tolist():
+            rows = self.codes[:, level] == code
+            found[rows] = self.loss(self.concepts[level][code])[rows]
+        return found
+
+    def sisters(self, level: int, k: int, *, promote: bool) -> None:
+        """Group outliers under one parent."""
+        few = self.outliers(level, k)
+        mine = np.isin(self.codes[:, level], few)
+        for parent in np.unique(self.codes[mine, level + 1]).tolist():
+            rows = mine & (self.codes[:, level + 1] == parent)
+            label, concept = self.labels[level + 1][parent], self.concepts[level + 1][parent]
+            if promote:
+                allowed = self.losses_at(level + 1)
+                sizes = np.bincount(self.codes[rows, level], self.weights[rows], len(self.labels[level]))
+                best = int(np.argmax(sizes))
+                label, concept = self.labels[level][best], self.concepts[level][best]
+                for code in np.unique(self.codes[rows, level]).tolist():
+                    member = self.codes[:, level] == code
+                    if code != best and not self.consistent(member, concept, allowed):
+                        rows &= ~member
+            self.group(rows, level, k, label, concept, parent)
+
+    def cousins(self, level: int, k: int) -> None:
+        """Group outliers of different parents under the parent that holds most of their rows."""
+        few = self.outliers(level, k)
+        mine = np.isin(self.codes[:, level], few)
+        for grand in np.unique(self.codes[mine, level + 2]).tolist():
+            rows = mine & (self.codes[:, level + 2] == grand)
+            sizes = np.bincount(self.codes[rows, level + 1], self.weights[rows], len(self.labels[level + 1]))
+            parent = int(np.argmax(sizes))
+            concept = self.concepts[level + 1][parent]
+            allowed = self.losses_at(level + 2)
+            for code in np.unique(self.codes[rows, level]).tolist():
+                member = self.codes[:, level] == code
+                stays = self.codes[member, level + 1][0] == parent
+                if not stays and not self.consistent(member, concept, allowed):
+                    rows &= ~member
+            self.group(rows, level, k, self.labels[level + 1][parent], concept, parent)
+
+    def to_root(self, level: int, k: int) -> None:
+        """Group all outliers of a level under the root, up to the top."""
+        rows = np.isin(self.codes[:, level], self.outliers(level, k))
+        top = self.hierarchy.height
+        if self.weights[rows].sum() < k or len(np.unique(self.codes[:, top])) > 1:
+            return
+        label, concept = self.labels[top][self.codes[0, top]], self.concepts[top][self.codes[0, top]]
+        for here in range(level, top):
+            self.codes[rows, here] = self.code(here, label, concept)
+        self.changed = True
+
+    def group(self, rows: NDArray[np.bool_], level: int, k: int, label: Value, concept: int, parent: int) -> None:
+        """Make the rows one group of a level, if there are enough of them and they are not one already."""
+        if self.weights[rows].sum() < k or len(np.unique(self.codes[rows, level])) < 2:
+            return
+        code = self.code(level, label, concept)
+        holds = (self.codes[:, level] == code) & ~rows
+        if holds.any() and (self.codes[holds, level + 1] != parent).any():
+            return  # the label stands elsewhere on this level; joining it would tear a branch
+        self.codes[rows, level] = code
+        self.codes[rows, level + 1] = parent
+        self.changed = True
+
+    def code(self, level: int, label: Value, concept: int) -> int:
+        """Code of a label on a level, made where it is new."""
+        if label in self.labels[level]:
+            return self.labels[level].index(label)
+        self.labels[level].append(label)
+        self.concepts[level].append(concept)
+        return len(self.labels[level]) - 1
+
+    def done(self) -> Hierarchy:
+        """The hierarchy after all grouping."""
+        h = self.hierarchy
+        known = None if h.concepts is None else [np.array(c, dtype=np.int32) for c in self.concepts]
+        made = assemble(h.name, self.codes, self.labels, kind=h.kind, concepts=known, info=h.info)
+        for level in range(made.height):
+            if (made.parents[level][made.codes[:, level]] != made.codes[:, level + 1]).any():
+                raise BadHierarchy(f"{h.name}: grouping outliers tore level {level}")
+        return made

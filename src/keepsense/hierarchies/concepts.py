@@ -1,0 +1,196 @@
+"""Concepts behind the labels of a hierarchy: senses of a column's values, unique names, least common subsumers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from keepsense.arrays import Ints
+from keepsense.counts import Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies.core import UNKNOWN, Hierarchy, MissingValues
+from keepsense.taxonomy.core import Concept, Taxonomy
+from keepsense.taxonomy.lookup import lookup, sense_name
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.mapping import Mapping as Mapped
+from keepsense.taxonomy.mapping import is_missing
+
+Unknowns = Literal["refuse", "list"]
+
+
+@dataclass(frozen=True)
+class Senses:
+    """Concept of each value of a column (-1 where none was found) and the values that are in no taxonomy.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> senses_of(["cat", "yeti"], from_edges([("cat", "pet")]), unknown="list").unknown
+    ('yeti',)
+    """
+
+    values: tuple[Value, ...]
+    concepts: Ints
+    unknown: tuple[Value, ...]
+
+
+def senses_of(
+    values: Sequence[Value],
+    taxonomy: Taxonomy,
+    *,
+    senses: Mapping[Value, Concept] | Mapped | None = None,
+    counts: Sequence[int] | None = None,
+    strategy: str = "lesk",
+    domain: Concept | Sequence[Concept] | None = None,
+    unknown: Unknowns = "refuse",
+    name: str = "column",
+) -> Senses:
+    """Find the concept each value means, as `map_values` does: given senses first, then names and the strategy.
+
+    Values found in no taxonomy are refused, counted, with all of them in the error's `values`; `unknown="list"` lets
+    them stay without a concept and lists them. A missing cell (None) has no concept and is no such value. Strategies
+    are `first`, `lesk` (step 1 of AIKA) and `joint`.
+
+    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> found = senses_of(["nurse", "surgeon"], wordnet())
+    >>> wordnet().labels(found.concepts)
+    ['nurse', 'surgeon']
+    """
+    if unknown not in ("refuse", "list"):
+        raise BadInput(f"{name}: unknown must be 'refuse' or 'list', not {unknown!r}")
+    distinct = tuple(values)
+    if len(set(distinct)) != len(distinct):
+        raise BadInput(f"{name}: each value may be given once, with its number of rows in `counts`")
+    mapping = (
+        senses
+        if isinstance(senses, Mapped)
+        else map_values(distinct, taxonomy, table=senses, senses=strategy, weights=counts, domain=domain, column=name)
+    )
+    codes = mapping.codes_of(distinct)
+    missing = tuple(v for v, c in zip(distinct, codes.tolist(), strict=True) if c < 0 and not is_missing(v))
+    if missing and unknown == "refuse":
+        raise MissingValues(
+            f"{name}: {len(missing):,} of {len(distinct):,} values are in no taxonomy; give their senses, map them to "
+            'concepts, or keep them apart with unknown="list" (the error\'s `values` lists them)',
+            missing,
+        )
+    return Senses(distinct, codes, missing)
+
+
+def with_concepts(
+    hierarchy: Hierarchy,
+    taxonomy: Taxonomy,
+    *,
+    senses: Mapping[Value, Concept] | None = None,
+    strategy: str = "lesk",
+    inner: Literal["labels", "subsumers"] = "labels",
+    unknown: Unknowns = "refuse",
+) -> Hierarchy:
+    """A hierarchy from a file with the concepts of its labels filled in, ready to be scored.
+
+    Leaves are looked up together, as a column. Inner labels are looked up by name (the first sense), or left to the
+    least common subsumer of their leaves with `inner="subsumers"`; `senses` decides for both (`education#4`).
+
+    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> jobs = with_concepts(Hierarchy.of_rows([("nurse", "adult#1", "*"), ("pilot", "worker", "*")]), wordnet())
+    >>> jobs.concepts[1].tolist() == wordnet().codes(["adult", "worker"]).tolist(), jobs.concepts[2].tolist()
+    (True, [-1])
+    """
+    if inner not in ("labels", "subsumers"):
+        raise BadInput(f"inner must be 'labels' or 'subsumers', not {inner!r}")
+    leaves = senses_of(
+        hierarchy.leaves, taxonomy, senses=senses, strategy=strategy, unknown=unknown, name=hierarchy.name
+    )
+    own = dict(zip(hierarchy.leaves, leaves.concepts.tolist(), strict=True))
+    given = dict(senses or {})
+    finder = lookup(taxonomy)
+    levels = [leaves.concepts]
+    for level in range(1, hierarchy.height + 1):
+        single = hierarchy.leaf_counts[level] == 1
+        first = np.zeros(len(hierarchy.labels[level]), dtype=np.int64)
+        first[hierarchy.codes[::-1, level]] = np.arange(len(hierarchy.leaves))[::-1]
+        found = []
+        for code, label in enumerate(hierarchy.labels[level]):
+            if label in given:
+                found.append(taxonomy.code(given[label]))
+            elif single[code] and hierarchy.leaves[hierarchy.codes[first[code], 0]] == label:
+                found.append(own[label])  # a repeated leaf keeps its own sense
+            elif inner == "labels" and (hit := finder.find(str(label))) is not None and hit.how != "head":
+                found.append(hit.concepts[0])
+            else:
+                found.append(UNKNOWN)
+        levels.append(np.array(found, dtype=np.int32))
+    return replace(hierarchy, concepts=tuple(levels))
+
+
+class Ancestry:
+    """Subsumers of concepts, remembered: building and scoring the hierarchies of one column asks again and again.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
+    >>> ancestry = Ancestry(pets)
+    >>> pets.label(ancestry.lcs(pets.codes(["cat", "dog"])))
+    'pet'
+    """
+
+    def __init__(self, taxonomy: Taxonomy) -> None:
+        self.taxonomy = taxonomy
+        self._above: dict[int, frozenset[int]] = {}
+
+    def above(self, concept: int) -> frozenset[int]:
+        """The concept and everything that subsumes it."""
+        found = self._above.get(concept)
+        if found is None:
+            seen = {concept}
+            waiting = [concept]
+            while waiting:
+                for parent in self.taxonomy.parents[waiting.pop()].tolist():
+                    known = self._above.get(parent)
+                    if known is not None:
+                        seen |= known
+                    elif parent not in seen:
+                        seen.add(parent)
+                        waiting.append(parent)
+            found = self._above[concept] = frozenset(seen)
+        return found
+
+    def lcs(self, concepts: Iterable[int]) -> int:
+        """Least common subsumer of some concepts, by the taxonomy's own rule; the root for none."""
+        common: frozenset[int] | None = None
+        for concept in {int(c) for c in concepts}:
+            common = self.above(concept) if common is None else common & self.above(concept)
+        if common is None:
+            return self.taxonomy.root
+        return max(common, key=lambda c: int(self.taxonomy.specificity[c]))
+
+
+class Namer:
+    """Labels for concepts that never stand for two things in one column: a sense number is added where they would.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat1", "pet"), ("cat2", "pet")], names={"cat1": ["cat"], "cat2": ["cat"]})
+    >>> namer = Namer(pets, {"dog": -1})
+    >>> [namer(pets.code(c)) for c in ("cat1", "cat2", "pet")]
+    ['cat', 'cat#2', 'pet']
+    """
+
+    def __init__(self, taxonomy: Taxonomy, leaves: Mapping[Value, int]) -> None:
+        self._taxonomy = taxonomy
+        self._owner: dict[Value, int] = dict(leaves)
+        self._label: dict[int, str] = {}
+
+    def __call__(self, concept: int) -> str:
+        """The label of a concept, always the same."""
+        label = self._label.get(concept)
+        if label is None:
+            plain = self._taxonomy.label(concept)
+            for option in (plain, sense_name(self._taxonomy, concept, plain), self._taxonomy.id(concept)):
+                if self._owner.get(option, concept) == concept:
+                    label = option
+                    break
+            else:
+                label = f"{self._taxonomy.id(concept)} ({concept})"
+            self._owner[label] = concept
+            self._label[concept] = label
+        return label
