@@ -226,7 +226,7 @@ THEMES: dict[str, tuple[int, int, int, str, str]] = {
     ),
     "sport": (
         30, 16, 5,
-        "soccer, jogging, tennis, cycling, basketball, volleyball, golf, badminton, judo, boxing, skiing, pilates",
+        "soccer, jogging, tennis, cycling, basketball, volleyball, golf, badminton, judo, boxing, skiing, parkour",
         "stadium, bicycle, marathon, gymnasium, athletics, football, sports car, league, motorcycle, Olympic Games",
     ),
     "outdoors": (
@@ -296,7 +296,7 @@ VARIANTS: dict[str, dict[str, tuple[str, ...]]] = {
         "firefighter": ("volunteer firefighter", "fire_fighter"),
         "physiotherapist": ("physioterapist",),
         "computer programmer": ("senior computer programmer", "programer"),
-        "pensioner": ("retired", "pensioners"),
+        "pensioner": ("state pensioner", "pensioners"),
     },
     "workplace": {
         "hospital": ("Hospital", "university hospital", "hosptial"),

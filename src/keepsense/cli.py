@@ -1,0 +1,127 @@
+"""The command line, thin: it parses, calls the library and turns what goes wrong into one line and an exit code.
+
+Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from keepsense import __version__
+from keepsense.commands.demo import demo
+from keepsense.commands.distance import distance
+from keepsense.commands.mapping import map_column
+from keepsense.commands.sample import sample
+from keepsense.commands.taxonomy import taxonomy
+from keepsense.errors import Infeasible, KeepsenseError
+
+DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
+TRACEBACK = "KEEPSENSE_TRACEBACK"
+
+app = typer.Typer(
+    help="Anonymize tables whose columns hold words, and keep what the words mean.",
+    epilog="Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense.",
+    no_args_is_help=True,
+    add_completion=False,
+    # the pretty ones print local variables, and these may hold people's data
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command()(demo)
+app.command()(sample)
+app.command("map")(map_column)
+app.command()(distance)
+app.add_typer(taxonomy, name="taxonomy")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"keepsense {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the whole program."""
+
+
+@app.command("version")
+def _version(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")] = False,
+) -> None:
+    """Print the version."""
+    typer.echo(json.dumps({"version": __version__}) if as_json else f"keepsense {__version__}")
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code.
+
+    >>> main(["version"])
+    Traceback (most recent call last):
+    ...
+    SystemExit: 0
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    warnings.showwarning = _show_warning
+    try:
+        app(given, prog_name="keepsense")
+        code = DONE
+    except KeepsenseError as error:
+        code = GOAL_NOT_MET if isinstance(error, Infeasible) else BAD_INPUT
+        _complain(str(error), code, given)
+        for hint in getattr(error, "relax", ()):
+            print(f"  you could: {hint}", file=sys.stderr)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+        _complain("interrupted; nothing was left half-written", code, given)
+    except OSError as error:
+        code = BAD_INPUT
+        where = f"{Path(str(error.filename)).name}: " if error.filename else ""
+        _complain(f"{where}{error.strerror or 'the system refused'}", code, given)
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            raise
+        code = BUG
+        _complain(
+            f"this is a bug in Keepsense ({type(error).__name__} at {_place(error.__traceback__)}). Please report it "
+            "with the command you ran. This message holds none of your data; the whole traceback may, and is shown "
+            f"where {TRACEBACK}=1 is set.",
+            code,
+            given,
+        )
+    sys.exit(code)
+
+
+def _complain(message: str, code: int, given: list[str]) -> None:
+    if "--json" in given:
+        print(json.dumps({"error": message, "exit": code}, ensure_ascii=False))
+    print(f"keepsense: {message}", file=sys.stderr)
+
+
+def _place(traceback: TracebackType | None) -> str:
+    """File and line inside Keepsense where an exception was raised: enough for a report, and never data."""
+    found = "an unknown place"
+    package = Path(__file__).parent
+    while traceback is not None:
+        file = Path(traceback.tb_frame.f_code.co_filename)
+        if file.is_relative_to(package):
+            found = f"{file.relative_to(package).as_posix()}:{traceback.tb_lineno}"
+        traceback = traceback.tb_next
+    return found
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"keepsense: warning: {message}", file=sys.stderr)

@@ -1,0 +1,66 @@
+"""Taxonomies by name: the embedded WordNet, those a user imported, or any file that a loader reads."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keepsense.errors import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from keepsense.taxonomy import Taxonomy
+
+WORDNET = "wordnet"
+SUFFIX = ".taxonomy"
+
+TaxonomyName = Annotated[
+    str, typer.Option("--taxonomy", "-t", help="`wordnet`, the name of an imported taxonomy, or a taxonomy file.")
+]
+
+
+def folder() -> Path:
+    """Where imported taxonomies are kept: `KEEPSENSE_HOME`, or the place the system has for programs' data."""
+    if home := os.environ.get("KEEPSENSE_HOME"):
+        return Path(home) / "taxonomies"
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home())
+    else:
+        base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
+    return Path(base) / "keepsense" / "taxonomies"
+
+
+def imported() -> dict[str, Path]:
+    """Imported taxonomies by name."""
+    return {path.stem: path for path in sorted(folder().glob(f"*{SUFFIX}"))}
+
+
+def find(name: str) -> Taxonomy:
+    """The taxonomy of that name, or the one in that file."""
+    from keepsense.taxonomy import Taxonomy
+    from keepsense.taxonomy.loaders.detect import read_taxonomy
+    from keepsense.taxonomy.wordnet import wordnet
+
+    if name == WORDNET:
+        return wordnet()
+    if path := imported().get(name):
+        return Taxonomy.load(path)
+    if Path(name).exists():
+        return read_taxonomy(name)
+    known = [WORDNET, *imported()]
+    raise BadInput(
+        f"no taxonomy is called {name!r} and there is no such file; there are: {', '.join(known)}."
+        f"{did_you_mean(name, known)} `keepsense taxonomy import FILE` adds one."
+    )
+
+
+def check_name(name: str) -> str:
+    """The name under which a taxonomy may be imported: one plain word, and not that of the embedded one."""
+    if name == WORDNET:
+        raise BadInput(f"{WORDNET!r} is the embedded taxonomy; choose another name with --name")
+    if not name or name.startswith(".") or any(mark in name for mark in '/\\:*?"<>|\0'):
+        raise BadInput(f"{name!r} cannot be the name of a taxonomy; choose one without slashes and colons with --name")
+    return name

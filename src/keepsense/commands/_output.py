@@ -1,0 +1,80 @@
+"""How commands speak: JSON for scripts, tables for people, nothing where they want it quiet."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+
+
+def show(result: dict[str, Any], render: Callable[[Console], None], *, as_json: bool, quiet: bool) -> None:
+    """Print a command's result: as JSON, or as `render` draws it, or not at all."""
+    if as_json:
+        sys.stdout.write(json.dumps(result, ensure_ascii=False, indent=2) + "\n")
+    elif not quiet:
+        render(console())
+
+
+def console() -> Console:
+    """Where tables go: as wide as the terminal, or wide enough to be searched where they are piped."""
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str | None = None) -> Table:
+    """A table in the one style of the project; numbers are set flush right, and the last column gives way."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    drawn = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    if caption:
+        drawn.caption, drawn.caption_justify = caption, "left"
+    for j, name in enumerate(columns):
+        numbers = bool(rows) and all(isinstance(row[j], int | float) for row in rows)
+        last = j == len(columns) - 1 and not numbers
+        justify: Literal["left", "right"] = "right" if numbers else "left"
+        drawn.add_column(name, justify=justify, header_style="cyan", no_wrap=not last)
+    for row in rows:
+        drawn.add_row(*(Text(_cell(v), _style(v), no_wrap=True, overflow="ellipsis") for v in row))
+    return drawn
+
+
+class Share(float):
+    """A number from 0 to 1 that is shown the fainter the larger it is: near things stand out."""
+
+
+def _style(value: object) -> str:
+    if not isinstance(value, Share):
+        return ""
+    return (
+        ""
+        if value <= 0
+        else "bold green"
+        if value < 0.35
+        else "green"
+        if value < 0.5
+        else ""
+        if value < 0.7
+        else "bright_black"
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: ""}[value]
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)

@@ -1,0 +1,192 @@
+"""`keepsense demo`: the product's main job from end to end, on synthetic people."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands._output import Json, Quiet, Share, show, table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Console
+    from rich.table import Table
+
+    from keepsense.taxonomy import Taxonomy
+    from keepsense.taxonomy.mapping import Mapping
+
+MEASURE = "log-feature"
+_COMPARED = ("nurse", "physician", "schoolteacher", "carpenter", "plumber", "farmer")
+_HOW = {
+    "table": "your own table",
+    "normalised": "its spelling",
+    "head": "its last word",
+}
+_EXAMPLES = (
+    ("occupation", "police-officer"),
+    ("occupation", "night nurse"),
+    ("workplace", "bank"),
+    ("hobby", "chess"),
+    ("hobby", "jazz"),
+    ("hobby", "reading"),
+)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """How the senses of a column's words are chosen: a domain, a strategy, a table of one's own."""
+
+    senses: str = "first"
+    domain: str | tuple[str, ...] | None = None
+    table: dict[str, str] | None = None
+
+
+_CHOICES = {
+    "occupation": _Choice(domain=("person", "operator#2")),
+    "workplace": _Choice(domain=("artifact", "organization", "workplace", "forest", "body of water", "tract")),
+    "hobby": _Choice(senses="lesk", table={"reading": "reading#1"}),
+    "place": _Choice(domain="location"),
+    "diagnosis": _Choice(domain=("state#2", "symptom")),
+    "interests": _Choice(senses="lesk", table={"mountain": "mountain#1"}),
+}
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What the demo says of one column."""
+
+    column: str
+    values: int
+    rows_mapped: float
+    mean: str
+    variance: float
+    unmapped: list[dict[str, Any]]
+
+
+def demo(
+    rows: Annotated[int, typer.Option(min=100, help="How many synthetic people.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other people.")] = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make synthetic people, map their words onto WordNet, and show what the words mean and how far apart they are."""
+    from keepsense.sample import people
+    from keepsense.semantics import distance
+    from keepsense.taxonomy.wordnet import wordnet
+
+    start = time.perf_counter()
+    sample = people(rows, seed)
+    taxonomy = wordnet()
+    mappings = {name: _mapped(sample, name, taxonomy) for name in _CHOICES}
+    columns = [_described(mapping) for mapping in mappings.values()]
+    between = distance(MEASURE, taxonomy).matrix(_COMPARED)
+    seconds = time.perf_counter() - start
+    result = {
+        "people": rows,
+        "taxonomy": taxonomy.name,
+        "columns": [asdict(column) for column in columns],
+        "measure": MEASURE,
+        "distances": {
+            a: dict(zip(_COMPARED, row, strict=True)) for a, row in zip(_COMPARED, between.tolist(), strict=True)
+        },
+        "seconds": round(seconds, 3),
+    }
+
+    def render(console: Console) -> None:
+        console.print(
+            f"\n[bold]{rows:,} synthetic people[/], their words mapped onto [bold]{taxonomy.name}[/] "
+            f"({len(taxonomy):,} concepts)\n"
+        )
+        console.print(_summary(columns))
+        console.print(_examples(mappings))
+        console.print(_distances(between.tolist()))
+        console.print(_left_over(columns))
+        console.print(f"{seconds:.1f} s. Try `keepsense sample people.csv`, then `keepsense map people.csv hobby`.")
+
+    show(result, render, as_json=as_json, quiet=quiet)
+
+
+def _mapped(sample: pa.Table, name: str, taxonomy: Taxonomy) -> Mapping:
+    """Count the column once, map what is distinct."""
+    from keepsense.sample import SEPARATOR
+    from keepsense.taxonomy.mapper import map_values
+
+    cells = sample.column(name).to_pylist()
+    counts = Counter(word for cell in cells for word in (cell.split(SEPARATOR) if name == "interests" else [cell]))
+    choice = _CHOICES[name]
+    return map_values(
+        dict(counts.most_common()),
+        taxonomy,
+        senses=choice.senses,
+        domain=choice.domain,
+        table=choice.table,
+        column=name,
+    )
+
+
+def _described(mapping: Mapping) -> _Column:
+    from keepsense.counts import Counts
+    from keepsense.semantics.attribute import nominal
+    from keepsense.semantics.mean import semantic_mean
+    from keepsense.semantics.variance import semantic_variance
+
+    concepts = mapping.concepts
+    rows = dict(zip(mapping.values, mapping.rows.tolist(), strict=True))
+    counts = Counts.of({mapping.column: list(concepts)}, weights=[rows[value] for value in concepts])
+    column = nominal(counts, mapping.column, mapping.taxonomy, MEASURE, concepts=concepts)
+    mean = semantic_mean(column)
+    suggested = mapping.suggestions()
+    unmapped = [{"value": v, "rows": rows[v], "suggestions": suggested.get(v, [])} for v in mapping.unmapped]
+    return _Column(
+        mapping.column,
+        len(mapping),
+        mapping.coverage.rows,
+        mean.label,
+        semantic_variance(column, mean),
+        sorted(unmapped, key=lambda entry: -entry["rows"]),
+    )
+
+
+# ---- tables for people -----------------------------------------------------------------------------------------------
+
+
+def _summary(columns: list[_Column]) -> Table:
+    rows = [(c.column, c.values, f"{c.rows_mapped:.1%}", c.mean, c.variance, len(c.unmapped)) for c in columns]
+    names = ("column", "values", "rows mapped", "semantic mean", "variance", "not mapped")
+    return table("What the columns mean", names, rows)
+
+
+def _examples(mappings: dict[str, Mapping]) -> Table:
+    """A few words that are not simply looked up, and what decided on their meaning."""
+    from keepsense.taxonomy.glosses import explain
+
+    rows = []
+    for column, word in _EXAMPLES:
+        mapping = mappings[column]
+        if word in mapping.values:
+            i = mapping.values.index(word)
+            reason = "the column's domain" if mapping.senses == "first" else "the words around it"
+            meaning = explain(mapping.taxonomy, int(mapping.codes[i]))
+            rows.append((column, word, _HOW.get(mapping.how[i], reason), meaning))
+    return table("How a word is found", ("column", "written", "found by", "meaning"), rows)
+
+
+def _distances(between: list[list[float]]) -> Table:
+    rows = [(a, *map(Share, row)) for a, row in zip(_COMPARED, between, strict=True)]
+    return table(f"How far apart words are ({MEASURE}; 0 is the same, 1 is the furthest)", ("", *_COMPARED), rows)
+
+
+def _left_over(columns: list[_Column]) -> Table:
+    """The most frequent unmapped values of each column."""
+    rows = [
+        (c.column, entry["value"], entry["rows"], ", ".join(entry["suggestions"]))
+        for c in columns
+        for entry in c.unmapped[:2]
+    ]
+    hidden = sum(len(c.unmapped) for c in columns) - len(rows)
+    caption = f"and {hidden} more; nothing is dropped silently" if hidden > 0 else None
+    return table("What is in no concept", ("column", "written", "rows", "did you mean"), rows, caption)

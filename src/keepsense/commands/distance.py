@@ -1,0 +1,48 @@
+"""`keepsense distance`: how far apart two words are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keepsense.commands import _library
+from keepsense.commands._library import TaxonomyName
+from keepsense.commands._output import Json, Quiet, show, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def distance(
+    first: Annotated[str, typer.Argument(help="A word, a word and its sense (coach#1), or a concept's id.")],
+    second: Annotated[str, typer.Argument(help="Another.")],
+    measure: Annotated[
+        str | None, typer.Option("--measure", "-m", help="Name of the distance, such as wu-palmer; else all of them.")
+    ] = None,
+    taxonomy: TaxonomyName = _library.WORDNET,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show how far apart two words are, and the closest thing that both are kinds of."""
+    from keepsense import semantics
+
+    chosen = _library.find(taxonomy)
+    a, b = chosen.code(first), chosen.code(second)
+    names = list(semantics.measures()) if measure is None else [measure]
+    distances = {name: semantics.distance(name, chosen).pair(a, b) for name in names}
+    common = chosen.lcs(a, b)
+    result = {
+        "taxonomy": taxonomy,
+        "first": {"id": chosen.id(a), "meaning": chosen.describe(a)},
+        "second": {"id": chosen.id(b), "meaning": chosen.describe(b)},
+        "both are": chosen.label(common),
+        "distances": distances,
+    }
+
+    def render(console: Console) -> None:
+        console.print(chosen.describe(a), chosen.describe(b), sep="\n", markup=False)
+        console.print(f"both are a kind of [bold]{chosen.label(common)}[/]")
+        console.print(table("Distance", ("measure", "distance"), [(n, float(d)) for n, d in distances.items()]))
+
+    show(result, render, as_json=as_json, quiet=quiet)

@@ -1,0 +1,107 @@
+"""`keepsense map`: what the words of a column mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands import _library
+from keepsense.commands._library import TaxonomyName
+from keepsense.commands._output import Json, Quiet, show, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from keepsense.taxonomy.mapping import Mapping
+
+
+def map_column(
+    file: Annotated[Path, typer.Argument(help="Table, .csv or .parquet.")],
+    column: Annotated[str, typer.Argument(help="Column that holds words.")],
+    taxonomy: TaxonomyName = _library.WORDNET,
+    senses: Annotated[
+        str, typer.Option(help="How to choose among a word's senses: first, lesk (by the other words) or joint.")
+    ] = "first",
+    domain: Annotated[
+        list[str] | None,
+        typer.Option(help="Only concepts below this one, such as person; can be given more than once."),
+    ] = None,
+    use: Annotated[
+        Path | None, typer.Option(help="Mapping file, written by --output and edited by you; it wins over all rules.")
+    ] = None,
+    separator: Annotated[
+        str | None, typer.Option(help="What separates the words of a cell that holds several, such as ';'.")
+    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Write the mapping to this file, to look at and to edit.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Most lines to show of each table.")] = 12,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
+    from keepsense.commands._table import count_values
+    from keepsense.taxonomy.mapper import map_values
+    from keepsense.taxonomy.mapping import Mapping
+
+    chosen = _library.find(taxonomy)
+    counts = count_values(file, column, separator)
+    rules = Mapping.read(use, chosen) if use is not None else None
+    mapping = map_values(counts, chosen, table=rules, senses=senses, domain=domain or None, column=column)
+    if output is not None:
+        mapping.save(output)
+    result = _result(file, mapping)
+
+    def render(console: Console) -> None:
+        share = mapping.coverage
+        mapped = result["mapped"]
+        console.print(
+            f"[bold]{column}[/]: {len(mapped):,} of {len(mapping):,} values mapped onto {chosen.name}, "
+            f"{share.rows:.1%} of rows"
+        )
+        rows = [(e["value"], e["rows"], e["how"], e["label"], e["meaning"]) for e in mapped[:limit]]
+        console.print(table("Mapped", ("value", "rows", "how", "sense", "meaning"), rows, _more(mapped, limit)))
+        if mapping.unmapped:
+            missing = result["unmapped"]
+            near = [(e["value"], e["rows"], ", ".join(e["suggestions"])) for e in missing[:limit]]
+            console.print(table("Not mapped", ("value", "rows", "did you mean"), near, _more(missing, limit)))
+        for finding in mapping.findings():
+            console.print(str(finding), markup=False)
+        if output is not None:
+            console.print(f"written to {output}; edit it and give it back with --use {output}", markup=False)
+
+    show(result, render, as_json=as_json, quiet=quiet)
+
+
+def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
+    from keepsense.taxonomy.glosses import explain
+
+    suggested = mapping.suggestions()
+    mapped: list[dict[str, Any]] = []
+    unmapped: list[dict[str, Any]] = []
+    for i, value in enumerate(mapping.values):
+        entry = {"value": value, "rows": int(mapping.rows[i])}
+        code = int(mapping.codes[i])
+        if code < 0:
+            unmapped.append({**entry, "suggestions": suggested.get(value, [])})
+            continue
+        meaning = {
+            "id": mapping.taxonomy.id(code),
+            "label": mapping.labels[i],
+            "meaning": explain(mapping.taxonomy, code),
+        }
+        mapped.append({**entry, "how": mapping.how[i], **meaning})
+    return {
+        "file": str(file),
+        "column": mapping.column,
+        "taxonomy": mapping.taxonomy.name,
+        "values": len(mapping),
+        "rows_mapped": mapping.coverage.rows,
+        "mapped": mapped,
+        "unmapped": unmapped,
+        "findings": [{"code": f.code, "message": f.message} for f in mapping.findings()],
+    }
+
+
+def _more(entries: list[dict[str, Any]], limit: int) -> str | None:
+    return f"and {len(entries) - limit:,} more" if len(entries) > limit else None

@@ -1,0 +1,170 @@
+"""`keepsense taxonomy`: list, show, search and import what things mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands import _library
+from keepsense.commands._library import TaxonomyName
+from keepsense.commands._output import Json, Quiet, show, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from keepsense.taxonomy import Taxonomy
+
+taxonomy = typer.Typer(help="List, show, search and import taxonomies.", no_args_is_help=True)
+
+
+@taxonomy.command("list")
+def list_taxonomies(as_json: Json = False, quiet: Quiet = False) -> None:
+    """List the taxonomies that are there: the embedded WordNet and those you imported."""
+    names = [_library.WORDNET, *_library.imported()]
+    found = [_about(name, _library.find(name)) for name in names]
+    rows = [(entry["name"], entry["concepts"], entry["links"], entry["depth"]) for entry in found]
+    show(
+        {"taxonomies": found},
+        lambda console: console.print(table("Taxonomies", ("name", "concepts", "is-a links", "depth"), rows)),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@taxonomy.command("show")
+def show_concept(
+    concept: Annotated[
+        str | None, typer.Argument(help="Name, name and sense (coach#1) or id; leave out for the taxonomy itself.")
+    ] = None,
+    taxonomy: TaxonomyName = _library.WORDNET,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show a concept and what is around it, or the taxonomy as a whole."""
+    chosen = _library.find(taxonomy)
+    if concept is None:
+        result = _about(taxonomy, chosen)
+        rows: list[tuple[str, Any]] = [(key, value) for key, value in result.items() if not isinstance(value, list)]
+        rows.append(("relations", ", ".join(result["relations"]) or "is-a only"))
+    else:
+        result = _concept(chosen, concept)
+        rows = [(key, "; ".join(value) if isinstance(value, list) else value) for key, value in result.items()]
+
+    def render(console: Console) -> None:
+        from rich import box
+        from rich.markup import escape
+        from rich.table import Table
+
+        drawn = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
+        for key, value in rows:
+            drawn.add_row(f"[cyan]{key}[/]", escape(f"{value:,}" if isinstance(value, int) else str(value)))
+        console.print(drawn)
+
+    show(result, render, as_json=as_json, quiet=quiet)
+
+
+@taxonomy.command("search")
+def search(
+    text: Annotated[str, typer.Argument(help="What to look for.")],
+    taxonomy: TaxonomyName = _library.WORDNET,
+    limit: Annotated[int, typer.Option(min=1, help="Most concepts to show.")] = 20,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Find concepts by a name or a part of one; where none matches, the ones spelled most alike."""
+    chosen = _library.find(taxonomy)
+    found = [{"id": chosen.id(code), "meaning": chosen.describe(code)} for code in _search(chosen, text, limit)]
+    rows = [(entry["id"], entry["meaning"]) for entry in found]
+    show(
+        {"taxonomy": taxonomy, "found": found},
+        lambda console: console.print(table(f"{text} in {taxonomy}", ("id", "meaning"), rows)),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@taxonomy.command("import")
+def import_taxonomy(
+    file: Annotated[Path, typer.Argument(help="OBO, OWL, SKOS, RF2, MeSH, edge list, ... or a folder of them.")],
+    name: Annotated[str | None, typer.Option(help="Name to keep it under; else the file's name.")] = None,
+    format: Annotated[str | None, typer.Option(help="Format, where it cannot be told from the file.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Read a taxonomy from a file and keep it under a name, so that it opens at once the next time."""
+    from keepsense.taxonomy.loaders.detect import read_taxonomy
+
+    kept = _library.check_name(name if name is not None else file.name.split(".")[0])
+    chosen = read_taxonomy(file) if format is None else read_taxonomy(file, format=format)
+    target = _library.folder() / f"{kept}{_library.SUFFIX}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    chosen.save(target)
+    result = _about(kept, chosen)
+    show(
+        result,
+        lambda console: console.print(
+            f"{kept}: {result['concepts']:,} concepts, {result['links']:,} is-a links; use it with --taxonomy {kept}",
+            markup=False,
+        ),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _about(name: str, taxonomy: Taxonomy) -> dict[str, Any]:
+    return {
+        "name": name,
+        "title": taxonomy.name,
+        "concepts": len(taxonomy),
+        "links": len(taxonomy.parents.indices),
+        "names": len(taxonomy.terms),
+        "depth": taxonomy.max_depth,
+        "leaves": len(taxonomy.leaves()),
+        "root": taxonomy.label(taxonomy.root),
+        "relations": sorted(taxonomy.relations),
+    }
+
+
+def _concept(taxonomy: Taxonomy, concept: str) -> dict[str, Any]:
+    code = taxonomy.code(concept)
+    first, *others = taxonomy.synonyms(code)
+    chain = taxonomy.path(code, taxonomy.root)
+    result: dict[str, Any] = {
+        "name": first,
+        "id": taxonomy.id(code),
+        "also": others,
+        "a kind of": taxonomy.labels(taxonomy.parents[code].tolist()),
+        "kinds": taxonomy.labels(taxonomy.children[code].tolist()),
+        "up to the root": taxonomy.labels(chain),
+        "depth": int(taxonomy.depth[code]),
+        "concepts below": int(taxonomy.hyponym_counts[code]),
+    }
+    for relation in sorted(taxonomy.relations):
+        if len(linked := taxonomy.related(code, relation)):
+            result[relation] = taxonomy.labels(linked.tolist())
+    senses = [s for s in taxonomy.senses_of(concept.partition("#")[0]).tolist() if s != code]
+    if senses:
+        result["other senses"] = [taxonomy.describe(sense) for sense in senses]
+    return result
+
+
+def _search(taxonomy: Taxonomy, text: str, limit: int) -> list[int]:
+    """Exact names first, then names that start with the text, then names that hold it, then names spelled alike."""
+    wanted = text.casefold().replace("_", " ").strip()
+    if not wanted:
+        return []
+    ranked: list[tuple[int, int, str]] = []
+    for term in taxonomy.terms:
+        folded = term.casefold().replace("_", " ")
+        if wanted in folded:
+            rank = 0 if folded == wanted else 1 if folded.startswith(wanted) else 2
+            ranked.append((rank, len(term), term))
+    terms = [term for _, _, term in sorted(ranked)]
+    if not terms:
+        from keepsense.errors import nearest
+
+        terms = nearest(text, taxonomy.terms, limit)
+    found = dict.fromkeys(int(code) for term in terms[: limit * 4] for code in taxonomy.senses_of(term))
+    return list(found)[:limit]
