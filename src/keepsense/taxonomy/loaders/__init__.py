@@ -3,7 +3,8 @@
 from keepsense.taxonomy.loaders.detect import FORMATS, find_format, read_taxonomy
 from keepsense.taxonomy.loaders.icd import icd10cm
 from keepsense.taxonomy.loaders.mesh import read_mesh
-from keepsense.taxonomy.loaders.obo import read_obo, read_obo_graph
+from keepsense.taxonomy.loaders.obo import read_obo
+from keepsense.taxonomy.loaders.obo_graph import read_obo_graph
 from keepsense.taxonomy.loaders.odp import read_open_directory
 from keepsense.taxonomy.loaders.prefixes import read_prefixes
 from keepsense.taxonomy.loaders.rdf import read_rdf

@@ -15,7 +15,8 @@ from keepsense.taxonomy.loaders._rows import PARQUET, read_table
 from keepsense.taxonomy.loaders._safe_xml import check_xml
 from keepsense.taxonomy.loaders._source import PathLike, file_path, head, read_text
 from keepsense.taxonomy.loaders.mesh import read_mesh
-from keepsense.taxonomy.loaders.obo import read_obo, read_obo_graph
+from keepsense.taxonomy.loaders.obo import read_obo
+from keepsense.taxonomy.loaders.obo_graph import read_obo_graph
 from keepsense.taxonomy.loaders.odp import read_open_directory
 from keepsense.taxonomy.loaders.prefixes import read_prefixes
 from keepsense.taxonomy.loaders.rdf import read_rdf

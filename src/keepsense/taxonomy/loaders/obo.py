@@ -1,4 +1,4 @@
-"""OBO files, the flat format of biomedical ontologies (Disease Ontology, HPO, Gene Ontology), and OBO graphs in JSON.
+"""OBO files, the flat format of biomedical ontologies (Disease Ontology, HPO, Gene Ontology).
 
 The grammar is fastobo's. Only what a taxonomy needs is handed to it: names, synonyms, is-a and other relationships.
 Definitions, comments, cross-references and editors' notes are blanked out line by line on the way, which keeps line
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -22,13 +22,12 @@ from keepsense.taxonomy.loaders._source import (
     bad_encoding,
     clip,
     file_path,
-    read_text,
     unreadable,
 )
 
 Unknown = Literal["refuse", "drop", "add"]
 
-_SCOPES = ("EXACT", "RELATED", "NARROW", "BROAD")
+SCOPES = ("EXACT", "RELATED", "NARROW", "BROAD")
 _UNREAD = re.compile(
     rb"(?m)^(?:def|comment|subset|xref|xref_analog|xref_unk|property_value|created_by|creation_date|builtin|consider"
     rb"|replaced_by|intersection_of|union_of|disjoint_from|equivalent_to|is_anonymous)[ \t]*:[^\r\n]*"
@@ -75,9 +74,9 @@ def read_obo(
     """
     import fastobo
 
-    _check_options(scopes, unknown_parents)
+    check_options(scopes, unknown_parents)
     place = file_path(path)
-    terms = _Terms(place.name, tuple(scopes), namespace)
+    terms = Terms(place.name, tuple(scopes), namespace)
     try:
         with place.open("rb") as file:
             source = _Wanted(place.name, file)
@@ -98,49 +97,11 @@ def read_obo(
     return terms.taxonomy(unknown_parents, join_roots, root_label, name)
 
 
-def read_obo_graph(
-    path: PathLike,
-    *,
-    scopes: Sequence[str] = ("EXACT", "RELATED", "NARROW"),
-    namespace: str | None = None,
-    unknown_parents: Unknown = "refuse",
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
-) -> Taxonomy:
-    """Read an OBO graph, the JSON form of an OBO file. The options are those of `read_obo`.
-
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     place = pathlib.Path(folder) / "pets.json"
-    ...     _ = place.write_text('''{"graphs": [{"id": "http://example.org/pets.owl", "nodes": [
-    ...         {"id": "http://purl.obolibrary.org/obo/PET_1", "lbl": "animal", "type": "CLASS"},
-    ...         {"id": "http://purl.obolibrary.org/obo/PET_2", "lbl": "cat", "type": "CLASS"}], "edges": [
-    ...         {"sub": "http://purl.obolibrary.org/obo/PET_2", "pred": "is_a",
-    ...          "obj": "http://purl.obolibrary.org/obo/PET_1"}]}]}''')
-    ...     read_obo_graph(place).label("PET:2")
-    'cat'
-    """
-    import fastobo
-
-    _check_options(scopes, unknown_parents)
-    place = file_path(path)
-    text = read_text(place)
-    terms = _Terms(place.name, tuple(scopes), namespace)
-    try:
-        document = fastobo.load_graph(io.BytesIO(text.encode("utf-8")))
-    except (Exception, RecursionError) as error:
-        raise BadTaxonomy(f"{place.name}: not a valid OBO graph in JSON ({_short(error)})") from None
-    terms.header(document.header)
-    for frame in document:
-        terms.frame(frame)
-    return terms.taxonomy(unknown_parents, join_roots, root_label, name)
-
-
-def _check_options(scopes: Sequence[str], unknown_parents: str) -> None:
+def check_options(scopes: Sequence[str], unknown_parents: str) -> None:
+    """Refuse scopes and choices that do not exist."""
     for scope in scopes:
-        if scope not in _SCOPES:
-            raise BadInput(f"scopes: {clip(str(scope))} is no scope of synonyms; choose among {', '.join(_SCOPES)}")
+        if scope not in SCOPES:
+            raise BadInput(f"scopes: {clip(str(scope))} is no scope of synonyms; choose among {', '.join(SCOPES)}")
     if unknown_parents not in ("refuse", "drop", "add"):
         raise BadInput(f"unknown_parents: {clip(str(unknown_parents))} is not one of 'refuse', 'drop', 'add'")
 
@@ -151,10 +112,6 @@ def _bad_line(name: str, error: SyntaxError) -> BadTaxonomy:
     return BadTaxonomy(
         f"{name}: line {error.lineno or 0} is not valid OBO ({error.msg}){shown}; mend or drop that line"
     )
-
-
-def _short(error: BaseException) -> str:
-    return str(error).splitlines()[0][:160] if str(error) else type(error).__name__
 
 
 class _Wanted:
@@ -197,7 +154,7 @@ class _Wanted:
 
 
 @dataclass
-class _Terms:
+class Terms:
     """What the frames of a document say, collected one frame at a time."""
 
     file: str
@@ -233,9 +190,8 @@ class _Terms:
                     self.kinds[str(frame.id)] = clause.raw_value()
 
     def _term(self, frame: Any) -> None:
-        key = str(frame.id)
-        label, namespace = "", self.default_namespace
-        synonyms: dict[str, list[str]] = {scope: [] for scope in self.scopes}
+        label, namespace, obsolete = "", "", False
+        synonyms: dict[str, list[str]] = {scope: [] for scope in SCOPES}
         others: list[str] = []
         parents: list[str] = []
         links: list[tuple[str, str]] = []
@@ -246,17 +202,43 @@ class _Terms:
             elif tag == "name":
                 label = clause.name
             elif tag == "synonym":
-                synonyms.get(clause.synonym.scope, []).append(clause.synonym.desc)
+                synonyms[clause.synonym.scope].append(clause.synonym.desc)
             elif tag == "alt_id":
                 others.append(str(clause.alt_id))
             elif tag == "relationship":
                 links.append((str(clause.typedef), str(clause.term)))
             elif tag == "namespace":
                 namespace = str(clause.namespace)
-            elif tag == "is_obsolete" and clause.obsolete:
-                self.obsolete.add(key)
-                return
-        if self.namespace is not None and namespace != self.namespace:
+            elif tag == "is_obsolete":
+                obsolete = clause.obsolete
+        self.add(
+            str(frame.id),
+            label=label,
+            synonyms=synonyms,
+            others=others,
+            parents=parents,
+            links=links,
+            namespace=namespace,
+            obsolete=obsolete,
+        )
+
+    def add(
+        self,
+        key: str,
+        *,
+        label: str,
+        synonyms: Mapping[str, Sequence[str]],
+        others: Sequence[str],
+        parents: Sequence[str],
+        links: Sequence[tuple[str, str]],
+        namespace: str,
+        obsolete: bool,
+    ) -> None:
+        """Take one term in, unless it is obsolete or of another namespace."""
+        if obsolete:
+            self.obsolete.add(key)
+            return
+        if self.namespace is not None and (namespace or self.default_namespace) != self.namespace:
             self.elsewhere.add(key)
             return
         self.ids.append(key)

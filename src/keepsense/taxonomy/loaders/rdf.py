@@ -119,7 +119,7 @@ def _owl(
     kept = [c for c in classes if c not in gone]
     live = set(kept)
     links = [(c, p) for c, p in edges if c in live and p in live]
-    short = {c: _short_id(c) for c in kept}
+    short = {c: short_id(c) for c in kept}
     return assemble(
         name or file,
         [(short[c], short[p]) for c, p in links],
@@ -209,7 +209,7 @@ def _skos(
     live = set(kept)
     links = list(dict.fromkeys((a, b) for a, b in up if a in live and b in live))
     related = list(dict.fromkeys((a, b) for a, b in facts.links(SKOS + "related") if a in live and b in live))
-    short = {c: _short_id(c) for c in kept}
+    short = {c: short_id(c) for c in kept}
     return assemble(
         name or file,
         [(short[a], short[b]) for a, b in links],
@@ -239,7 +239,12 @@ def _scheme(facts: Facts, language: str, taken: set[str]) -> str | None:
 # ---- names -------------------------------------------------------------------------------------------------------
 
 
-def _short_id(iri: str) -> str:
+def short_id(iri: str) -> str:
+    """An IRI as an id: as OBO files write it where it is one of theirs, else as it stands.
+
+    >>> short_id("http://purl.obolibrary.org/obo/DOID_4"), short_id("http://example.org/cat")
+    ('DOID:4', 'http://example.org/cat')
+    """
     found = _OBO_IRI.fullmatch(iri)
     return f"{found[1]}:{found[2]}" if found else iri
 
