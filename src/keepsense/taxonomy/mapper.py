@@ -50,7 +50,7 @@ def map_values(
     (('coach#1', 'pilot#1', 'nurse#1'), ('exact', 'table', 'normalised'))
     """
     counts, missing = _counted(values, weights, column)
-    ruled, spelled = _ruled(table, taxonomy)
+    rules = _Rules(table, taxonomy)
     inside = _inside(taxonomy, domain)
     look = lookup(taxonomy)
     how: list[str] = []
@@ -58,17 +58,17 @@ def map_values(
     options: list[tuple[int, ...]] = []
     for value in counts:
         text = str(value)
-        key = text if text in ruled else spelled.get(normalise(text)) if spelled and len(text) <= LONGEST else None
-        if key is not None:
-            code = ruled[key]
+        rule = rules.of(value, text)
+        if rule:
+            (code,) = rule
             how.append("table")
             names.append(text if len(text) <= LONGEST else "")
             options.append(() if code is None else (code,))
-            continue
-        found = look.find(text, inside)
-        how.append(found.how if found else UNMAPPED)
-        names.append(found.name if found else "")
-        options.append(found.concepts if found else ())
+        else:
+            found = look.find(text, inside)
+            how.append(found.how if found else UNMAPPED)
+            names.append(found.name if found else "")
+            options.append(found.concepts if found else ())
     rows = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
     codes = _chosen(options, rows, taxonomy, senses, distance)
     where = np.repeat(np.arange(len(options), dtype=np.int32), [len(o) for o in options])
@@ -132,24 +132,31 @@ def _is_pair(item: Any) -> bool:
     return isinstance(item, tuple) and len(item) == 2 and isinstance(item[1], int | np.integer)
 
 
-def _ruled(table: Table | None, taxonomy: Taxonomy) -> tuple[dict[str, int | None], dict[str, str]]:
-    """The table's codes by value, and the value that each normalised spelling stands for, where it is one only."""
-    ruled: dict[str, int | None] = {}
-    if isinstance(table, result.Mapping):
-        for value, code, how in zip(table.values, table.codes, table.how, strict=True):
-            if how != UNMAPPED:
-                concept = table.taxonomy.id(int(code)) if code >= 0 else None
-                ruled[str(value)] = entry_code(concept, taxonomy)
-    else:
-        for value, entry in (table or {}).items():
-            ruled[str(value)] = entry_code(entry, taxonomy)
-    spelled: dict[str, str | None] = {}
-    for value in ruled:
-        key = normalise(value[:LONGEST])
-        other = spelled.setdefault(key, value)
-        if other is not None and ruled[other] != ruled[value]:
-            spelled[key] = None
-    return ruled, {key: value for key, value in spelled.items() if key and value is not None}
+class _Rules:
+    """A table made ready: codes (None for no concept) by value, and by spelling where all entries spelled so agree."""
+
+    def __init__(self, table: Table | None, taxonomy: Taxonomy) -> None:
+        self._exact: dict[Any, int | None] = {}
+        if isinstance(table, result.Mapping):
+            for value, code, how in zip(table.values, table.codes, table.how, strict=True):
+                if how != UNMAPPED:
+                    concept = table.taxonomy.id(int(code)) if code >= 0 else None
+                    self._exact[value] = entry_code(concept, taxonomy)
+        else:
+            self._exact = {value: entry_code(entry, taxonomy) for value, entry in (table or {}).items()}
+        self._spelled: dict[str, set[int | None]] = {}
+        for value, rule in self._exact.items():
+            for key in {str(value), normalise(str(value)[:LONGEST])} - {""}:
+                self._spelled.setdefault(key, set()).add(rule)
+
+    def of(self, value: Any, text: str) -> set[int | None]:
+        """The one rule for a value, or an empty set."""
+        if value in self._exact:
+            return {self._exact[value]}
+        for key in (text, normalise(text)) if self._spelled and len(text) <= LONGEST else ():
+            if len(self._spelled.get(key, ())) == 1:
+                return self._spelled[key]
+        return set()
 
 
 def entry_code(entry: Concept | None, taxonomy: Taxonomy) -> int | None:

@@ -14,6 +14,7 @@ import csv
 import io
 import os
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -49,13 +50,17 @@ def save(mapping: Mapping, path: str | os.PathLike[str]) -> None:
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow(HEADER)
     taxonomy = mapping.taxonomy
-    for i, value in enumerate(mapping.values):
+    rows = Counter[str]()
+    for value, count in zip(mapping.values, mapping.rows.tolist(), strict=True):
+        rows[str(value)] += count  # 7 and "7" are one line
+    lines = {str(value): i for i, value in enumerate(mapping.values)}
+    for value, i in lines.items():
         code, name = int(mapping.codes[i]), mapping.names[i]
         others = [int(c) for c in mapping.candidates[i] if c != code][:_MOST_ALTERNATIVES]
         alternatives = " | ".join(f"{sense_name(taxonomy, c, name)} = {explain(taxonomy, c)}" for c in others)
         chosen = (taxonomy.id(code), mapping.labels[i]) if code >= 0 else ("", "")
         described = explain(taxonomy, code) if code >= 0 else ""
-        cells = (str(value), *chosen, mapping.how[i], str(mapping.rows[i]), alternatives, described)
+        cells = (value, *chosen, mapping.how[i], str(rows[value]), alternatives, described)
         writer.writerow([_guarded(cell) for cell in cells])
     if mapping.missing:
         writer.writerow(["", "", "", _MISSING, mapping.missing, "", ""])

@@ -1,0 +1,460 @@
+"""Columns mapped onto concepts: nothing lost, the table wins, order does not matter, files survive editing."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import taxonomies
+
+from keepsense.errors import BadInput, UnknownConcept
+from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.mapping import HOW, Mapping
+from keepsense.taxonomy.mapping_file import HEADER
+from keepsense.taxonomy.wordnet import wordnet
+
+NAMES = {
+    "j": ["job"],
+    "t": ["trainer", "coach"],
+    "b": ["bus", "coach"],
+    "n": ["nurse"],
+    "v": ["veterinarian"],
+    "q": ["=cmd", "-1st", "@home", "'quoted'"],
+}
+EDGES = [("t", "j"), ("n", "j"), ("v", "j"), ("j", "thing"), ("b", "thing"), ("q", "thing")]
+VALUES = st.one_of(
+    st.sampled_from(
+        ["coach", "Coaches", "a nurse", "nurse", "NURSE", "bus#1", "coach#2", "xyzzy", "t", "7", "NA", "?"]
+    ),
+    st.text(max_size=12),
+    st.none(),
+    st.integers(-5, 5),
+)
+
+
+@pytest.fixture(scope="module")
+def jobs() -> Taxonomy:
+    return from_edges(EDGES, names=NAMES, name="jobs")
+
+
+JOBS = from_edges(EDGES, names=NAMES, name="jobs")
+
+
+def meaning(mapping: Mapping) -> dict[Any, tuple[int, str]]:
+    return {v: (int(c), h) for v, c, h in zip(mapping.values, mapping.codes, mapping.how, strict=True)}
+
+
+# ---- what goes in ----------------------------------------------------------------------------------------------------
+
+
+def test_a_column_a_dictionary_pairs_and_weights_say_the_same(jobs: Taxonomy) -> None:
+    column = ["nurse", "coach", "nurse", None, ""]
+    ways = [
+        map_values(column, jobs),
+        map_values(Counter(column), jobs),
+        map_values([("nurse", 2), ("coach", 1), (None, 2)], jobs),
+        map_values(["nurse", "coach", None], jobs, weights=[2, 1, 2]),
+        map_values(np.array(["nurse", "coach", "nurse", " ", ""]), jobs),
+    ]
+    for way in ways:
+        assert way.values == ("nurse", "coach")
+        assert way.rows.tolist() == [2, 1]
+        assert way.missing == 2
+        assert way.concepts == {"nurse": jobs.code("n"), "coach": jobs.code("t")}
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "message"),
+    [
+        ("nurse", {}, "a single text"),
+        ([["nurse"]], {}, "a value is a list"),
+        (["nurse"], {"weights": [1, 2]}, "2 weights do not fit 1 values"),
+        ({"nurse": 1}, {"weights": [1]}, "weights do not fit"),
+        ({"nurse": -1}, {}, "whole number"),
+        (["nurse"], {"weights": [0.5]}, "whole number"),
+        (["nurse"], {"senses": "best"}, "no strategy 'best'"),
+    ],
+)
+def test_what_cannot_be_mapped_is_refused(jobs: Taxonomy, values: Any, options: Any, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        map_values(values, jobs, column="occupation", **options)
+
+
+def test_an_unknown_domain_is_refused(jobs: Taxonomy) -> None:
+    with pytest.raises(UnknownConcept, match="jib"):
+        map_values(["nurse"], jobs, domain="jib")
+
+
+def test_nothing_to_map(jobs: Taxonomy) -> None:
+    for senses in ("first", "lesk", "joint"):
+        empty = map_values([], jobs, senses=senses)
+        assert len(empty) == 0
+        assert (empty.coverage.values, empty.coverage.rows) == (1.0, 1.0)
+        assert empty.findings() == []
+        assert empty.suggestions() == {}
+        assert empty.codes_of([None, "x"]).tolist() == [-1, -1]
+
+
+# ---- what must always hold -------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(VALUES, max_size=12), st.sampled_from(["first", "lesk", "joint"]), st.randoms())
+def test_nothing_is_lost_and_order_does_not_matter(column: list[Any], senses: str, random: Any) -> None:
+    mapping = map_values(column, JOBS, senses=senses)
+    missing = [v for v in column if v is None or (isinstance(v, str) and not v.strip())]
+    assert mapping.missing == len(missing)
+    assert set(mapping.concepts) | set(mapping.unmapped) == set(column) - set(missing)
+    assert not set(mapping.concepts) & set(mapping.unmapped)
+    assert int(mapping.rows.sum()) + mapping.missing == len(column)
+    assert set(mapping.how) <= set(HOW)
+    for i, code in enumerate(mapping.codes.tolist()):
+        assert (code < 0) == (mapping.how[i] == "unmapped")
+        assert code < 0 or code in mapping.candidates[i]
+        assert code < 0 or JOBS.code(mapping.labels[i]) == code
+    again = list(column)
+    random.shuffle(again)
+    assert meaning(map_values(again, JOBS, senses=senses)) == meaning(mapping)
+    assert mapping.codes_of(column).tolist() == [mapping.concepts.get(v, -1) for v in column]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(VALUES, max_size=8), st.data())
+def test_the_table_always_wins(column: list[Any], data: st.DataObject) -> None:
+    present = [v for v in column if v is not None and str(v).strip()]
+    entries = st.sampled_from(["coach#2", "n", "veterinarian", None, "unmapped", ""])
+    table = {v: data.draw(entries) for v in present if data.draw(st.booleans())}
+    mapping = map_values(column, JOBS, table=table, senses="joint", domain="job")
+    codes = {"coach#2": JOBS.code("b"), "n": JOBS.code("n"), "veterinarian": JOBS.code("v")}
+    for value, entry in table.items():
+        assert meaning(mapping)[value] == (codes.get(entry or "", -1), "table")
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_joint_senses_are_never_farther_apart_than_first_ones(data: st.DataObject) -> None:
+    from keepsense.taxonomy.senses import spread
+
+    taxonomy = data.draw(taxonomies())
+    words = data.draw(st.lists(st.sampled_from(list(taxonomy.terms)), min_size=1, max_size=8))
+    first, joined = (map_values(words, taxonomy, senses=s) for s in ("first", "joint"))
+    assert spread(taxonomy, joined.codes, joined.rows) <= spread(taxonomy, first.codes, first.rows) + 1e-6
+
+
+@pytest.mark.parametrize("senses", ["first", "lesk", "joint"])
+def test_hostile_values_are_survived_and_kept(senses: str, tmp_path: Path) -> None:
+    hostile = [
+        "x" * 1_000_000,
+        "\u0301" * 100_000,
+        "a\x00b",
+        "🙂",
+        "טבח",
+        "\u202etxet",
+        "\ud800",
+        '"; drop table',
+        "=1+1",
+        "'=1+1",
+        "''",
+        "+",
+        "@a",
+        "\ttab",
+        "\r\n",
+        "line\nbreak",
+        " nurse ",
+        "a,b;c",
+    ]
+    mapping = map_values([*hostile, "nurse"], JOBS, senses=senses)
+    assert set(mapping.values) | {"\r\n"} == {*hostile, "nurse"}
+    assert mapping.missing == 1
+    assert any(f.code == "W106" for f in mapping.findings())
+    mapping.suggestions()
+    mapping.save(tmp_path / "m.csv")
+    assert meaning(Mapping.read(tmp_path / "m.csv", JOBS)) == meaning(mapping)
+
+
+# ---- the table, the domain, the senses -------------------------------------------------------------------------------
+
+
+def test_a_table_entry_covers_other_spellings_unless_they_disagree(jobs: Taxonomy) -> None:
+    table = {"Head-Coach": "bus", "boss": "t", "BOSS": "n", "7": "v", 8: "n", "8": "t"}
+    mapping = map_values(["head coach", "Head-Coach", "boss", "BOSS", "Boss", 7, 8, "8"], jobs, table=table)
+    codes = jobs.codes(["b", "b", "t", "n"]).tolist()
+    assert mapping.codes.tolist() == [*codes, -1, *jobs.codes(["v", "n", "t"])]
+
+
+def test_values_that_read_alike_are_one_line_of_a_file(jobs: Taxonomy, tmp_path: Path) -> None:
+    map_values([7, "7", 7], jobs).save(tmp_path / "m.csv")
+    assert Mapping.read(tmp_path / "m.csv", jobs).rows.tolist() == [3]
+
+
+def test_a_table_with_an_unknown_concept_is_refused_with_a_hint(jobs: Taxonomy) -> None:
+    with pytest.raises(UnknownConcept, match=r"'veternarian'.*Did you mean veterinarian"):
+        map_values(["x"], jobs, table={"x": "veternarian"})
+
+
+def test_a_mapping_serves_as_a_table_for_next_months_file(jobs: Taxonomy) -> None:
+    march = map_values(["coach", "zzz", "yyy"], jobs, table={"coach": "coach#2", "zzz": None})
+    april = map_values(["Coach", "zzz", "yyy", "nurse"], jobs, table=march, senses="joint")
+    assert meaning(april) == {
+        "Coach": (jobs.code("b"), "table"),
+        "zzz": (-1, "table"),
+        "yyy": (-1, "unmapped"),
+        "nurse": (jobs.code("n"), "exact"),
+    }
+
+
+def test_a_domain_rules_senses_out(jobs: Taxonomy) -> None:
+    assert map_values(["coach"], jobs, domain="b").labels == ("coach#2",)
+    assert map_values(["coach"], jobs, domain=["job", "b"]).labels == ("coach#1",)
+    outside = map_values(["bus"], jobs, domain="job")
+    assert outside.unmapped == ("bus",)
+    assert outside.suggestions() == {"bus": ["bus"]}
+
+
+def test_spellings_of_one_word_get_one_sense() -> None:
+    mapping = map_values(["Coach", "coaches", "COACH", "lorry", "taxi"], wordnet(), senses="joint")
+    assert len({mapping.concepts[v] for v in ("Coach", "coaches", "COACH")}) == 1
+
+
+def test_ambiguous_values_come_with_their_alternatives(jobs: Taxonomy) -> None:
+    mapping = map_values(["coach", "nurse", "coach#2"], jobs)
+    (only,) = mapping.ambiguous
+    assert only.value == "coach"
+    assert only.chosen == ("coach#1", "trainer (coach), a kind of job")
+    assert only.alternatives == (("coach#2", "bus (coach), a kind of thing"),)
+
+
+# ---- findings --------------------------------------------------------------------------------------------------------
+
+
+def codes_of(mapping: Mapping) -> list[str]:
+    return [f.code for f in mapping.findings()]
+
+
+def test_findings_count_and_never_show_values(jobs: Taxonomy) -> None:
+    secrets = ["Smith's secret", "NA", "caf\ufffd", "x" * 2000, "old nurse", "coach", None]
+    mapping = map_values(secrets, jobs, senses="lesk", column="occupation")
+    findings = mapping.findings()
+    assert [f.code for f in findings] == ["W101", "W102", "W104", "W105", "W106", "W107", "W108", "W109"]
+    assert not any(f.is_error for f in findings)
+    text = "\n".join(map(str, findings))
+    assert "W101 occupation: 4 values (4 rows) of 6 are in no concept of jobs" in text
+    assert not any(str(s) in text for s in ("Smith", "caf", "xxx", "old nurse"))
+
+
+def test_a_numeric_column_is_told(jobs: Taxonomy) -> None:
+    ages = map_values([str(n) for n in range(20, 80)], wordnet(), column="age")
+    assert ages.concepts == {}
+    assert codes_of(ages) == ["E101", "W103"]
+    assert "looks numeric" in ages.findings()[1].message
+    assert ages.suggestions() == {}
+    assert codes_of(map_values([1.5, 2, "3", "nurse"], jobs)) == ["W101", "W103"]
+    assert codes_of(map_values(["nurse", "bus", 3], jobs)) == ["W101"]
+
+
+def test_a_column_in_no_taxonomy_is_an_error(jobs: Taxonomy) -> None:
+    lost = map_values(["xx", "yy"], jobs, column="c")
+    assert [str(f) for f in lost.findings()] == ["E101 c: none of the 2 values is in jobs; try another taxonomy"]
+    assert lost.findings()[0].is_error
+    assert lost.coverage.values == 0.0
+
+
+def test_lesk_over_glosses_needs_no_remark() -> None:
+    mapping = map_values(["coach", "bus"], wordnet(), senses="lesk")
+    assert codes_of(mapping) == ["W104"]
+
+
+def test_suggestions_go_to_the_most_frequent_values(jobs: Taxonomy) -> None:
+    mapping = map_values({"veternarian": 1, "nurze": 5, "qqqqqq": 9, "7": 9, "NA": 9}, jobs)
+    assert mapping.suggestions() == {"nurze": ["nurse"], "veternarian": ["veterinarian"]}
+    assert mapping.suggestions(at_most=2) == {"nurze": ["nurse"]}
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def edited(path: Path, **changes: dict[str, str]) -> Path:
+    """Change cells of the lines of some values, as a person with a spreadsheet does."""
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    for line in lines:
+        line.update(changes.get(line["value"], {}))
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, HEADER)
+        writer.writeheader()
+        writer.writerows(lines)
+    return path
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / "occupation.csv"
+    table = {"boss": "coach#1", "none": None}
+    map_values(["coach", "nurse", "an old nurse", "xyzzy", "boss", "none", None, None], JOBS, table=table).save(path)
+    return path
+
+
+def test_a_file_is_read_back_as_it_was(saved: Path) -> None:
+    mapping = Mapping.read(saved, JOBS)
+    assert mapping.column == "occupation"
+    assert meaning(mapping) == {
+        "coach": (JOBS.code("t"), "exact"),
+        "nurse": (JOBS.code("n"), "exact"),
+        "an old nurse": (JOBS.code("n"), "head"),
+        "xyzzy": (-1, "unmapped"),
+        "boss": (JOBS.code("t"), "table"),
+        "none": (-1, "table"),
+    }
+    assert mapping.missing == 2
+    assert mapping.labels == ("coach#1", "nurse", "nurse", "", "trainer", "")
+    assert [a.value for a in mapping.ambiguous] == ["coach"]
+    again = saved.with_name("again.csv")
+    mapping.save(again)
+    assert again.read_bytes() == saved.read_bytes()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(VALUES, max_size=8), st.sampled_from(["first", "joint"]))
+def test_any_mapping_survives_its_file(tmp_path_factory: Any, column: list[Any], senses: str) -> None:
+    texts = [v if v is None else str(v) for v in column]
+    mapping = map_values(texts, JOBS, senses=senses)
+    path = tmp_path_factory.mktemp("m") / "m.csv"
+    mapping.save(path)
+    back = Mapping.read(path, JOBS, column="values")
+    assert meaning(back) == meaning(mapping)
+    assert (back.rows.tolist(), back.missing) == (mapping.rows.tolist(), mapping.missing)
+    for i in range(len(mapping)):
+        assert set(back.candidates[i].tolist()) == set(mapping.candidates[i].tolist())
+    with path.open(encoding="utf-8", errors="surrogatepass", newline="") as file:
+        for cell in (cell for line in csv.reader(file) for cell in line):
+            assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
+def test_an_edited_cell_wins(saved: Path) -> None:
+    edited(
+        saved,
+        coach={"label": "Coach#2"},
+        nurse={"concept": "v"},
+        xyzzy={"label": "trainer"},
+        boss={"label": "", "concept": ""},
+        none={"concept": "n", "label": "nurse"},
+    )
+    mapping = Mapping.read(saved, JOBS)
+    assert meaning(mapping) == {
+        "coach": (JOBS.code("b"), "table"),
+        "nurse": (JOBS.code("v"), "table"),
+        "an old nurse": (JOBS.code("n"), "head"),
+        "xyzzy": (JOBS.code("t"), "table"),
+        "boss": (-1, "table"),
+        "none": (JOBS.code("n"), "table"),
+    }
+
+
+def test_emptying_one_cell_unmaps(saved: Path) -> None:
+    edited(saved, coach={"label": ""}, nurse={"concept": ""})
+    mapping = Mapping.read(saved, JOBS)
+    assert meaning(mapping)["coach"] == meaning(mapping)["nurse"] == (-1, "table")
+
+
+def test_two_edits_that_disagree_are_refused(saved: Path) -> None:
+    edited(saved, nurse={"concept": "v", "label": "bus"})
+    with pytest.raises(BadInput, match=r"occupation\.csv, line 3: .*say different things"):
+        Mapping.read(saved, JOBS)
+
+
+def test_an_unknown_concept_is_named_with_its_line(saved: Path) -> None:
+    edited(saved, nurse={"label": "veternarian"})
+    with pytest.raises(UnknownConcept, match=r"line 3: jobs: .*'veternarian'.*Did you mean veterinarian"):
+        Mapping.read(saved, JOBS)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rows": "many"}, "number of rows must be"),
+        ({"rows": "-1"}, "number of rows must be"),
+        ({"rows": "²"}, "number of rows must be"),
+        ({"how": "guess"}, "`how` must be one of"),
+        ({"value": " "}, "the value is empty"),
+        ({"value": "coach"}, "also on line 2"),
+    ],
+)
+def test_broken_cells_are_refused_by_line(saved: Path, change: dict[str, str], message: str) -> None:
+    edited(saved, nurse=change)
+    with pytest.raises(BadInput, match=rf"occupation\.csv, line 3: .*{message}"):
+        Mapping.read(saved, JOBS)
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"\n\n", "the file is empty"),
+        (b"value,label\n", "line 1: the header must be"),
+        (",".join(HEADER).encode() + b'\n"a,b\n', "line 2: not a CSV line"),
+        (",".join(HEADER).encode() + b"\na,b\n", "line 2: 2 cells where the header has 7"),
+        (",".join(HEADER).encode() + b"\n\xff\xfe", "line 2: not UTF-8"),
+    ],
+)
+def test_broken_files_are_refused(tmp_path: Path, raw: bytes, message: str) -> None:
+    path = tmp_path / "m.csv"
+    path.write_bytes(raw)
+    with pytest.raises(BadInput, match=rf"m\.csv.*{message}"):
+        Mapping.read(path, JOBS)
+
+
+def test_a_line_number_counts_lines_within_cells(tmp_path: Path) -> None:
+    path = tmp_path / "m.csv"
+    map_values(["line\nbreak", "nurse"], JOBS).save(path)
+    edited(path, nurse={"how": "guess"})
+    with pytest.raises(BadInput, match="line 4"):
+        Mapping.read(path, JOBS)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"none\.csv: the file cannot be read"):
+        Mapping.read(tmp_path / "none.csv", JOBS)
+
+
+@pytest.mark.parametrize("separator", [";", "\t"])
+def test_what_other_spreadsheets_write_is_read(saved: Path, separator: str) -> None:
+    expected = meaning(Mapping.read(saved, JOBS))
+    rows = list(csv.reader(io.StringIO(saved.read_text(encoding="utf-8"), newline="")))
+    out = io.StringIO()
+    csv.writer(out, delimiter=separator, lineterminator="\r\n").writerows(rows)
+    saved.write_text("\ufeff" + out.getvalue(), encoding="utf-8", newline="")
+    assert meaning(Mapping.read(saved, JOBS)) == expected
+
+
+def test_a_failed_save_leaves_nothing_behind(tmp_path: Path) -> None:
+    target = tmp_path / "folder"
+    target.mkdir()
+    with pytest.raises(OSError, match="folder"):
+        map_values(["nurse"], JOBS).save(target)
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+# ---- real data -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("column", "distinct"), [("occupation", 60), ("placeOfWork", 29), ("activity", 40), ("placeOfActivity", 32)]
+)
+def test_every_nominal_value_of_the_insurance_data_is_mapped(shared_data: Path, column: str, distinct: int) -> None:
+    with (shared_data / "insurance" / "insurance_act_original_occ_original_10000.csv").open(encoding="utf-8") as file:
+        cells = [row[column] for row in csv.DictReader(file)]
+    for senses in ("first", "lesk", "joint"):
+        mapping = map_values(cells, wordnet(), senses=senses, column=column)
+        assert len(mapping) == distinct
+        assert (mapping.coverage.values, mapping.coverage.rows) == (1.0, 1.0)
+        assert set(mapping.how) <= {"exact", "normalised"}
+        assert codes_of(mapping) == ["W104"]
