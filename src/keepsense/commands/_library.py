@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from keepsense.taxonomy import Taxonomy
 
 WORDNET = "wordnet"
+ICD = "icd-10-cm"
 SUFFIX = ".taxonomy"
 
 TaxonomyName = Annotated[
@@ -40,21 +41,35 @@ def imported() -> dict[str, Path]:
 
 def find(name: str) -> Taxonomy:
     """The taxonomy of that name, or the one in that file."""
-    from keepsense.taxonomy import Taxonomy
-    from keepsense.taxonomy.loaders.detect import read_taxonomy
-    from keepsense.taxonomy.wordnet import wordnet
+    from keepsense.taxonomy import Taxonomy, wordnet
 
     if name == WORDNET:
         return wordnet()
     if path := imported().get(name):
         return Taxonomy.load(path)
     if Path(name).exists():
-        return read_taxonomy(name)
+        return read(name)
     known = [WORDNET, *imported()]
     raise BadInput(
         f"no taxonomy is called {name!r} and there is no such file; there are: {', '.join(known)}."
         f"{did_you_mean(name, known)} `keepsense taxonomy import FILE` adds one."
     )
+
+
+def read(source: str, format: str | None = None, join_roots: bool = False) -> Taxonomy:
+    """Read a taxonomy from a file or folder, or from an installed package: `icd-10-cm`, or `wn:` and a lexicon."""
+    options: dict[str, Any] = {"join_roots": True} if join_roots else {}
+    if source.casefold() == ICD and not Path(source).exists():
+        from keepsense.taxonomy.loaders.icd import icd10cm
+
+        return icd10cm(**options)
+    if source.startswith("wn:"):
+        from keepsense.taxonomy import load_wn
+
+        return load_wn(source.removeprefix("wn:"), **options)
+    from keepsense.taxonomy.loaders.detect import read_taxonomy
+
+    return read_taxonomy(source, format, **options)
 
 
 def check_name(name: str) -> str:

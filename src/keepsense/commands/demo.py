@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from keepsense.taxonomy import Taxonomy
-    from keepsense.taxonomy.mapping import Mapping
+    from keepsense.taxonomy import Mapping, Taxonomy
 
 MEASURE = "log-feature"
 _COMPARED = ("nurse", "physician", "schoolteacher", "carpenter", "plumber", "farmer")
@@ -76,7 +75,7 @@ def demo(
     """Make synthetic people, map their words onto WordNet, and show what the words mean and how far apart they are."""
     from keepsense.sample import people
     from keepsense.semantics import distance
-    from keepsense.taxonomy.wordnet import wordnet
+    from keepsense.taxonomy import wordnet
 
     start = time.perf_counter()
     sample = people(rows, seed)
@@ -113,7 +112,7 @@ def demo(
 def _mapped(sample: pa.Table, name: str, taxonomy: Taxonomy) -> Mapping:
     """Count the column once, map what is distinct."""
     from keepsense.sample import SEPARATOR
-    from keepsense.taxonomy.mapper import map_values
+    from keepsense.taxonomy import map_values
 
     cells = sample.column(name).to_pylist()
     counts = Counter(word for cell in cells for word in (cell.split(SEPARATOR) if name == "interests" else [cell]))
@@ -162,7 +161,7 @@ def _summary(columns: list[_Column]) -> Table:
 
 def _examples(mappings: dict[str, Mapping]) -> Table:
     """A few words that are not simply looked up, and what decided on their meaning."""
-    from keepsense.taxonomy.glosses import explain
+    from keepsense.taxonomy import explain
 
     rows = []
     for column, word in _EXAMPLES:

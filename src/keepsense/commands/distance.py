@@ -36,7 +36,7 @@ def distance(
         "taxonomy": taxonomy,
         "first": {"id": chosen.id(a), "meaning": chosen.describe(a)},
         "second": {"id": chosen.id(b), "meaning": chosen.describe(b)},
-        "both are": chosen.label(common),
+        "common": chosen.label(common),
         "distances": distances,
     }
 

@@ -14,7 +14,7 @@ from keepsense.commands._output import Json, Quiet, show, table
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.taxonomy.mapping import Mapping
+    from keepsense.taxonomy import Mapping
 
 
 def map_column(
@@ -41,8 +41,7 @@ def map_column(
 ) -> None:
     """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
     from keepsense.commands._table import count_values
-    from keepsense.taxonomy.mapper import map_values
-    from keepsense.taxonomy.mapping import Mapping
+    from keepsense.taxonomy import Mapping, map_values
 
     chosen = _library.find(taxonomy)
     counts = count_values(file, column, separator)
@@ -74,7 +73,7 @@ def map_column(
 
 
 def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
-    from keepsense.taxonomy.glosses import explain
+    from keepsense.taxonomy import explain
 
     suggested = mapping.suggestions()
     mapped: list[dict[str, Any]] = []

@@ -50,7 +50,7 @@ def show_concept(
         rows.append(("relations", ", ".join(result["relations"]) or "is-a only"))
     else:
         result = _concept(chosen, concept)
-        rows = [(key, "; ".join(value) if isinstance(value, list) else value) for key, value in result.items()]
+        rows = [(key, _joined(key, value) if isinstance(value, list) else value) for key, value in result.items()]
 
     def render(console: Console) -> None:
         from rich import box
@@ -75,11 +75,11 @@ def search(
 ) -> None:
     """Find concepts by a name or a part of one; where none matches, the ones spelled most alike."""
     chosen = _library.find(taxonomy)
-    found = [{"id": chosen.id(code), "meaning": chosen.describe(code)} for code in _search(chosen, text, limit)]
-    rows = [(entry["id"], entry["meaning"]) for entry in found]
+    found = [_named(chosen, code, text) for code in _search(chosen, text, limit)]
+    rows = [(entry["id"], entry["name"], entry["meaning"]) for entry in found]
     show(
         {"taxonomy": taxonomy, "found": found},
-        lambda console: console.print(table(f"{text} in {taxonomy}", ("id", "meaning"), rows)),
+        lambda console: console.print(table(f"{text!r} in {taxonomy}", ("id", "name", "meaning"), rows)),
         as_json=as_json,
         quiet=quiet,
     )
@@ -87,17 +87,19 @@ def search(
 
 @taxonomy.command("import")
 def import_taxonomy(
-    file: Annotated[Path, typer.Argument(help="OBO, OWL, SKOS, RF2, MeSH, edge list, ... or a folder of them.")],
+    source: Annotated[
+        str,
+        typer.Argument(help="File or folder: OBO, OWL, SKOS, SNOMED CT, MeSH, ...; icd-10-cm; or wn:LEXICON."),
+    ],
     name: Annotated[str | None, typer.Option(help="Name to keep it under; else the file's name.")] = None,
     format: Annotated[str | None, typer.Option(help="Format, where it cannot be told from the file.")] = None,
+    join_roots: Annotated[bool, typer.Option("--join-roots", help="Put one root above several.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Read a taxonomy from a file and keep it under a name, so that it opens at once the next time."""
-    from keepsense.taxonomy.loaders.detect import read_taxonomy
-
-    kept = _library.check_name(name if name is not None else file.name.split(".")[0])
-    chosen = read_taxonomy(file) if format is None else read_taxonomy(file, format=format)
+    kept = _library.check_name(name if name is not None else Path(source).name.split(".")[0].removeprefix("wn:"))
+    chosen = _library.read(source, format, join_roots)
     target = _library.folder() / f"{kept}{_library.SUFFIX}"
     target.parent.mkdir(parents=True, exist_ok=True)
     chosen.save(target)
@@ -111,6 +113,19 @@ def import_taxonomy(
         as_json=as_json,
         quiet=quiet,
     )
+
+
+def _named(taxonomy: Taxonomy, code: int, text: str) -> dict[str, str]:
+    from keepsense.taxonomy import explain
+    from keepsense.taxonomy.lookup import sense_name
+
+    return {"id": taxonomy.id(code), "name": sense_name(taxonomy, code, text), "meaning": explain(taxonomy, code)}
+
+
+def _joined(key: str, values: list[str]) -> str:
+    if key == "other senses":
+        return "\n".join(values)
+    return (" > " if key == "up to the root" else "; ").join(values)
 
 
 def _about(name: str, taxonomy: Taxonomy) -> dict[str, Any]:
@@ -128,6 +143,8 @@ def _about(name: str, taxonomy: Taxonomy) -> dict[str, Any]:
 
 
 def _concept(taxonomy: Taxonomy, concept: str) -> dict[str, Any]:
+    from keepsense.taxonomy import explain, gloss
+
     code = taxonomy.code(concept)
     first, *others = taxonomy.synonyms(code)
     chain = taxonomy.path(code, taxonomy.root)
@@ -135,6 +152,7 @@ def _concept(taxonomy: Taxonomy, concept: str) -> dict[str, Any]:
         "name": first,
         "id": taxonomy.id(code),
         "also": others,
+        **({"definition": text} if (text := gloss(taxonomy, code)) else {}),
         "a kind of": taxonomy.labels(taxonomy.parents[code].tolist()),
         "kinds": taxonomy.labels(taxonomy.children[code].tolist()),
         "up to the root": taxonomy.labels(chain),
@@ -144,9 +162,11 @@ def _concept(taxonomy: Taxonomy, concept: str) -> dict[str, Any]:
     for relation in sorted(taxonomy.relations):
         if len(linked := taxonomy.related(code, relation)):
             result[relation] = taxonomy.labels(linked.tolist())
-    senses = [s for s in taxonomy.senses_of(concept.partition("#")[0]).tolist() if s != code]
-    if senses:
-        result["other senses"] = [taxonomy.describe(sense) for sense in senses]
+    word = concept.partition("#")[0]
+    senses = taxonomy.senses_of(word).tolist()
+    if len(senses) > 1:
+        shown = {sense: f"{word}#{i}: {explain(taxonomy, sense)}" for i, sense in enumerate(senses, 1)}
+        result["other senses"] = [text for sense, text in shown.items() if sense != code]
     return result
 
 
@@ -165,6 +185,6 @@ def _search(taxonomy: Taxonomy, text: str, limit: int) -> list[int]:
     if not terms:
         from keepsense.errors import nearest
 
-        terms = nearest(text, taxonomy.terms, limit)
+        terms = nearest(text, taxonomy.terms, min(limit, 5))
     found = dict.fromkeys(int(code) for term in terms[: limit * 4] for code in taxonomy.senses_of(term))
     return list(found)[:limit]

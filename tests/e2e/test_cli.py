@@ -1,0 +1,367 @@
+"""The command line, driven as people and scripts drive it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from keepsense import __version__, cli, sample
+from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run the command line inside this process, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KEEPSENSE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "140")
+    monkeypatch.delenv(cli.TRACEBACK, raising=False)
+
+    def command(*words: str) -> Outcome:
+        with pytest.raises(SystemExit) as end:
+            cli.main(words)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.out + captured.err
+        return Outcome(int(end.value.code or 0), captured.out, captured.err)
+
+    return command
+
+
+@pytest.fixture
+def jobs(tmp_path: Path) -> Path:
+    """A small table of words."""
+    path = tmp_path / "jobs.csv"
+    path.write_text(
+        "who,job,likes\n1,nurse,tea;novel\n2,Nurses,novel\n3,qwertyzz,\n4,bank clerk,tea\n", encoding="utf-8"
+    )
+    return path
+
+
+# ---- the installed command -------------------------------------------------------------------------------------------
+
+
+def test_the_installed_command_answers() -> None:
+    script = Path(sys.executable).with_name("keepsense")
+    if not script.exists():
+        pytest.skip("the keepsense script is not installed beside this Python")
+    version = subprocess.run([script, "--version"], capture_output=True, text=True, check=True)
+    assert version.stdout == f"keepsense {__version__}\n"
+    helped = subprocess.run([script, "--help"], capture_output=True, text=True, check=True)
+    for command in ("demo", "sample", "map", "distance", "taxonomy", "version"):
+        assert f" {command} " in helped.stdout
+
+
+def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "keepsense", "sample", "people.csv", "--rows", "500000000"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert list(tmp_path.iterdir()), "the command never began to write"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == cli.INTERRUPTED
+    assert b"Traceback" not in err
+    assert list(tmp_path.iterdir()) == []
+
+
+# ---- what every command promises -------------------------------------------------------------------------------------
+
+
+def every_command(node: Any, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], Any]]:
+    inner = getattr(node, "commands", None)
+    if inner is None:
+        return [(path, node)]
+    return [found for name in sorted(inner) for found in every_command(inner[name], (*path, name))]
+
+
+def commands() -> list[tuple[tuple[str, ...], Any]]:
+    from typer.main import get_command
+
+    return every_command(get_command(cli.app))
+
+
+@pytest.mark.parametrize("path", [path for path, _ in commands()], ids=" ".join)
+def test_every_command_has_json_and_explains_all_it_takes(path: tuple[str, ...]) -> None:
+    command = dict(commands())[path]
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert "--json" in options
+    assert path == ("version",) or "--quiet" in options
+    assert command.help
+    assert all(p.help for p in command.params), [p.name for p in command.params if not p.help]
+
+
+@pytest.mark.parametrize("path", [path for path, _ in commands()], ids=" ".join)
+def test_every_command_answers_help(run: Run, path: tuple[str, ...]) -> None:
+    assert run(*path, "--help").code == cli.DONE
+
+
+def test_quiet_prints_nothing(run: Run, jobs: Path) -> None:
+    for words in (
+        ("sample", "p.csv", "--rows", "10"),
+        ("map", "jobs.csv", "job"),
+        ("distance", "cat", "dog", "-m", "path"),
+        ("taxonomy", "list"),
+    ):
+        assert run(*words, "--quiet") == Outcome(cli.DONE, "", "")
+
+
+# ---- exit codes ------------------------------------------------------------------------------------------------------
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(sample, "write_people", fail)
+
+
+def test_a_mistake_of_the_user_is_one_line_and_exit_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, KeepsenseError("people.csv: no room; choose another disk"))
+    assert run("sample", "people.csv") == Outcome(
+        cli.BAD_INPUT, "", "keepsense: people.csv: no room; choose another disk\n"
+    )
+    outcome = run("sample", "people.csv", "--json")
+    assert outcome.json == {"error": "people.csv: no room; choose another disk", "exit": 2}
+
+
+def test_a_goal_that_cannot_be_met_is_exit_1_and_says_what_to_relax(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, Infeasible("k = 5 cannot be met", relax=("allow 2% suppression",)))
+    outcome = run("sample", "people.csv")
+    assert outcome.code == cli.GOAL_NOT_MET
+    assert outcome.err == "keepsense: k = 5 cannot be met\n  you could: allow 2% suppression\n"
+
+
+def test_a_bug_is_exit_3_and_shows_no_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, ValueError("Ann Example has gout"))
+    outcome = run("sample", "people.csv")
+    assert outcome.code == cli.BUG
+    assert "bug in Keepsense (ValueError at commands/sample.py:" in outcome.err
+    assert "gout" not in outcome.err + outcome.out
+
+
+def test_a_refusal_of_the_system_is_exit_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, OSError(28, "No space left on device", "/full/people.csv"))
+    assert run("sample", "people.csv").err == "keepsense: people.csv: No space left on device\n"
+
+
+def test_an_interrupt_is_exit_130(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, KeyboardInterrupt())
+    assert run("sample", "people.csv").code == cli.INTERRUPTED
+
+
+def test_a_warning_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    import warnings
+
+    def warn(*_: object) -> None:
+        warnings.simplefilter("always")
+        warnings.warn("only k is promised", PrivacyWarning, stacklevel=1)
+
+    monkeypatch.setattr(sample, "write_people", warn)
+    assert run("sample", "people.csv", "--quiet").err == "keepsense: warning: only k is promised\n"
+
+
+@pytest.mark.parametrize("words", [("nonsense",), ("distance", "cat"), ("sample", "x.csv", "--rows", "many"), ()])
+def test_wrong_usage_is_exit_2(run: Run, words: tuple[str, ...]) -> None:
+    assert run(*words).code == cli.BAD_INPUT
+
+
+# ---- the commands ----------------------------------------------------------------------------------------------------
+
+
+def test_version(run: Run) -> None:
+    assert run("version").out == f"keepsense {__version__}\n"
+    assert run("version", "--json").json == {"version": __version__}
+
+
+def test_sample_writes_a_table(run: Run, tmp_path: Path) -> None:
+    outcome = run("sample", "people.csv", "--rows", "25", "--seed", "3", "--json")
+    assert outcome.json["rows"] == 25
+    with (tmp_path / "people.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 25
+    assert list(rows[0]) == outcome.json["columns"]
+    again = (tmp_path / "people.csv").read_bytes()
+    run("sample", "people.csv", "--rows", "25", "--seed", "3")
+    assert (tmp_path / "people.csv").read_bytes() == again
+    assert run("sample", "people.xls").code == cli.BAD_INPUT
+
+
+def test_distance_of_two_words(run: Run) -> None:
+    found = run("distance", "swimming", "surfing", "--json").json
+    assert found["common"] == "water sport"
+    assert found["distances"]["path"] == 2.0
+    assert set(found["distances"]) > {"wu-palmer", "lin", "log-feature"}
+    one = run("distance", "coach#1", "coach#5", "--measure", "wu-palmer", "--json").json
+    assert set(one["distances"]) == {"wu-palmer"}
+    shown = run("distance", "swimming", "surfing").out
+    assert "both are a kind of water sport" in shown
+    assert "wu-palmer" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("distance", "swimmming", "surfing"), "Did you mean swimming"),
+        (("distance", "cat", "dog", "--measure", "wu-palmr"), "Did you mean wu-palmer?"),
+        (("distance", "cat", "dog", "--taxonomy", "wordnett"), "Did you mean wordnet?"),
+        (("map", "jobs.cvs", "job"), "Did you mean jobs.csv?"),
+        (("map", "jobs.csv", "liks"), "Did you mean likes?"),
+        (("map", "jobs.csv", "job", "--senses", "best"), "first"),
+        (("map", "jobs.csv", "job", "--domain", "persom"), "Did you mean person"),
+        (("map", "jobs.csv", "job", "--use", "nowhere.csv"), "nowhere.csv"),
+        (("taxonomy", "show", "nursee"), "Did you mean nurse"),
+        (("taxonomy", "import", "nowhere.obo"), "nowhere.obo"),
+        (("taxonomy", "import", "jobs.csv", "--name", "wordnet"), "embedded"),
+        (("taxonomy", "import", "jobs.csv", "--name", "../jobs"), "--name"),
+    ],
+)
+def test_bad_input_is_named_with_what_to_do(run: Run, jobs: Path, words: tuple[str, ...], hint: str) -> None:
+    outcome = run(*words)
+    assert outcome.code == cli.BAD_INPUT
+    assert outcome.err.startswith("keepsense: ")
+    assert len(outcome.err.splitlines()) == 1
+    assert hint in outcome.err
+
+
+def test_map_lists_what_is_mapped_and_what_is_not(run: Run, jobs: Path) -> None:
+    found = run("map", "jobs.csv", "job", "--json").json
+    assert {entry["value"]: entry["label"] for entry in found["mapped"]} == {
+        "nurse": "nurse#1",
+        "Nurses": "nurse#1",
+        "bank clerk": "bank clerk",
+    }
+    assert [entry["value"] for entry in found["unmapped"]] == ["qwertyzz"]
+    assert found["rows_mapped"] == 0.75
+    shown = run("map", "jobs.csv", "job").out
+    assert "3 of 4 values mapped" in shown
+    assert "qwertyzz" in shown
+
+
+def test_map_takes_back_the_file_a_person_edited(run: Run, jobs: Path, tmp_path: Path) -> None:
+    assert run("map", "jobs.csv", "job", "--output", "senses.csv").code == cli.DONE
+    with (tmp_path / "senses.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        if row["value"] == "qwertyzz":
+            row["label"] = "plumber"
+    with (tmp_path / "senses.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    found = run("map", "jobs.csv", "job", "--use", "senses.csv", "--json").json
+    assert found["unmapped"] == []
+    assert {e["value"]: e["label"] for e in found["mapped"]}["qwertyzz"] == "plumber"
+
+
+def test_map_splits_cells_that_hold_sets(run: Run, jobs: Path) -> None:
+    found = run("map", "jobs.csv", "likes", "--separator", ";", "--json").json
+    assert {entry["value"]: entry["rows"] for entry in found["mapped"]} == {"tea": 2, "novel": 2}
+
+
+def test_map_reads_parquet(run: Run) -> None:
+    run("sample", "people.parquet", "--rows", "200")
+    found = run("map", "people.parquet", "place", "--domain", "location", "--json").json
+    assert found["rows_mapped"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "the file is empty"),
+        (b"job\n", "holds no values"),
+        ("job,x\nf\u00fcr,1\n".encode("latin-1"), "not UTF-8"),
+        (b'job,x\na,1\nb,2,3,4\nc\n"d,4\n', "cells"),
+    ],
+)
+def test_a_broken_table_is_named(run: Run, tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "bad.csv").write_bytes(content)
+    outcome = run("map", "bad.csv", "job")
+    assert outcome.code == cli.BAD_INPUT
+    assert outcome.err.startswith("keepsense: bad.csv: ")
+    assert reason in outcome.err
+
+
+def test_taxonomies_are_imported_listed_shown_and_searched(run: Run, tmp_path: Path) -> None:
+    assert [t["name"] for t in run("taxonomy", "list", "--json").json["taxonomies"]] == ["wordnet"]
+    (tmp_path / "pets.csv").write_text("child,parent\ncat,animal\ndog,animal\npug,dog\n", encoding="utf-8")
+    assert run("taxonomy", "import", "pets.csv").out.startswith("pets: 4 concepts")
+    assert [t["name"] for t in run("taxonomy", "list", "--json").json["taxonomies"]] == ["wordnet", "pets"]
+    shown = run("taxonomy", "show", "pug", "--taxonomy", "pets", "--json").json
+    assert shown["a kind of"] == ["dog"]
+    assert shown["up to the root"] == ["pug", "dog", "animal"]
+    assert run("taxonomy", "show", "--taxonomy", "pets", "--json").json["concepts"] == 4
+    assert run("distance", "pug", "cat", "-t", "pets", "-m", "path", "--json").json["distances"] == {"path": 3.0}
+    assert run("distance", "pug", "cat", "-t", "pets.csv", "-m", "path", "--json").json["distances"] == {"path": 3.0}
+
+
+def test_search_finds_names_parts_of_names_and_misspelled_names(run: Run) -> None:
+    exact = run("taxonomy", "search", "bricklayer", "--json").json["found"]
+    assert exact[0]["name"] == "bricklayer"
+    part = run("taxonomy", "search", "BRICKL", "--limit", "2", "--json").json["found"]
+    assert len(part) == 2
+    near = run("taxonomy", "search", "brickleyer", "--json").json["found"]
+    assert near[0]["name"] == "bricklayer"
+    assert run("taxonomy", "search", "  ", "--json").json["found"] == []
+    assert "bricklayer" in run("taxonomy", "search", "bricklayer").out
+
+
+def test_showing_a_word_lists_its_other_senses(run: Run) -> None:
+    shown = run("taxonomy", "show", "coach", "--json").json
+    assert any(text.startswith("coach#5: ") for text in shown["other senses"])
+    assert "coach#5" in run("taxonomy", "show", "coach").out
+
+
+def test_demo_maps_measures_and_lists_what_is_left(run: Run) -> None:
+    outcome = run("demo", "--rows", "1000", "--seed", "918273645")
+    assert outcome.code == cli.DONE
+    for part in ("1,000 synthetic people", "semantic mean", "How far apart", "did you mean", "occupation"):
+        assert part in outcome.out
+    assert "918273645" not in outcome.out + outcome.err, "a seed is a secret"
+
+
+def test_demo_for_scripts(run: Run) -> None:
+    found = run("demo", "--rows", "1000", "--json").json
+    assert [c["column"] for c in found["columns"]][:2] == ["occupation", "workplace"]
+    assert all(c["rows_mapped"] > 0.9 for c in found["columns"])
+    near = found["distances"]
+    assert near["nurse"]["physician"] < near["nurse"]["carpenter"]
+
+
+def test_help_is_plain_where_it_is_piped() -> None:
+    environment = {**os.environ, "NO_COLOR": "1"}
+    helped = subprocess.run(
+        [sys.executable, "-m", "keepsense", "--help"], capture_output=True, text=True, check=True, env=environment
+    )
+    assert "\x1b[" not in helped.stdout

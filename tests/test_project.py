@@ -1,0 +1,208 @@
+"""What must hold for the project as a whole: light imports, examples that run, everything public explained."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import io
+import os
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import keepsense
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+HEAVY = ("numba", "scipy", "duckdb", "pandas", "polars", "nicegui", "pyspark", "rdflib", "pronto", "fastobo", "sklearn")
+FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+
+# ---- imports ---------------------------------------------------------------------------------------------------------
+
+
+def loaded_after(code: str) -> set[str]:
+    """Top-level packages that are loaded in a fresh interpreter after it ran some code."""
+    program = f"import sys, io\nout, sys.stdout = sys.stdout, io.StringIO()\n{code}\nprint(*sys.modules, file=out)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in run.stdout.split()}
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    loaded = loaded_after("import keepsense")
+    assert "keepsense" in loaded
+    assert loaded.isdisjoint({*HEAVY, "numpy", "pyarrow", "rich", "typer"})
+
+
+@pytest.mark.parametrize("room", [m.name for m in pkgutil.iter_modules(keepsense.__path__) if m.ispkg])
+def test_importing_a_room_does_not_import_compilers_or_extras(room: str) -> None:
+    assert loaded_after(f"import keepsense.{room}").isdisjoint(
+        {"numba", "nicegui", "pyspark", "rdflib", "pronto", "pandas"}
+    )
+
+
+def test_help_imports_nothing_heavy_and_no_numpy() -> None:
+    program = "from keepsense.cli import main\ntry: main(['--help'])\nexcept SystemExit as end: assert end.code == 0"
+    loaded = loaded_after(program)
+    assert "typer" in loaded
+    assert loaded.isdisjoint({*HEAVY, "numpy", "pyarrow", "rapidfuzz"})
+
+
+def test_public_names_of_the_package_resolve() -> None:
+    for name in keepsense.__all__:
+        assert getattr(keepsense, name) is not None, name
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        keepsense.nonsense  # noqa: B018
+
+
+# ---- everything public is explained ----------------------------------------------------------------------------------
+
+
+def rooms() -> list[str]:
+    """Public packages and modules: no part of the name starts with an underscore."""
+    found = [m.name for m in pkgutil.walk_packages(keepsense.__path__, "keepsense.")]
+    return [name for name in found if not any(part.startswith("_") for part in name.split("."))]
+
+
+def load(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("keepsense"):
+            raise
+        pytest.skip(f"{name} needs {error.name}, which is not installed")
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_every_module_says_what_it_is(room: str) -> None:
+    assert (load(room).__doc__ or "").strip(), f"{room} has no docstring"
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_every_exported_function_and_class_has_an_example(room: str) -> None:
+    module = load(room)
+    bare = []
+    for name in getattr(module, "__all__", ()):
+        thing = getattr(module, name)
+        if not (inspect.isclass(thing) or inspect.isfunction(thing)) or name.startswith("_"):
+            continue
+        if ">>>" not in (inspect.getdoc(thing) or ""):
+            bare.append(name)
+    assert not bare, f"{room}: without an example in the docstring: {', '.join(bare)}"
+
+
+def test_the_reference_has_a_page_for_every_room_and_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    pages = importlib.import_module("docs_pages").pages()
+    assert {"index", "command-line", "taxonomy", "semantics", "sample", "counts"} <= set(pages)
+    for command in ("demo", "sample", "map", "distance", "version", "taxonomy list", "taxonomy import"):
+        assert f"## keepsense {command}\n" in pages["command-line"]
+    assert "--json" in pages["command-line"]
+    for room in keepsense._PUBLIC.values():
+        assert room.removeprefix("keepsense.").replace(".", "-") in pages, room
+
+
+def test_the_version_is_written_once_and_the_same() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["version"] == keepsense.__version__
+    assert f"[{keepsense.__version__}]" in (ROOT / "CHANGELOG.md").read_text() or "## Unreleased" in (
+        ROOT / "CHANGELOG.md"
+    ).read_text(encoding="utf-8")
+
+
+def test_doctests_of_the_whole_package_are_collected() -> None:
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+    assert "--doctest-modules" in options["addopts"]
+    assert "src" in options["testpaths"]
+
+
+# ---- examples in pages run -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page: its language, its text, and the line it starts on."""
+
+    kind: str
+    text: str
+    line: int
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(m[1], m[2], text.count("\n", 0, m.start()) + 2) for m in FENCE.finditer(text)]
+
+
+def name_of(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+def pages_with(kind: str) -> list[Path]:
+    return [page for page in PAGES if any(block.kind == kind for block in blocks(page))]
+
+
+@pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
+def test_python_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks of a page share one namespace and an empty folder; a block `output` is what the one before it prints."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KEEPSENSE_HOME", str(tmp_path / "home"))
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    printed = ""
+    for block in blocks(page):
+        if block.kind == "python":
+            # blank lines before it make a traceback name the page's own line
+            code = compile("\n" * (block.line - 1) + block.text, name_of(page), "exec")
+            with redirect_stdout(io.StringIO()) as out:
+                exec(code, namespace)
+            printed = out.getvalue()
+        elif block.kind == "output":
+            assert printed.splitlines() == block.text.splitlines(), f"{name_of(page)}, line {block.line}"
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name == "README.md" or "tutorial" in p.parts], ids=name_of)
+def test_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
+    """Lines after `$ keepsense` run in an empty folder and print what the page shows; `...` stands for any lines."""
+    environment = {**os.environ, "KEEPSENSE_HOME": str(tmp_path / "home"), "COLUMNS": "100", "NO_COLOR": "1"}
+    for command, shown in commands(page):
+        words = shlex.split(command)
+        if words[0] != "keepsense":
+            continue
+        run = subprocess.run(
+            [sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert run.returncode == 0, f"{command}: {run.stderr}"
+        pattern = r"(?s:.*)".join(re.escape(part) for part in shown.split("...\n"))
+        assert re.fullmatch(pattern, _trimmed(run.stdout)), f"{command} printed\n{run.stdout}"
+
+
+def commands(page: Path) -> Iterator[tuple[str, str]]:
+    for block in blocks(page):
+        if block.kind == "console":
+            for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
+                command, _, shown = part.partition("\n")
+                yield command, _trimmed(shown)
+
+
+def _trimmed(text: str) -> str:
+    lines = [line.rstrip() for line in text.splitlines()]
+    return "".join(f"{line}\n" for line in lines if line)
+
+
+def test_the_readme_has_a_short_library_example_and_commands() -> None:
+    readme = ROOT / "README.md"
+    first = next(block for block in blocks(readme) if block.kind == "python")
+    assert len(first.text.strip().splitlines()) <= 10
+    assert ast.parse(first.text).body
+    assert any(command.startswith("keepsense") for command, _ in commands(readme))
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", readme.read_text(encoding="utf-8")):
+        assert (ROOT / target).exists(), f"README.md links to {target}, which is not there"
