@@ -43,7 +43,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], 
     if caption:
         drawn.caption, drawn.caption_justify = caption, "left"
     for j, name in enumerate(columns):
-        numbers = bool(rows) and all(isinstance(row[j], int | float) for row in rows)
+        numbers = bool(rows) and all(isinstance(row[j], int | float) or str(row[j]).endswith("%") for row in rows)
         last = j == len(columns) - 1 and not numbers
         justify: Literal["left", "right"] = "right" if numbers else "left"
         drawn.add_column(name, justify=justify, header_style="cyan", no_wrap=not last)

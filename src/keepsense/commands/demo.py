@@ -66,6 +66,44 @@ class _Column:
     unmapped: list[dict[str, Any]]
 
 
+@dataclass(frozen=True)
+class Demo:
+    """What the demo found out, before anybody looks at it."""
+
+    people: int
+    taxonomy: Taxonomy
+    mappings: dict[str, Mapping]
+    columns: list[_Column]
+    distances: list[list[float]]
+
+    def result(self) -> dict[str, Any]:
+        """The same for scripts."""
+        pairs = zip(_COMPARED, self.distances, strict=True)
+        return {
+            "people": self.people,
+            "taxonomy": self.taxonomy.name,
+            "columns": [asdict(column) for column in self.columns],
+            "measure": MEASURE,
+            "distances": {word: dict(zip(_COMPARED, row, strict=True)) for word, row in pairs},
+        }
+
+    def tables(self) -> list[Table]:
+        """The same for people, most important first."""
+        return [
+            _summary(self.columns),
+            _examples(self.mappings),
+            _distances(self.distances),
+            _left_over(self.columns),
+        ]
+
+    def title(self) -> str:
+        """One line on what was done."""
+        return (
+            f"[bold]{self.people:,} synthetic people[/], their words mapped onto [bold]{self.taxonomy.name}[/] "
+            f"({len(self.taxonomy):,} concepts)\n"
+        )
+
+
 def demo(
     rows: Annotated[int, typer.Option(min=100, help="How many synthetic people.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives other people.")] = 1,
@@ -73,40 +111,29 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Make synthetic people, map their words onto WordNet, and show what the words mean and how far apart they are."""
+    start = time.perf_counter()
+    found = run_demo(rows, seed)
+    seconds = time.perf_counter() - start
+
+    def render(console: Console) -> None:
+        console.print(f"\n{found.title()}", *found.tables(), sep="\n")
+        console.print(f"{seconds:.1f} s. Try `keepsense sample people.csv`, then `keepsense map people.csv hobby`.")
+
+    show({**found.result(), "seconds": round(seconds, 3)}, render, as_json=as_json, quiet=quiet)
+
+
+def run_demo(rows: int, seed: int) -> Demo:
+    """Make people, map their words, measure them."""
     from keepsense.sample import people
     from keepsense.semantics import distance
     from keepsense.taxonomy import wordnet
 
-    start = time.perf_counter()
     sample = people(rows, seed)
     taxonomy = wordnet()
     mappings = {name: _mapped(sample, name, taxonomy) for name in _CHOICES}
     columns = [_described(mapping) for mapping in mappings.values()]
     between = distance(MEASURE, taxonomy).matrix(_COMPARED)
-    seconds = time.perf_counter() - start
-    result = {
-        "people": rows,
-        "taxonomy": taxonomy.name,
-        "columns": [asdict(column) for column in columns],
-        "measure": MEASURE,
-        "distances": {
-            a: dict(zip(_COMPARED, row, strict=True)) for a, row in zip(_COMPARED, between.tolist(), strict=True)
-        },
-        "seconds": round(seconds, 3),
-    }
-
-    def render(console: Console) -> None:
-        console.print(
-            f"\n[bold]{rows:,} synthetic people[/], their words mapped onto [bold]{taxonomy.name}[/] "
-            f"({len(taxonomy):,} concepts)\n"
-        )
-        console.print(_summary(columns))
-        console.print(_examples(mappings))
-        console.print(_distances(between.tolist()))
-        console.print(_left_over(columns))
-        console.print(f"{seconds:.1f} s. Try `keepsense sample people.csv`, then `keepsense map people.csv hobby`.")
-
-    show(result, render, as_json=as_json, quiet=quiet)
+    return Demo(rows, taxonomy, mappings, columns, between.tolist())
 
 
 def _mapped(sample: pa.Table, name: str, taxonomy: Taxonomy) -> Mapping:
@@ -160,18 +187,22 @@ def _summary(columns: list[_Column]) -> Table:
 
 
 def _examples(mappings: dict[str, Mapping]) -> Table:
-    """A few words that are not simply looked up, and what decided on their meaning."""
-    from keepsense.taxonomy import explain
-
+    """A few words that are not simply looked up: what decided on their meaning, and which sense it overruled."""
     rows = []
     for column, word in _EXAMPLES:
         mapping = mappings[column]
         if word in mapping.values:
             i = mapping.values.index(word)
+            chosen = int(mapping.codes[i])
+            senses = mapping.taxonomy.senses_of(mapping.names[i]).tolist()
+            overruled = _kind(mapping.taxonomy, senses[0]) if chosen != senses[0] else ""
             reason = "the column's domain" if mapping.senses == "first" else "the words around it"
-            meaning = explain(mapping.taxonomy, int(mapping.codes[i]))
-            rows.append((column, word, _HOW.get(mapping.how[i], reason), meaning))
-    return table("How a word is found", ("column", "written", "found by", "meaning"), rows)
+            rows.append((column, word, _HOW.get(mapping.how[i], reason), _kind(mapping.taxonomy, chosen), overruled))
+    return table("How a word is found", ("column", "written", "found by", "a kind of", "and not of"), rows)
+
+
+def _kind(taxonomy: Taxonomy, concept: int) -> str:
+    return taxonomy.label(int(taxonomy.parents[concept][0]))
 
 
 def _distances(between: list[list[float]]) -> Table:
