@@ -1,0 +1,134 @@
+"""Swapping that keeps a promise: groups of k to 2k - 1 records, permuted uniformly inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats, Ints
+from keepsense.counts import Counts
+from keepsense.errors import BadInput
+from keepsense.methods.perturb.clusters.board import Field, check_swap, deal, records_of, to_cells
+from keepsense.methods.perturb.swap import Random
+from keepsense.progress import Listener
+from keepsense.recoding import Cells
+from keepsense.semantics.attribute import Attribute, Ordered
+
+
+def swap_in_groups(
+    counts: Counts,
+    attributes: Sequence[Attribute],
+    k: int,
+    *,
+    together: bool = False,
+    rng: Random = None,
+    listener: Listener | None = None,
+) -> Cells:
+    """Partition the rows into groups of k to 2k - 1 near ones and permute the values uniformly inside each.
+
+    Groups are built like the clusters of SRS-2 and SRS-3, at opposite ends, but of rows not yet in a group, so that
+    none overlap. Every permutation of a group being equally likely, a released value belongs to a given member with
+    chance 1 / (size of its group), at most 1 / k: probabilistic k-anonymity, which the printed algorithms aim at but do
+    not enforce. `together` makes groups of tuples, in which each column is permuted by itself; otherwise every column
+    gets groups of its own. The groups are kept in `info["groups"]`, and `check_groups` verifies them before anything is
+    returned. Columns of numbers are cut along their order. O(rows / k x distinct tuples).
+
+    >>> from keepsense.semantics.attribute import Ordered
+    >>> counts = Counts.of({"age": [20, 21, 60, 61, 62]})
+    >>> cells = swap_in_groups(counts, [Ordered.of(counts, "age")], 2, rng=1)
+    >>> check_groups(counts, cells, 2)
+    0.5
+    """
+    check_swap(counts, attributes, k)
+    rng = np.random.default_rng(rng)
+    if together:
+        codes = np.stack([counts.column(a.name) for a in attributes], axis=1)
+        source, group = _groups(Field(attributes, codes, counts.weights), int(k), rng, listener)
+        out = np.stack([_permuted(codes[source, j], group, rng) for j in range(len(attributes))], axis=1)
+        groups = np.repeat(group[:, None], len(attributes), axis=1)
+    else:
+        source = records_of(counts)
+        columns, marks = [], []
+        for attribute in attributes:
+            codes = counts.column(attribute.name)[source]
+            if isinstance(attribute, Ordered):
+                group = _consecutive(attribute.positions[codes], int(k), rng)
+            else:
+                alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
+                theirs, found = _groups(Field([attribute], alone, attribute.weights), int(k), rng, listener)
+                group = deal(codes, theirs, found, rng)
+            marks.append(group)
+            columns.append(_permuted(codes, group, rng))
+        out, groups = np.stack(columns, axis=1), np.stack(marks, axis=1)
+    info = {"method": "swapping in groups", "k": int(k), "together": together}
+    cells = to_cells(counts, attributes, source, out, info, groups)
+    check_groups(counts, cells, int(k))
+    return cells
+
+
+def check_groups(counts: Counts, cells: Cells, k: int) -> float:
+    """Verify on the recoding what a grouped swap promises, and return the greatest chance of linking a value.
+
+    In every group of every column the released values must be the original ones, as often, and there must be at least k
+    records. Raises `BadInput` otherwise.
+
+    >>> check_groups.__name__
+    'check_groups'
+    """
+    groups = cells.info.get("groups")
+    if groups is None:
+        raise BadInput("the recoding holds no groups; only a swap in groups bounds the chance of linking")
+    cells.check(counts)
+    worst = 0.0
+    for j, name in enumerate(cells.names):
+        group, before = np.asarray(groups)[:, j], counts.column(name)[cells.source]
+        size = np.bincount(group, cells.multiplicity)
+        least = int(size[size > 0].min())
+        if least < k:
+            raise BadInput(f"column {name!r}: a group has {least} records; at least {k} were promised")
+        keys = [group.astype(np.int64) * len(cells.values[j]) + codes for codes in (before, cells.codes[:, j])]
+        _, where = np.unique(np.concatenate(keys), return_inverse=True)
+        balance = np.bincount(where, np.concatenate([cells.multiplicity, -cells.multiplicity]))
+        if balance.any():
+            raise BadInput(f"column {name!r}: a group does not release the values it holds")
+        worst = max(worst, 1.0 / least)
+    return worst
+
+
+def _groups(
+    field: Field, k: int, rng: np.random.Generator, listener: Listener | None
+) -> tuple[Ints, NDArray[np.int32]]:
+    from keepsense.methods.perturb.clusters._kernels import group_step
+
+    group = np.full(len(field.board.owner), -1, dtype=np.int32)
+
+    def step(ref: int, rows: Floats, orders: Ints, tol: float) -> int:
+        remaining = int(field.board.tally[0])
+        size = k if remaining >= 2 * k else remaining
+        return int(group_step(rng, ref, size, tol, rows, orders, field.board, group))
+
+    for _ in field.walk(rng, step, listener):
+        pass
+    return field.source(), group
+
+
+def _consecutive(positions: Floats, k: int, rng: np.random.Generator) -> NDArray[np.int32]:
+    """Groups of k along the order, the last of up to 2k - 1; equal positions fall on either side at random."""
+    n = len(positions)
+    mixed = rng.permutation(n)
+    ranked = mixed[np.argsort(positions[mixed], kind="stable")]
+    group = np.empty(n, dtype=np.int32)
+    group[ranked] = np.minimum(np.arange(n) // k, n // k - 1)
+    return group
+
+
+def _permuted(codes: Ints, group: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int32]:
+    """Values permuted uniformly inside each group."""
+    plain = np.argsort(group, kind="stable")
+    mixed = rng.permutation(len(codes))
+    shuffled = mixed[np.argsort(group[mixed], kind="stable")]
+    out = np.empty(len(codes), dtype=np.int32)
+    out[plain] = codes[shuffled]
+    return out

@@ -1,0 +1,97 @@
+"""Semantic rank swapping of single columns: SRS-1 by one ranking, SRS-2 by dynamic clusters at opposite ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from keepsense.arrays import Floats, Ints
+from keepsense.counts import Counts
+from keepsense.methods.perturb.clusters.board import Field, check_swap, deal, records_of, to_cells
+from keepsense.progress import Listener, emit
+from keepsense.recoding import Cells
+from keepsense.semantics.attribute import Attribute
+from keepsense.semantics.order import most_distant_value
+
+Random = np.random.Generator | int | None
+
+
+def swap_by_ranking(
+    counts: Counts, attributes: Sequence[Attribute], k: int, *, rng: Random = None, listener: Listener | None = None
+) -> Cells:
+    """Swap each column with one ranking of its rows (SRS-Algorithm 1, Rodríguez-García 2017, Sec. 5.3).
+
+    Rows are ranked by distance from the column's most distant value; each, in turn, changes places with one drawn among
+    the still unswapped of the next k. The columns are swapped one by one, so every column keeps its values and their
+    counts, while the association between columns suffers. Words far apart can stand side by side in that one ranking:
+    prefer `swap_by_clusters`, which loses less; this one is the plain adaptation the thesis starts from. Rows as far
+    from the reference as others are ranked in random order. O(distinct values squared + rows log rows).
+
+    >>> from keepsense.semantics.attribute import Ordered
+    >>> counts = Counts.of({"age": [20, 30, 40, 50, 60]})
+    >>> cells = swap_by_ranking(counts, [Ordered.of(counts, "age")], 2, rng=1)
+    >>> sorted(cells.apply(counts).column("age").tolist())
+    [0, 1, 2, 3, 4]
+    """
+    from keepsense.methods.perturb._kernels import swap_window
+
+    check_swap(counts, attributes, k)
+    rng = np.random.default_rng(rng)
+    source = records_of(counts)
+    columns = []
+    for done, attribute in enumerate(attributes):
+        codes = counts.column(attribute.name)[source]
+        reference = int(rng.choice(most_distant_value(attribute)))
+        mixed = rng.permutation(len(codes))
+        ranked = mixed[np.argsort(attribute.row(reference)[codes[mixed]], kind="stable")]
+        out = codes.copy()
+        out[ranked] = codes[ranked[swap_window(rng, len(codes), int(k))]]
+        columns.append(out)
+        emit(listener, "column", done + 1, len(attributes), column=attribute.name)
+    info = {"method": "semantic rank swapping by one ranking", "k": int(k)}
+    return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)
+
+
+def swap_by_clusters(
+    counts: Counts, attributes: Sequence[Attribute], k: int, *, rng: Random = None, listener: Listener | None = None
+) -> Cells:
+    """Swap each column inside clusters of near values (SRS-Algorithm 2, Rodríguez-García 2017, Sec. 5.3).
+
+    Starting with the most distant value, a row changes places with one drawn among the still unswapped of its k nearest
+    rows; the next reference is the unswapped row farthest from the last. Use it for columns whose association does not
+    matter, or is weak; it moves values less than any other swap here. A row whose whole cluster is already swapped
+    stays as it is, and rows of equal value change nothing by changing places: `info["in_place"]` and
+    `info["unchanged"]` count both. For a promise use `swap_in_groups`. Rows as near as the k-th are taken into a
+    cluster at random. O(distinct values squared) memory up to some thousand values, else one row at a time.
+
+    >>> from keepsense.semantics.attribute import Ordered
+    >>> counts = Counts.of({"age": [20, 21, 60, 61]})
+    >>> cells = swap_by_clusters(counts, [Ordered.of(counts, "age")], 2, rng=1)
+    >>> cells.multiplicity.sum(), sorted(cells.apply(counts).column("age").tolist())
+    (np.int64(4), [0, 1, 2, 3])
+    """
+    check_swap(counts, attributes, k)
+    rng = np.random.default_rng(rng)
+    source = records_of(counts)
+    columns, in_place = [], {}
+    for attribute in attributes:
+        alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
+        field = run_clusters(Field([attribute], alone, attribute.weights), int(k), rng, listener)
+        codes = counts.column(attribute.name)[source]
+        columns.append(deal(codes, field.source(), field.released()[:, 0], rng))
+        in_place[attribute.name] = int(field.in_place[0])
+    info = {"method": "semantic rank swapping by clusters", "k": int(k), "in_place": in_place}
+    return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)
+
+
+def run_clusters(field: Field, k: int, rng: np.random.Generator, listener: Listener | None) -> Field:
+    """Swap a field's records inside clusters of k around references at opposite ends, all attributes of each."""
+    from keepsense.methods.perturb.clusters._kernels import swap_step
+
+    def step(ref: int, rows: Floats, orders: Ints, tol: float) -> int:
+        return int(swap_step(rng, ref, k, tol, rows, orders, field.board))
+
+    for _ in field.walk(rng, step, listener):
+        pass
+    return field
