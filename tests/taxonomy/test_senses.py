@@ -16,9 +16,9 @@ from keepsense.arrays import Ints, Rows
 from keepsense.errors import BadInput
 from keepsense.taxonomy import Taxonomy, from_arrays, from_edges
 from keepsense.taxonomy.glosses import gloss_words, pack_glosses
-from keepsense.taxonomy.lesk import has_glosses, lesk
+from keepsense.taxonomy.lesk import _phrase_vectors, has_glosses, lesk
 from keepsense.taxonomy.lookup import lookup
-from keepsense.taxonomy.senses import choose, first_sense, joint, spread
+from keepsense.taxonomy.senses import _columns, _settle, choose, first_sense, joint, spread
 from keepsense.taxonomy.wordnet import wordnet
 
 WORDS = ["apple", "bird", "cat", "dog", "egg", "fish", "goat", "horse"]
@@ -98,6 +98,14 @@ def test_lesk_picks_a_candidate_of_the_highest_score(data: st.DataObject) -> Non
     for scores, chosen in zip(lesk_reference(taxonomy, options), picked, strict=True):
         assert scores[chosen] == pytest.approx(max(scores), abs=1e-6)
         assert all(score < scores[chosen] - 1e-9 for score in scores[:chosen])
+
+
+@settings(max_examples=25, deadline=None)
+@given(glossed())
+def test_overlaps_of_all_pairs_are_one_product(taxonomy: Taxonomy) -> None:
+    vectors = _phrase_vectors(taxonomy, np.arange(len(taxonomy), dtype=np.int32)).toarray()
+    expected = [[overlap(taxonomy, a, b) for b in taxonomy] for a in taxonomy]
+    np.testing.assert_allclose(vectors @ vectors.T, expected, atol=1e-3)
 
 
 def longest_overlaps(first: list[str], second: list[str]) -> int:
@@ -200,6 +208,32 @@ def test_the_order_of_words_does_not_matter(data: st.DataObject) -> None:
         straight = choose(strategy, taxonomy, rows_of(options), weights)
         shuffled = choose(strategy, taxonomy, rows_of([options[i] for i in order]), weights[list(order)])
         assert [int(straight[i]) for i in order] == shuffled.tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.data())
+def test_settling_ends_where_no_single_word_can_improve(data: st.DataObject) -> None:
+    taxonomy = data.draw(taxonomies())
+    everything = np.arange(len(taxonomy), dtype=np.int32)
+    options = data.draw(choices(taxonomy, 8))
+    weight = np.array(data.draw(st.lists(st.integers(1, 9), min_size=len(options), max_size=len(options))), float)
+    start = [data.draw(st.integers(0, len(row) - 1)) for row in options]
+    columns = _columns(taxonomy, everything, None)
+    end, value = _settle(start, [np.array(row) for row in options], weight, columns)
+    concepts = [row[c] for row, c in zip(options, end, strict=True)]
+    weights = weight.astype(int).tolist()
+    assert value == pytest.approx(total(taxonomy, concepts, weights), abs=1e-3)
+    for i, row in enumerate(options):
+        for other in row:
+            assert value <= total(taxonomy, [*concepts[:i], other, *concepts[i + 1 :]], weights) + 1e-3
+
+
+def test_of_two_equally_good_choices_the_order_of_words_decides_nothing() -> None:
+    taxonomy = from_edges([("a1", "a"), ("a2", "a"), ("b1", "b"), ("b2", "b"), ("a", "r"), ("b", "r")])
+    words = [taxonomy.codes(["a1", "b1"]).tolist(), taxonomy.codes(["b2", "a2"]).tolist()]
+    straight = joint(taxonomy, rows_of(words), np.ones(2)).tolist()
+    assert sorted(straight) == [0, 1]
+    assert joint(taxonomy, rows_of(words[::-1]), np.ones(2)).tolist() == straight[::-1]
 
 
 def test_a_distance_of_the_callers_choice() -> None:
