@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "keepsense"
 # what works behind a page of its own (commands), or is nothing a reader would call
 HIDDEN = {"commands", "cli"}
+ORDER = ("Keepsense", "Tutorial", "How to", "Explanation", "Reference", "Decisions")
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -100,7 +101,7 @@ def _command_line() -> str:
         lines += [f"## {name}", "", (command.help or "").strip(), "", "```text", usage, "```", ""]
         rows = [f"| `{_usage(p)}` | {p.help or ''} |" for p in arguments]
         rows += [f"| `{', '.join([*p.opts, *p.secondary_opts])}` | {p.help or ''}{_default(p)} |" for p in options]
-        lines += ["| | |", "|---|---|", *rows, ""] if rows else []
+        lines += ["| give | meaning |", "|---|---|", *rows, ""] if rows else []
     return "\n".join(lines)
 
 
@@ -121,6 +122,15 @@ def _usage(argument: Any) -> str:
 def _default(option: Any) -> str:
     value = option.default
     return "" if value in (None, False) or callable(value) else f" Default: `{value}`."
+
+
+def on_nav(nav: Any, config: Any, files: Any) -> Any:
+    """Put the folders into the order in which people need them, and the command line before the rooms."""
+    nav.items.sort(key=lambda item: ORDER.index(item.title) if item.title in ORDER else 0)
+    for section in nav.items:
+        if section.title == "Reference":
+            section.children.sort(key=lambda page: page.file.src_uri != "reference/command-line.md")
+    return nav
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
