@@ -217,8 +217,8 @@ def _quiet() -> Iterator[None]:
         logger.disabled = True
     try:
         with warnings.catch_warnings():
-            # rdflib's own JSON-LD parser still uses a class rdflib calls deprecated.
-            warnings.simplefilter("ignore", DeprecationWarning)
+            # It also warns of odd values, and its JSON-LD parser of a class that rdflib itself calls deprecated.
+            warnings.simplefilter("ignore")
             yield
     finally:
         for logger, was in zip(loggers, before, strict=True):

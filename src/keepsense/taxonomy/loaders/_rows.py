@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from keepsense.errors import BadInput, BadTaxonomy, did_you_mean
 from keepsense.taxonomy.loaders._source import PathLike, clip, file_path, head, read_text
@@ -27,6 +28,7 @@ class Table:
     header: tuple[str, ...]
     rows: list[list[str]]
     lines: Sequence[int]
+    unread: frozenset[int] = frozenset()
 
     @property
     def width(self) -> int:
@@ -36,9 +38,9 @@ class Table:
     def column(self, column: Column, option: str) -> int:
         """Position of a column given by name or position."""
         if isinstance(column, str) and column in self.header:
-            return self.header.index(column)
+            return self.readable(self.header.index(column))
         if isinstance(column, int) and 0 <= column < self.width:
-            return column
+            return self.readable(column)
         if isinstance(column, str) and self.header:
             hint = did_you_mean(column, self.header)
             known = f"it has {', '.join(map(clip, self.header[:20]))}"
@@ -48,7 +50,17 @@ class Table:
     def find(self, names: Sequence[str]) -> int | None:
         """Position of the first column that goes by one of the names, earlier names first; None where none does."""
         plain = [_plain(h) for h in self.header]
-        return next((plain.index(name) for name in names if name in plain), None)
+        found = next((plain.index(name) for name in names if name in plain), None)
+        return None if found is None else self.readable(found)
+
+    def readable(self, column: int) -> int:
+        """The column, unless it holds what cannot be the name of a concept."""
+        if column in self.unread:
+            raise BadTaxonomy(
+                f"{self.file}: the column {clip(self.header[column])} holds neither words nor whole numbers; write its"
+                " values as text"
+            )
+        return column
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Lines and rows."""
@@ -151,23 +163,30 @@ def find_delimiter(text: str, quote: str | None = '"') -> str:
 
 def _parquet(place: Path) -> Table:
     import pyarrow as pa
-    import pyarrow.compute as pc
     import pyarrow.parquet as pq
 
     try:
         table = pq.read_table(place, use_threads=False)
+        names = list(table.schema.names)
+        texts = [_words(table.column(i)) for i in range(table.num_columns)]
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
         first = (str(error).splitlines() or [type(error).__name__])[0][:120]
         raise BadTaxonomy(f"{place.name}: not a readable Parquet file ({first})") from None
-    columns: list[list[str]] = []
-    for field in table.schema:
-        kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        fits = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_integer(kind)
-        fits = fits or pa.types.is_string_view(kind) or pa.types.is_null(kind)
-        # A column of another kind stays empty: it may be a weight nobody asks for.
-        values = pc.cast(table[field.name], pa.string()).to_pylist() if fits else [""] * table.num_rows
-        columns.append([(value or "").strip() for value in values])
+    columns = [[""] * table.num_rows if text is None else text for text in texts]
     rows = [list(row) for row in zip(*columns, strict=True)]
     if not rows:
         raise BadTaxonomy(f"{place.name}: the file holds no rows; give a file that lists concepts")
-    return Table(place.name, tuple(table.schema.names), rows, range(1, len(rows) + 1))
+    unread = frozenset(i for i, text in enumerate(texts) if text is None)
+    return Table(place.name, tuple(names), rows, range(1, len(rows) + 1), unread)
+
+
+def _words(column: Any) -> list[str] | None:
+    """A column as text; None where it holds other things than words or whole numbers (a weight nobody asks for, say)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    fits = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    if not (fits or pa.types.is_integer(kind) or pa.types.is_null(kind)):
+        return None
+    return [(value or "").strip() for value in pc.cast(column, pa.string()).to_pylist()]

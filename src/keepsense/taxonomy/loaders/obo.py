@@ -3,7 +3,8 @@
 The grammar is fastobo's. Only what a taxonomy needs is handed to it: names, synonyms, is-a and other relationships.
 Definitions, comments, cross-references and editors' notes are blanked out line by line on the way, which keeps line
 numbers as they are, spares time, and lets files through whose only mistakes stand there (the Disease Ontology of March
-2019 has such a definition). A line that is no clause, or one of a tag nobody knows, is refused with its number.
+2019 has such a definition; fastobo also fails on comment lines inside a term). A line that is no clause, or one of a
+tag nobody knows, is refused with its number.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ Unknown = Literal["refuse", "drop", "add"]
 SCOPES = ("EXACT", "RELATED", "NARROW", "BROAD")
 _UNREAD = re.compile(
     rb"(?m)^(?:def|comment|subset|xref|xref_analog|xref_unk|property_value|created_by|creation_date|builtin|consider"
-    rb"|replaced_by|intersection_of|union_of|disjoint_from|equivalent_to|is_anonymous)[ \t]*:[^\r\n]*"
+    rb"|replaced_by|intersection_of|union_of|disjoint_from|equivalent_to|is_anonymous)[ \t]*:[^\r\n]*|^[ \t]*![^\r\n]*"
 )
 _BLOCK = 1 << 20
 
@@ -87,10 +88,13 @@ def read_obo(
                     terms.frame(frame)
             except SyntaxError as error:
                 raise _bad_line(place.name, error) from None
-            except (KeepsenseError, MemoryError):
+            except KeepsenseError:
                 raise
-            except Exception as error:
-                # fastobo reports what its source raised in several ways; the source itself knows best.
+            except BaseException as error:
+                # fastobo reports what its source raised in several ways (the source itself knows best), and its own
+                # failures as a PanicException, which is no Exception.
+                if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                    raise
                 raise source.error or BadTaxonomy(f"{place.name}: not a valid OBO file ({error})") from None
     except OSError as error:
         raise unreadable(place.name, error) from None

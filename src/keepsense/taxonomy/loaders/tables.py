@@ -200,7 +200,9 @@ def read_nested(
         encoding=encoding,
         quote=quote,
     )
-    chosen = [table.column(c, "columns") for c in columns] if columns is not None else list(range(table.width))
+    chosen = [table.column(c, "columns") for c in (range(table.width) if columns is None else columns)]
+    if not chosen:
+        raise BadInput("columns: name at least one column")
     chosen = _root_first(table, chosen, order)
     if len({row[chosen[0]] for row in table.rows}) > 1:
         _unsure(table, header, "a row of values")
