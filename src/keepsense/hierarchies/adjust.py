@@ -83,7 +83,7 @@ def reduce_outliers(
     k: int,
     *,
     under: Rename = "parent",
-    distance: Distance | None = None,
+    distance: Distance | LeafLosses | None = None,
     boundary: float | None = None,
 ) -> Hierarchy:
     """Group branches that hold fewer than k rows, so that k is reached lower down.
@@ -110,7 +110,10 @@ def reduce_outliers(
     weights = row_counts(hierarchy, counts)
     if k < 1:
         raise BadInput(f"{hierarchy.name}: k must be at least 1, not {k}")
-    work = _Work(hierarchy, weights, distance, boundary)
+    losses = LeafLosses(distance, hierarchy.concept_codes(0)) if isinstance(distance, Distance) else distance
+    if losses is not None:
+        losses.prepare(np.concatenate([hierarchy.concept_codes(level) for level in range(hierarchy.height + 1)]))
+    work = _Work(hierarchy, weights, losses, boundary)
     for level in range(1, hierarchy.height):
         if under == "root":
             work.to_root(level, k)
@@ -131,53 +134,76 @@ def row_counts(hierarchy: Hierarchy, counts: Sequence[int] | NDArray[np.int64]) 
     return weights
 
 
+class LeafLosses:
+    """Distances from a column's leaf concepts to others, asked for once and kept; unknown concepts cost nothing.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
+    >>> LeafLosses(distance("path", pets), pets.codes(["cat", "dog"]))(pets.code("pet")).tolist()
+    [1.0, 1.0]
+    """
+
+    def __init__(self, distance: Distance, leaves: Ints) -> None:
+        self.distance = distance
+        self._leaves = leaves
+        self._known = leaves >= 0
+        self._found: dict[int, Floats] = {}
+
+    def __call__(self, concept: int) -> Floats:
+        """Loss of every leaf if it were generalized to a concept."""
+        if concept not in self._found:
+            self.prepare(np.array([concept], dtype=np.int32))
+        return self._found[concept]
+
+    def prepare(self, concepts: Ints) -> None:
+        """Work out several concepts at once."""
+        fresh = [c for c in np.unique(concepts).tolist() if c not in self._found]
+        for concept in fresh:
+            self._found[concept] = np.zeros(len(self._leaves))
+        wanted = np.array([c for c in fresh if c >= 0], dtype=np.int32)
+        if len(wanted) and self._known.any():
+            matrix = self.distance.matrix(self._leaves[self._known], wanted)
+            for i, concept in enumerate(wanted.tolist()):
+                self._found[concept][self._known] = matrix[:, i]
+
+
 class _Work:
     """A hierarchy while outliers are grouped: codes change, tables of labels grow."""
 
     def __init__(
-        self, hierarchy: Hierarchy, weights: NDArray[np.int64], distance: Distance | None, boundary: float | None
+        self, hierarchy: Hierarchy, weights: NDArray[np.int64], losses: LeafLosses | None, boundary: float | None
     ) -> None:
         self.hierarchy = hierarchy
         self.weights = weights
         self.codes = hierarchy.codes.copy()
         self.labels: list[list[Value]] = [list(row) for row in hierarchy.labels]
         self.concepts: list[list[int]] = [hierarchy.concept_codes(i).tolist() for i in range(hierarchy.height + 1)]
-        self.distance = distance
+        self.losses = losses
         self.boundary = boundary
         self.changed = False
-        self._loss: dict[int, Floats] = {}
 
     def outliers(self, level: int, k: int) -> Ints:
         """Codes of the labels with too few rows."""
         sizes = np.bincount(self.codes[:, level], self.weights, len(self.labels[level]))
         return np.flatnonzero((sizes > 0) & (sizes < k)).astype(np.int32)
 
-    def loss(self, concept: int) -> Floats:
-        """Loss of every leaf if it were generalized to a concept; unknown concepts cost nothing."""
-        found = self._loss.get(concept)
-        if found is None:
-            leaves = np.array(self.concepts[0], dtype=np.int32)
-            found = np.zeros(len(leaves))
-            known = leaves >= 0
-            if concept >= 0 and self.distance is not None and known.any():
-                found[known] = self.distance.matrix(leaves[known], np.array([concept], dtype=np.int32))[:, 0]
-            self._loss[concept] = found
-        return found
-
     def consistent(self, rows: NDArray[np.bool_], concept: int, allowed: Floats) -> bool:
         """Whether none of the rows loses more by a concept than is allowed."""
-        if concept < 0:
+        if concept < 0 or self.losses is None:
             return False
-        lost = self.loss(concept)[rows]
+        lost = self.losses(concept)[rows]
         bound = np.minimum(allowed[rows], np.inf if self.boundary is None else self.boundary)
         return bool((lost <= bound + _SLACK).all())
 
     def losses_at(self, level: int) -> Floats:
         """Loss of every leaf at a level as it stands now."""
-        found = np.zeros(len(self.codes))
-        for code in np.unique(self.codes[:, level]).tolist():
-            rows = self.codes[:, level] == code
-            found[rows] = self.loss(self.concepts[level][code])[rows]
+        if self.losses is None:
+            return np.zeros(len(self.codes))
+        codes = self.codes[:, level]
+        used, at = np.unique(codes, return_inverse=True)
+        table = np.stack([self.losses(self.concepts[level][code]) for code in used.tolist()])
+        found: Floats = table[at, np.arange(len(codes))]
         return found
 
     def sisters(self, level: int, k: int, *, promote: bool) -> None:

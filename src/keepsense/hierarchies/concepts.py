@@ -184,13 +184,11 @@ class Namer:
         """The label of a concept, always the same."""
         label = self._label.get(concept)
         if label is None:
-            plain = self._taxonomy.label(concept)
-            for option in (plain, sense_name(self._taxonomy, concept, plain), self._taxonomy.id(concept)):
-                if self._owner.get(option, concept) == concept:
-                    label = option
-                    break
-            else:
-                label = f"{self._taxonomy.id(concept)} ({concept})"
+            label = plain = self._taxonomy.label(concept)
+            if self._owner.get(label, concept) != concept:
+                label = sense_name(self._taxonomy, concept, plain)
+            if self._owner.get(label, concept) != concept:
+                label = f"{plain} ({self._taxonomy.id(concept)})"
             self._owner[label] = concept
             self._label[concept] = label
         return label

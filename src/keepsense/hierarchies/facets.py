@@ -68,15 +68,19 @@ class Facets:
         return self._found[concept]
 
     def prepare(self, concepts: Iterable[int]) -> None:
-        """Work out the facets of several concepts at once."""
-        for concept in concepts:
-            if concept in self._found or concept < 0:
-                continue
-            options = np.array(related(concept, self.distance.taxonomy, self.relations), dtype=np.int32)
-            if len(options):
-                apart = self.distance.matrix(np.array([concept], dtype=np.int32), options)[0]
-                options = options[np.argsort(apart, kind="stable")][: int((apart <= self.boundary).sum())]
-            self._found[concept] = options.tolist()
+        """Work out the facets of several concepts at once, with one distance matrix."""
+        open_ = [c for c in dict.fromkeys(concepts) if c not in self._found and c >= 0]
+        options = {c: related(c, self.distance.taxonomy, self.relations) for c in open_}
+        columns = np.unique(np.array([o for found in options.values() for o in found], dtype=np.int32))
+        if not len(columns):
+            self._found.update((c, []) for c in open_)
+            return
+        matrix = self.distance.matrix(np.array(open_, dtype=np.int32), columns)
+        for concept, row in zip(open_, matrix, strict=True):
+            mine = np.array(options[concept], dtype=np.int32)
+            apart = row[np.searchsorted(columns, mine)]
+            order = np.argsort(apart, kind="stable")
+            self._found[concept] = mine[order][: int((apart <= self.boundary).sum())].tolist()
 
 
 def replace_concepts(hierarchy: Hierarchy, new: Mapping[int, int], namer: Namer) -> Hierarchy:
@@ -135,6 +139,7 @@ def diversify(
         raise BadInput(f"{hierarchy.name}: the share of ancestors to replace lies between 0 and 1, not {share!r}")
     draw = np.random.default_rng(rng)
     ancestors = inner_concepts(hierarchy)
+    facets.prepare(ancestors)
     held = {c for level in hierarchy.concepts or () for c in level.tolist()}
     options = {c: [f for f in facets(c) if f not in held] for c in ancestors}
     open_to = [c for c in ancestors if options[c]]

@@ -1,0 +1,194 @@
+"""Hierarchies for a whole table in one call: candidates of every column, of whatever kind, and the best of each."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies.candidates import OUTLIER_SIZES, candidates
+from keepsense.hierarchies.choose import Choice, choose
+from keepsense.hierarchies.concepts import Unknowns
+from keepsense.hierarchies.core import Hierarchy, Kind, signature
+from keepsense.hierarchies.kinds import dates, masked, ordered
+from keepsense.hierarchies.numeric import numeric_candidates
+from keepsense.progress import Listener, emit
+from keepsense.semantics import distance as make_distance
+from keepsense.semantics.base import Distance
+from keepsense.taxonomy.core import Concept, Taxonomy
+from keepsense.taxonomy.mapping import Mapping as Mapped
+
+_SPANS = (
+    ("month", "year", "decade"),
+    ("month", "quarter", "year"),
+    ("quarter", "year", "decade"),
+    ("year", "decade"),
+    ("month", "year"),
+    ("week",),
+    ("year",),
+    ("decade",),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class TableHierarchies:
+    """Candidates of each column, and the best of each by GSL."""
+
+    candidates: Mapping[str, list[Hierarchy]]
+    choice: Choice
+
+    @property
+    def best(self) -> dict[str, Hierarchy]:
+        """The chosen hierarchy of each column."""
+        return dict(self.choice.hierarchies)
+
+
+def hierarchies_for(
+    columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value]],
+    taxonomy: Taxonomy | Mapping[str, Taxonomy] | None = None,
+    *,
+    kinds: Mapping[str, Kind] | None = None,
+    orders: Mapping[str, Sequence[Value]] | None = None,
+    senses: Mapping[str, Mapping[Value, Concept] | Mapped] | None = None,
+    strategy: str = "lesk",
+    wanted: int = 100,
+    distance: str = "wu-palmer",
+    k: int | Sequence[int] = OUTLIER_SIZES,
+    unknown: Unknowns = "refuse",
+    preferences: Mapping[str, float] | None = None,
+    rng: np.random.Generator | int | None = None,
+    listener: Listener | None = None,
+) -> TableHierarchies:
+    """Build candidates for every column of a table and choose the best of each.
+
+    A column is a dictionary of values and their numbers of rows, its cells, or comes from `Counts`. Its kind is
+    guessed from its values (numbers, dates, digit strings of one length, words) unless `kinds` says it; ordered columns
+    need their order in `orders`. Words are looked up in the taxonomy, one for all columns or one a column.
+
+    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> table = {"job": ["nurse", "pilot", "clerk"], "age": [31, 45, 62], "zip": ["81667", "81675", "01069"]}
+    >>> made = hierarchies_for(table, wordnet(), wanted=20, rng=1)
+    >>> {name: hierarchy.kind for name, hierarchy in made.best.items()}
+    {'job': 'nominal', 'age': 'numeric', 'zip': 'masked'}
+    """
+    counted = _counted(columns)
+    for what, given in (("kinds", kinds), ("orders", orders), ("senses", senses), ("preferences", preferences)):
+        strange = [name for name in given or () if name not in counted]
+        if strange:
+            hint = did_you_mean(strange[0], counted)
+            raise BadInput(f"{what}: there is no column {strange[0]!r} among {', '.join(counted)}.{hint}")
+    draw = np.random.default_rng(rng)
+    made: dict[str, list[Hierarchy]] = {}
+    judges: dict[str, Distance] = {}
+    for i, (name, rows) in enumerate(counted.items()):
+        values, counts = list(rows), list(rows.values())
+        kind = (kinds or {}).get(name) or ("ordered" if name in (orders or {}) else guess_kind(values))
+        if kind == "nominal":
+            own = taxonomy.get(name) if isinstance(taxonomy, Mapping) else taxonomy
+            if own is None:
+                raise BadInput(f"{name}: the column holds words; give a taxonomy that knows them")
+            judges[name] = make_distance(distance, own)
+            made[name] = candidates(
+                values,
+                own,
+                counts,
+                wanted=wanted,
+                senses=(senses or {}).get(name),
+                strategy=strategy,
+                distance=judges[name],
+                k=k,
+                unknown=unknown,
+                name=name,
+                rng=draw,
+            )
+        else:
+            made[name] = _plain(name, kind, values, counts, (orders or {}).get(name))
+        emit(listener, "column", i + 1, len(counted), column=name, candidates=len(made[name]))
+    if unknown == "list":
+        chosen = choose(made, {name: _listing(judge) for name, judge in judges.items()}, preferences=preferences)
+    else:
+        chosen = choose(made, judges, preferences=preferences)
+    return TableHierarchies(made, chosen)
+
+
+def guess_kind(values: Iterable[Value]) -> Kind:
+    """The kind of a column by its values: all numbers, all dates, all digit strings of one length above 3, or words.
+
+    >>> guess_kind([1, 2.5]), guess_kind(["2020-01-31"]), guess_kind(["81667", "01069"]), guess_kind(["nurse", "12"])
+    ('numeric', 'date', 'masked', 'nominal')
+    """
+    present = [v.item() if isinstance(v, np.generic) else v for v in values if v is not None]
+    if not present:
+        return "nominal"
+    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in present):
+        return "numeric"
+    if all(isinstance(v, datetime.date) or (isinstance(v, str) and _is_day(v)) for v in present):
+        return "date"
+    texts = [v for v in present if isinstance(v, str) and v.isascii() and v.isdigit()]
+    if len(texts) == len(present) and len({len(t) for t in texts}) == 1 and len(texts[0]) > 3:
+        return "masked"
+    return "nominal"
+
+
+def _is_day(text: str) -> bool:
+    if len(text) < 10 or text[4:5] != "-" or text[7:8] != "-":
+        return False
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _listing(judge: Distance) -> Any:
+    from keepsense.hierarchies.choose import by_gsl
+
+    return by_gsl(judge, unknown="list")
+
+
+def _counted(columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value]]) -> dict[str, dict[Value, int]]:
+    if isinstance(columns, Counts):
+        return {
+            name: dict(zip(columns.values_of(name), columns.marginal(name).tolist(), strict=True))
+            for name in columns.names
+        }
+    found: dict[str, dict[Value, int]] = {}
+    for name, cells in columns.items():
+        rows: dict[Value, int] = {}
+        items = cells.items() if isinstance(cells, Mapping) else ((v, 1) for v in cells)
+        for value, count in items:
+            plain = value.item() if isinstance(value, np.generic) else value
+            rows[plain] = rows.get(plain, 0) + int(count)
+        if not rows:
+            raise BadInput(f"{name}: the column is empty")
+        found[name] = rows
+    if not found:
+        raise BadInput("the table has no columns")
+    return found
+
+
+def _plain(
+    name: str, kind: Kind, values: list[Value], counts: list[int], order: Sequence[Value] | None
+) -> list[Hierarchy]:
+    """Candidates of a column that needs no taxonomy."""
+    if kind == "numeric":
+        return numeric_candidates(values, counts, name=name)
+    if kind == "date":
+        made = [dates(values, spans=spans, name=name) for spans in _SPANS]
+    elif kind == "masked":
+        longest = max(len(str(v)) for v in values)
+        steps = [list(range(by, longest, by)) for by in range(1, max(2, longest))]
+        made = [masked(values, keep=keep, steps=own, name=name) for keep in ("start", "end") for own in steps]
+    else:
+        if order is None:
+            raise BadInput(f"{name}: an ordered column needs its order; give it in `orders`")
+        missing = len(set(values) - set(order))
+        if missing:
+            raise BadInput(f"{name}: {missing:,} values of the column are missing from its order")
+        made = [ordered(order, fanout=fanout, name=name) for fanout in (2, 3, 4)]
+    return list({signature(h): h for h in reversed(made)}.values())[::-1]
