@@ -13,10 +13,6 @@ from keepsense.privacy.verify import Check, is_text_file
 _SLACK = 1e-9
 
 
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
-
-
 class Audit:
     """One verification: tables loaded into a private in-memory DuckDB, grouped once, asked many times."""
 
@@ -25,11 +21,17 @@ class Audit:
 
         self.sql = duckdb.connect(":memory:")
         self._size: dict[str, int] = {}
-        self._columns: dict[str, list[str]] = {}
+        self._columns: dict[str, dict[str, str]] = {}
         self._counted: dict[str, str] = {}
         self._failed: list[str] = []
         self.suppressed = 0
         self.classes = 0
+
+    def __enter__(self) -> Audit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.sql.close()
 
     # ---- tables ----------------------------------------------------------------------------------------------------
 
@@ -39,27 +41,33 @@ class Audit:
         import pyarrow as pa
 
         try:
-            if isinstance(source, str | Path):
-                self._load_file(table, Path(source), delimiter)
-            else:
-                self.sql.register(f"{table}_raw", _arrow(source, pa))
+            names = self._raw(table, source, delimiter, pa)
             reading = f"{table}_raw"
             if beside is not None:
-                self.sql.register(f"{table}_beside", _arrow(beside, pa))
-                counted = [self._one(f"SELECT count(*) FROM {t}") for t in (reading, f"{table}_beside")]
-                if counted[0] != counted[1]:
+                further = self._raw(f"{table}_beside", beside, None, pa)
+                if self._one(f"SELECT count(*) FROM {reading}") != self._one(
+                    f"SELECT count(*) FROM {table}_beside_raw"
+                ):
                     raise BadInput("the hidden columns and the release have different numbers of rows")
-                reading = f"(SELECT * FROM {reading} POSITIONAL JOIN {table}_beside)"
-            columns = self.sql.sql(f"SELECT * FROM {reading} LIMIT 0").columns
-            listed = ", ".join(f"CAST({_name(c)} AS VARCHAR) AS {_name(c)}" for c in columns)
-            self.sql.execute(f"CREATE TABLE {table} AS SELECT {listed} FROM {reading}")
+                renamed = ", ".join(f"c{i} AS c{len(names) + i}" for i in range(len(further)))
+                reading = f"{reading} POSITIONAL JOIN (SELECT {renamed} FROM {table}_beside_raw)"
+                names = [*names, *further]
+            listed = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in range(len(names)))
+            self._ask(f"CREATE TABLE {table} AS SELECT {listed} FROM {reading}")
         except (duckdb.Error, pa.ArrowException, TypeError, OSError) as error:
             what = f"file {str(source)!r}" if isinstance(source, str | Path) else f"{table} table"
             raise BadInput(f"the verifier cannot read the {what}: {str(error).splitlines()[0][:200]}") from None
-        self._columns[table] = list(columns)
+        # SQL names are ours: a column of the release may have any name, and DuckDB does not tell A from a.
+        self._columns[table] = {name: f"c{i}" for i, name in enumerate(names)}
         self._size[table] = self._one(f"SELECT count(*) FROM {table}")
 
-    def _load_file(self, table: str, path: Path, delimiter: str | None) -> None:
+    def _raw(self, table: str, source: Any, delimiter: str | None, pa: Any) -> list[str]:
+        """Make a view of a file or frame with columns c0, c1, ...; return its column names."""
+        if not isinstance(source, str | Path):
+            arrow = _arrow(source, pa)
+            self.sql.register(f"{table}_raw", arrow.rename_columns([f"c{i}" for i in range(arrow.num_columns)]))
+            return list(arrow.column_names)
+        path = Path(source)
         if not path.is_file():
             raise BadInput(f"{path}: there is no such file")
         if is_text_file(path):
@@ -67,7 +75,10 @@ class Audit:
             reader = f"read_csv('{_escaped(path)}', all_varchar = true, header = true{mark})"
         else:
             reader = f"read_parquet('{_escaped(path)}')"
-        self.sql.execute(f"CREATE VIEW {table}_raw AS SELECT * FROM {reader}")
+        names = [row[0] for row in self._ask(f"DESCRIBE SELECT * FROM {reader}")]
+        renamed = ", ".join(f"c{i}" for i in range(len(names)))
+        self._ask(f"CREATE VIEW {table}_raw AS SELECT * FROM {reader} AS t({renamed})")
+        return names
 
     def rows(self, table: str) -> int:
         """Rows of a loaded table."""
@@ -75,50 +86,53 @@ class Audit:
 
     def columns(self, table: str) -> list[str]:
         """Columns of a loaded table."""
-        return self._columns[table]
+        return list(self._columns[table])
+
+    def _ask(self, query: str) -> list[tuple[Any, ...]]:
+        return list(self.sql.execute(query).fetchall())
 
     def _one(self, query: str) -> Any:
-        found = self.sql.execute(query).fetchone()
-        assert found is not None
-        return found[0]
+        return self._ask(query)[0][0]
+
+    def _in(self, table: str, column: str) -> str:
+        return self._columns[table][column]
 
     def changed_rows(self, columns: Sequence[str]) -> int:
         """Rows of the release whose values in some columns occur more often than in the original, or not at all.
 
         Where the release has as many rows as the original this is the number of changed rows.
         """
-        listed = ", ".join(map(_name, columns))
+        now, before = (", ".join(self._in(table, c) for c in columns) for table in ("released", "original"))
         return int(
-            self._one(f"SELECT count(*) FROM (SELECT {listed} FROM released EXCEPT ALL SELECT {listed} FROM original)")
+            self._one(f"SELECT count(*) FROM (SELECT {now} FROM released EXCEPT ALL SELECT {before} FROM original)")
         )
 
     # ---- classes ---------------------------------------------------------------------------------------------------
 
     def group(self, quasi_identifiers: list[str], marker: str, missing: str) -> None:
         """Number the combinations of quasi-identifiers: `own` records have one, `n` records fit it."""
-        self.keys = quasi_identifiers
+        self.names = quasi_identifiers
+        self.keys = [self._in("released", name) for name in quasi_identifiers]
         self.missing = missing
-        keys = ", ".join(map(_name, quasi_identifiers))
+        keys = ", ".join(self.keys)
         quoted = marker.replace("'", "''")
-        gone = " AND ".join(f"{_name(c)} IS NOT DISTINCT FROM '{quoted}'" for c in quasi_identifiers)
+        gone = " AND ".join(f"{c} IS NOT DISTINCT FROM '{quoted}'" for c in self.keys)
         lost = int(self._one(f"SELECT count(*) FROM released WHERE {gone}"))
         self.suppressed = 0 if lost == self._size["released"] else lost
-        self.sql.execute(
-            f"CREATE TABLE kept AS SELECT * FROM released {f'WHERE NOT ({gone})' if self.suppressed else ''}"
-        )
-        mask = " + ".join(f"(CASE WHEN {_name(c)} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(self.keys))
-        self.sql.execute(
+        self._ask(f"CREATE TABLE kept AS SELECT * FROM released {f'WHERE NOT ({gone})' if self.suppressed else ''}")
+        mask = " + ".join(f"(CASE WHEN {c} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(self.keys))
+        self._ask(
             f"CREATE TABLE tuples AS SELECT *, CAST(row_number() OVER () AS BIGINT) AS class_, {mask} AS gaps_ FROM "
             f"(SELECT {keys}, count(*) AS own_ FROM kept GROUP BY ALL)"
         )
-        self.sql.execute("CREATE TABLE sizes (class_ BIGINT, own BIGINT, n BIGINT)")
+        self._ask("CREATE TABLE sizes (class_ BIGINT, own BIGINT, n BIGINT)")
         if missing == "category":
-            self.sql.execute("INSERT INTO sizes SELECT class_, own_, own_ FROM tuples")
+            self._ask("INSERT INTO sizes SELECT class_, own_, own_ FROM tuples")
         else:
             parts = " UNION ALL ".join(
                 f"SELECT a.class_, b.own_ FROM tuples a JOIN tuples b ON {how}" for how in self._fits("b.gaps_")
             )
-            self.sql.execute(
+            self._ask(
                 f"INSERT INTO sizes SELECT t.class_, any_value(t.own_), sum(p.own_) FROM tuples t "
                 f"JOIN ({parts}) p USING (class_) GROUP BY t.class_"
             )
@@ -126,12 +140,12 @@ class Audit:
 
     def _fits(self, other_gaps: str) -> list[str]:
         """Conditions under which tuple a fits tuple b, one for each two patterns of missing columns."""
-        patterns = [row[0] for row in self.sql.execute("SELECT DISTINCT gaps_ FROM tuples").fetchall()]
+        patterns = [row[0] for row in self._ask("SELECT DISTINCT gaps_ FROM tuples")]
         found = []
         for p in patterns:
             for q in patterns:
                 both = [c for i, c in enumerate(self.keys) if not (p | q) >> i & 1]
-                same = "".join(f" AND a.{_name(c)} = b.{_name(c)}" for c in both)
+                same = "".join(f" AND a.{c} = b.{c}" for c in both)
                 found.append(f"a.gaps_ = {p} AND {other_gaps} = {q}{same}")
         return found
 
@@ -141,22 +155,23 @@ class Audit:
             raise _Unseen(f"column {column!r} is not in the release, so the promise cannot be checked on it")
         if column not in self._counted:
             table = f"cells_{len(self._counted)}"
-            join = " AND ".join(f"k.{_name(c)} IS NOT DISTINCT FROM t.{_name(c)}" for c in self.keys)
-            own = (
-                f"SELECT t.class_, k.{_name(column)} AS value, count(*) AS n "
-                f"FROM kept k JOIN tuples t ON {join} GROUP BY ALL"
+            join = " AND ".join(f"k.{c} IS NOT DISTINCT FROM t.{c}" for c in self.keys)
+            grouped = (
+                f"SELECT {', '.join(self.keys)}, {self._in('released', column)} AS value, count(*) AS n "
+                f"FROM kept GROUP BY ALL"
             )
+            own = f"SELECT t.class_, k.value, k.n FROM ({grouped}) k JOIN tuples t ON {join}"
             if self.missing == "category":
-                self.sql.execute(f"CREATE TABLE {table} AS {own}")
+                self._ask(f"CREATE TABLE {table} AS {own}")
             else:
-                self.sql.execute(f"CREATE TABLE {table}_own AS {own}")
-                keys = ", ".join(f"t.{_name(c)}" for c in self.keys)
+                self._ask(f"CREATE TABLE {table}_own AS {own}")
+                keys = ", ".join(f"t.{c}" for c in self.keys)
                 tagged = f"(SELECT o.value, o.n, t.gaps_, {keys} FROM {table}_own o JOIN tuples t USING (class_))"
                 parts = " UNION ALL ".join(
                     f"SELECT a.class_, b.value, b.n FROM tuples a JOIN {tagged} b ON {how}"
                     for how in self._fits("b.gaps_")
                 )
-                self.sql.execute(
+                self._ask(
                     f"CREATE TABLE {table} AS "
                     f"SELECT class_, value, CAST(sum(n) AS BIGINT) AS n FROM ({parts}) GROUP BY ALL"
                 )
@@ -187,20 +202,18 @@ class Audit:
             return Check(promise, elsewhere, reason="" if elsewhere else str(unseen))
         except KeyError as key:
             return Check(promise, False, reason=f"the promise lacks its parameter {key}")
-        if not found.holds and elsewhere:
-            return Check(promise, True)
         if not found.holds and promise.get("about") == "mechanism":
-            return Check(
-                promise, False, reason="a promise about a mechanism is not visible in a file; check the recoding"
-            )
+            hint = "a promise about a mechanism is not visible in a file; check the recoding"
+            return Check(promise, elsewhere, reason="" if elsewhere else hint)
         return found
 
     def _judged(self, promise: dict[str, Any], per_class: str, bad: str, worst: str) -> Check:
         """Outcome for a query that gives `class_` and `x`: classes where `bad` holds, the worst `x` (min or max)."""
         query = f"SELECT s.class_, s.own, p.x FROM ({per_class}) p JOIN sizes s USING (class_)"
-        broken, records, extreme = self.sql.execute(
+        (found,) = self._ask(
             f"SELECT count(*) FILTER ({bad}), coalesce(sum(own) FILTER ({bad}), 0), {worst}(x) FROM ({query})"
-        ).fetchone()  # type: ignore[misc]
+        )
+        broken, records, extreme = found
         if broken:
             self._failed.append(f"SELECT class_ FROM ({query}) WHERE {bad}")
         return Check(promise, broken == 0, int(broken), int(records), None if extreme is None else float(extreme))
@@ -246,15 +259,15 @@ class Audit:
         column = str(promise["column"])
         table = self._counted_by(column)
         whole = "original" if column in self._columns.get("original", ()) else "released"
-        reference = dict(self.sql.execute(f"SELECT {_name(column)}, count(*) FROM {whole} GROUP BY ALL").fetchall())
-        rows = self.sql.execute(f"SELECT class_, value, n FROM {table} ORDER BY class_").fetchall()
+        reference = dict(self._ask(f"SELECT {self._in(whole, column)}, count(*) FROM {whole} GROUP BY ALL"))
+        rows = self._ask(f"SELECT class_, value, n FROM {table} ORDER BY class_")
         limit = float(promise["t"]) + _SLACK
         try:
             far = class_distances(rows, reference, promise, evidence.get(column, {}), limit)
         except LookupError as error:
             raise _Unseen(str(error.args[0])) from None
         bad = [c for c, x in far.items() if x > limit]
-        own = dict(self.sql.execute("SELECT class_, own FROM sizes").fetchall())
+        own = dict(self._ask("SELECT class_, own FROM sizes"))
         if bad:
             self._failed.append(f"SELECT unnest([{', '.join(map(str, bad))}]) AS class_")
         return Check(promise, not bad, len(bad), sum(own[c] for c in bad), max(far.values(), default=None))
@@ -263,21 +276,24 @@ class Audit:
         """Table of (class_, own, people): how many of the population fit each class."""
         if "population" not in self._size:
             raise _Unseen("the promise compares with a population; give it to the verifier, recoded like the release")
-        lacking = [c for c in self.keys if c not in self._columns["population"]]
+        lacking = [name for name in self.names if name not in self._columns["population"]]
         if lacking:
             raise _Unseen(f"the population lacks the column {lacking[0]!r}")
         if self.missing == "wildcard":
-            same = " AND ".join(
-                f"(t.{_name(c)} = p.{_name(c)} OR t.{_name(c)} IS NULL OR p.{_name(c)} IS NULL)" for c in self.keys
-            )
+            same = " AND ".join(f"(t.{c} = p.{c} OR t.{c} IS NULL OR p.{c} IS NULL)" for c in self.keys)
         else:
-            same = " AND ".join(f"t.{_name(c)} IS NOT DISTINCT FROM p.{_name(c)}" for c in self.keys)
-        keys = ", ".join(map(_name, self.keys))
-        grouped = f"(SELECT {keys}, count(*) AS people FROM population GROUP BY ALL)"
+            same = " AND ".join(f"t.{c} IS NOT DISTINCT FROM p.{c}" for c in self.keys)
+        grouped = f"(SELECT *, count(*) AS people FROM ({self._population()}) GROUP BY ALL)"
         return (
             f"SELECT t.class_, any_value(t.own_) AS own_, coalesce(sum(p.people), 0) AS people "
             f"FROM tuples t LEFT JOIN {grouped} p ON {same} GROUP BY t.class_"
         )
+
+    def _population(self) -> str:
+        """The population's quasi-identifiers under the release's names."""
+        pairs = zip(self.keys, self.names, strict=True)
+        listed = ", ".join(f"{self._in('population', name)} AS {key}" for key, name in pairs)
+        return f"SELECT {listed} FROM population"
 
     def _map(self, promise: dict[str, Any], evidence: Mapping[str, Any]) -> Check:
         query = f"SELECT class_, people AS x FROM ({self._fitting()})"
@@ -288,8 +304,8 @@ class Audit:
         query = f"SELECT class_, own_ / nullif(people, 0) AS x FROM ({self._fitting()})"
         found = self._judged(promise, query, f"x IS NULL OR x < {low!r} OR x > {high!r}", "max")
         if low > 0 and found.holds:
-            join = " AND ".join(f"t.{_name(c)} IS NOT DISTINCT FROM p.{_name(c)}" for c in self.keys)
-            alone = int(self._one(f"SELECT count(*) FROM population p ANTI JOIN tuples t ON {join}"))
+            join = " AND ".join(f"t.{c} IS NOT DISTINCT FROM p.{c}" for c in self.keys)
+            alone = int(self._one(f"SELECT count(*) FROM ({self._population()}) p ANTI JOIN tuples t ON {join}"))
             if alone:
                 return Check(promise, False, 0, 0, 0.0, f"{alone:,} people of the population fit no released record")
         return found
@@ -318,13 +334,9 @@ class Audit:
         """Combinations of quasi-identifiers that break a promise: only for those who may see them."""
         if not self._failed:
             return ()
-        keys = ", ".join(map(_name, self.keys))
+        keys = ", ".join(self.keys)
         union = " UNION ".join(self._failed)
-        return tuple(
-            self.sql.execute(
-                f"SELECT {keys} FROM tuples WHERE class_ IN ({union}) ORDER BY class_ LIMIT {limit}"
-            ).fetchall()
-        )
+        return tuple(self._ask(f"SELECT {keys} FROM tuples WHERE class_ IN ({union}) ORDER BY class_ LIMIT {limit}"))
 
 
 class _Unseen(Exception):

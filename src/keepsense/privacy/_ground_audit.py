@@ -44,9 +44,9 @@ def _equal(values: list[Any], evidence: Mapping[str, Any]) -> Any:
     return lambda difference, *_: sum(max(0.0, d) for d in difference.values())
 
 
-def _line(values: list[Any], at: list[float]) -> Any:
+def _line(values: list[Any], at: list[float], whole_length: float = 0.0) -> Any:
     order = sorted(range(len(values)), key=at.__getitem__)
-    length = at[order[-1]] - at[order[0]]
+    length = whole_length or at[order[-1]] - at[order[0]]
 
     def area(difference: Shares, *_: Any) -> float:
         if length == 0:
@@ -66,7 +66,7 @@ def _ordered(values: list[Any], evidence: Mapping[str, Any]) -> Any:
         place = {str(value): float(i) for i, value in enumerate(given)}
         if any(str(value) not in place for value in values):
             raise LookupError("the order of sensitive values does not hold all of them")
-        return _line(values, [place[str(value)] for value in values])
+        return _line(values, [place[str(value)] for value in values], len(given) - 1.0)
     keys: list[Any] = _numbers(values) or list(values)
     if any(key is None for key in keys):
         raise LookupError("missing sensitive values have no place in an order")

@@ -48,12 +48,17 @@ def equal(histogram: Histogram, reference: NDArray[np.int64]) -> Floats:
     return np.where(_filled(histogram), found, 0.0)
 
 
-def ordered(histogram: Histogram, reference: NDArray[np.int64], positions: NDArray[np.float64]) -> Floats:
+def ordered(
+    histogram: Histogram,
+    reference: NDArray[np.int64],
+    positions: NDArray[np.float64],
+    length: float | None = None,
+) -> Floats:
     """Distance of values on a line: |x - y| over the whole length (Li et al. 2007, Sec. 4.1, with x, y ranks).
 
     Between two values that a class holds, its cumulated share is constant and the reference's grows, so the area
     between the two curves comes from cumulated sums and one search each: the cost is that of the entries, not of
-    classes times values.
+    classes times values. The length is that between the outermost positions unless a longer one is given.
 
     >>> h = Histogram((3, 4, 5), Rows.from_pairs([0], [0], 1), np.array([4]))
     >>> ordered(h, np.array([1, 1, 1]), np.arange(3.0)).tolist()
@@ -61,7 +66,7 @@ def ordered(histogram: Histogram, reference: NDArray[np.int64], positions: NDArr
     """
     order = np.argsort(positions, kind="stable")
     at = positions[order].astype(np.float64)
-    length = float(at[-1] - at[0]) if len(at) else 0.0
+    length = length or (float(at[-1] - at[0]) if len(at) else 0.0)
     classes = len(histogram.rows)
     if length == 0:
         return np.zeros(classes)

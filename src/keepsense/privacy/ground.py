@@ -61,7 +61,8 @@ class Equal(Ground):
 class Ordered(Ground):
     """Values on a line, by rank or, with `by_number`, by their size; the ends are one apart.
 
-    `order` lists the values from least to greatest; without it they are sorted, as numbers where all of them are.
+    `order` lists all values that could occur from least to greatest; without it those that do occur are sorted, as
+    numbers where all of them are.
 
     >>> h = Histogram((3, 11, 5), Rows.from_pairs([0], [0], 1), np.array([4]))
     >>> Ordered().distances(h, np.array([1, 1, 1])).tolist()
@@ -74,7 +75,8 @@ class Ordered(Ground):
 
     def distances(self, histogram: Histogram, reference: NDArray[np.int64]) -> Floats:
         """Area between the cumulated shares."""
-        return emd.ordered(histogram, reference, self._positions(histogram.values))
+        length = None if self.order is None else float(len(self.order) - 1)
+        return emd.ordered(histogram, reference, self._positions(histogram.values), length)
 
     def _positions(self, values: Sequence[Value]) -> Floats:
         if self.order is not None:

@@ -109,32 +109,32 @@ def verify(
         raise BadInput("the verifier needs the quasi-identifiers of the release")
     if not promises:
         raise BadInput("the verifier needs at least one promise")
-    audit = Audit()
-    audit.load("released", released, delimiter, beside=hidden)
-    findings = [*_columns(audit, quasi_identifiers, sensitive, identifiers, preserved)]
-    if original is not None:
-        audit.load("original", original, delimiter)
-    if population is not None:
-        audit.load("population", population, delimiter)
-    if any(finding.code in ("E201", "E208") for finding in findings):
-        return Verification(False, audit.rows("released"), 0, 0, (), tuple(findings))
-    audit.group(list(quasi_identifiers), suppressed, missing)
-    findings += _rows(audit, suppression, original is not None)
-    if original is not None and preserved:
-        findings += _preserved(audit, preserved)
-    known = {name: dict(data) for name, data in (evidence or {}).items()}
-    checks = []
-    for promise in promises:
-        spelled, data = _spelled(promise)
-        elsewhere = spelled.get("model") in tuple(checked_elsewhere)
-        checks.append(audit.check(spelled, {**data, **known}, elsewhere))
-        findings += _found(checks[-1])
-    findings += audit.remarks()
-    examples = audit.examples(5) if show_values else ()
-    ok = not any(finding.is_error for finding in findings)
-    return Verification(
-        ok, audit.rows("released"), audit.classes, audit.suppressed, tuple(checks), tuple(findings), examples
-    )
+    with Audit() as audit:
+        audit.load("released", released, delimiter, beside=hidden)
+        if original is not None:
+            audit.load("original", original, delimiter)
+        if population is not None:
+            audit.load("population", population, delimiter)
+        findings = [*_columns(audit, quasi_identifiers, sensitive, identifiers, preserved)]
+        if any(finding.code in ("E201", "E208") for finding in findings):
+            return Verification(False, audit.rows("released"), 0, 0, (), tuple(findings))
+        audit.group(list(quasi_identifiers), suppressed, missing)
+        findings += _rows(audit, suppression, original is not None)
+        if original is not None and preserved:
+            findings += _preserved(audit, preserved)
+        known = {name: dict(data) for name, data in (evidence or {}).items()}
+        checks = []
+        for promise in promises:
+            spelled, data = _spelled(promise)
+            elsewhere = spelled.get("model") in tuple(checked_elsewhere)
+            checks.append(audit.check(spelled, {**data, **known}, elsewhere))
+            findings += _found(checks[-1])
+        findings += audit.remarks()
+        examples = audit.examples(5) if show_values else ()
+        ok = not any(finding.is_error for finding in findings)
+        return Verification(
+            ok, audit.rows("released"), audit.classes, audit.suppressed, tuple(checks), tuple(findings), examples
+        )
 
 
 def _spelled(promise: Any) -> tuple[dict[str, Any], dict[str, Any]]:
