@@ -3,7 +3,7 @@
 - the hierarchy itself: `Hierarchy`, `check`, `signature`;
 - files: `read_arx`, `read_xml`, `read_json`, `read_tree` and the matching `write_...`;
 - editing: `Editor` and the operations of `keepsense.hierarchies.edit`;
-- construction: `base_hierarchy`, the four adjustments, `candidates`, `hierarchies_for` a whole table, and hierarchies of
+- construction: `base_hierarchy`, the four adjustments, `candidates`, `hierarchies_for` a whole table; hierarchies of
   numbers, dates, masked strings and ordered values;
 - judgement: `score` (GSL), `explain`, `improve`, `evaluate` (four aspects), `choose` (before anonymizing or by trying).
 """
@@ -12,16 +12,16 @@ from keepsense.hierarchies.adjust import reduce_abstractness, reduce_outliers, r
 from keepsense.hierarchies.aika_xml import read_xml, write_xml
 from keepsense.hierarchies.arx import read_arx, write_arx
 from keepsense.hierarchies.base import base_hierarchy
-from keepsense.hierarchies.candidates import candidates
-from keepsense.hierarchies.choose import Choice, Steps, Times, a_posteriori, a_priori, choose
+from keepsense.hierarchies.choice import Choice, Steps, Times, a_posteriori, a_priori, choose
 from keepsense.hierarchies.concepts import senses_of, with_concepts
+from keepsense.hierarchies.construct import candidates
 from keepsense.hierarchies.core import Hierarchy, MissingValues, signature
 from keepsense.hierarchies.edit import Editor
-from keepsense.hierarchies.evaluate import Evaluation, evaluate, weight_sets
-from keepsense.hierarchies.explain import Explanation, explain
+from keepsense.hierarchies.evaluation import Evaluation, evaluate, weight_sets
+from keepsense.hierarchies.explanation import Explanation, explain
 from keepsense.hierarchies.facets import diversify
 from keepsense.hierarchies.gsl import Gsl, grade, score, scores, set_score
-from keepsense.hierarchies.improve import Improvement, improve
+from keepsense.hierarchies.improvement import Improvement, improve
 from keepsense.hierarchies.json_io import read_json, write_json
 from keepsense.hierarchies.kinds import dates, masked, ordered
 from keepsense.hierarchies.numeric import agglomerative, equal_frequency, equal_width, numeric_candidates

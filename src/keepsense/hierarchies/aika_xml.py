@@ -11,9 +11,9 @@ is expanded, so a small file cannot grow into a huge one (the "billion laughs") 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from html import escape
 from pathlib import Path
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind
@@ -153,9 +153,9 @@ def format_xml(hierarchy: Hierarchy) -> str:
 
     def spell(node: int, depth: int) -> None:
         tag = "node" if depth else "vgh"
-        value = quoteattr(str(tree.labels[node]), {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"})
+        value = escape(str(tree.labels[node])).translate({9: "&#9;", 10: "&#10;", 13: "&#13;"})
         below = sorted(tree.children.get(node, ()), key=lambda child: first[child])
-        lines.append(f"{'  ' * depth}<{tag} value={value}{'' if below else '/'}>\n")
+        lines.append(f"{'  ' * depth}<{tag} value="{value}"{'' if below else '/'}>\n")
         for child in below:
             spell(child, depth + 1)
         if below:

@@ -11,9 +11,9 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.hierarchies.candidates import OUTLIER_SIZES, candidates
-from keepsense.hierarchies.choose import Choice, choose
+from keepsense.hierarchies.choice import Choice, choose
 from keepsense.hierarchies.concepts import Unknowns
+from keepsense.hierarchies.construct import OUTLIER_SIZES, candidates
 from keepsense.hierarchies.core import Hierarchy, Kind, signature
 from keepsense.hierarchies.kinds import dates, masked, ordered
 from keepsense.hierarchies.numeric import numeric_candidates
@@ -146,7 +146,7 @@ def _is_day(text: str) -> bool:
 
 
 def _listing(judge: Distance) -> Any:
-    from keepsense.hierarchies.choose import by_gsl
+    from keepsense.hierarchies.choice import by_gsl
 
     return by_gsl(judge, unknown="list")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from keepsense.errors import BadInput
 from keepsense.hierarchies.concepts import Unknowns
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.explain import Fix, explain
+from keepsense.hierarchies.explanation import Fix, explain
 from keepsense.hierarchies.gsl import Aggregate, Weights
 from keepsense.progress import Listener, emit
 from keepsense.semantics.base import Distance
