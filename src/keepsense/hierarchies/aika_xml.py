@@ -155,7 +155,7 @@ def format_xml(hierarchy: Hierarchy) -> str:
         tag = "node" if depth else "vgh"
         value = escape(str(tree.labels[node])).translate({9: "&#9;", 10: "&#10;", 13: "&#13;"})
         below = sorted(tree.children.get(node, ()), key=lambda child: first[child])
-        lines.append(f"{'  ' * depth}<{tag} value="{value}"{'' if below else '/'}>\n")
+        lines.append(f'{"  " * depth}<{tag} value="{value}"{"" if below else "/"}>\n')
         for child in below:
             spell(child, depth + 1)
         if below:
