@@ -133,8 +133,9 @@ def _phrases(words: Rows) -> Iterator[tuple[int, Ints, NDArray[np.int64]]]:
         good = phrase >= 0
         known, number = np.unique(phrase, return_inverse=True)
         number = number.astype(np.int64) - int(len(known) > 0 and known[0] < 0)
-        pairs = np.unique(np.stack([row[: len(phrase)][good].astype(np.int64), number[good]], axis=1), axis=0)
-        yield length, pairs[:, 0].astype(np.int32), pairs[:, 1]
+        size = max(1, len(known))
+        owner, distinct = np.divmod(np.unique(row[: len(phrase)][good] * np.int64(size) + number[good]), size)
+        yield length, owner.astype(np.int32), distinct
         phrase = np.where(good, number, -1)
 
 

@@ -18,8 +18,8 @@ Plurals and the head noun are those of English: where a taxonomy says it is in a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -39,8 +39,7 @@ from keepsense.taxonomy.text import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """What a text may mean: by which rule it was found, under which name, and the concepts, the likeliest first.
 
     >>> Found("exact", "coach", (7, 9)).concepts
@@ -119,32 +118,25 @@ class Lookup:
             return None
         code = self._by_id.get(text)
         position = self._by_term.get(text)
-        if position is not None and not (looks_numeric(text) and code is None):
-            concepts = self._senses[position].tolist()
-            if code is None or code in concepts:
-                found = self._found("exact", (position,), inside)
-                if found:
-                    return found
+        numeric = looks_numeric(text)
+        if position is not None and not (numeric and code is None):
+            found = self._found("exact", (position,), inside)
+            if found and (code is None or code in self._senses[position]):
+                return found
         if code is not None:
             return Found("given", text, (code,)) if inside is None or inside[code] else None
-        if looks_numeric(text):
+        if numeric:
             return None
-        name, mark, number = text.rpartition("#")
-        if mark and number.isascii() and number.isdigit() and len(number) < 6:
-            named = self._whole(name, None)
-            if named:
+        name, mark, number = text.rpartition("#") if "#" in text else ("", "", "")
+        plain = "#" not in name or name in self._by_term
+        if mark and plain and number.isascii() and number.isdigit() and len(number) < 6:
+            named = self.find(name)
+            if named and named.how in ("exact", "normalised"):
                 nth = named.concepts[int(number) - 1 : int(number)] if int(number) else ()
                 return Found("given", named.name, nth) if nth and (inside is None or inside[nth[0]]) else None
-        return self._whole(text, inside) or (self._head(text, inside) if self._english else None)
-
-    def _whole(self, text: str, inside: NDArray[np.bool_] | None) -> Found | None:
-        """The text as it stands, then normalised."""
-        position = self._by_term.get(text)
-        found = self._found("exact", (position,), inside) if position is not None else None
         key = normalise(text)
-        if found or key in CLOSED or len(key) < 2:
-            return found
-        return self._by_key("normalised", key, inside)
+        found = self._by_key("normalised", key, inside) if len(key) > 1 and key not in CLOSED else None
+        return found or (self._head(text, inside) if self._english else None)
 
     def _head(self, text: str, inside: NDArray[np.bool_] | None) -> Found | None:
         """Words dropped on the left: first with all that follows the head noun, then without."""
@@ -203,8 +195,9 @@ class Lookup:
     def _found(self, how: str, positions: tuple[int, ...], inside: NDArray[np.bool_] | None) -> Found | None:
         """Concepts of the terms, sense by sense; of spellings of one name, the one with most senses leads."""
         rows = [(self._terms[p], self._senses[p].tolist()) for p in dict.fromkeys(positions)]
-        if len(rows) > 1:
-            rows.sort(key=lambda row: -len(row[1]))
+        if len(rows) == 1 and inside is None:
+            return Found(how, rows[0][0], tuple(rows[0][1]))
+        rows.sort(key=lambda row: -len(row[1]))
         longest = max(len(row) for _, row in rows)
         ranked = dict.fromkeys(row[i] for i in range(longest) for _, row in rows if i < len(row))
         allowed = tuple(c for c in ranked if inside is None or inside[c])

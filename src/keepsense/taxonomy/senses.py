@@ -158,16 +158,16 @@ def _wu_palmer(taxonomy: Taxonomy, concepts: Ints) -> Callable[[int], Floats]:
 
 def _subsumers(taxonomy: Taxonomy, concepts: Ints) -> Rows:
     """Subsumers of each concept, itself included."""
-    row, here = np.arange(len(concepts), dtype=np.int64), concepts.astype(np.int64)
-    found = frontier = row * len(taxonomy) + here
+    size = len(taxonomy)
+    frontier = np.arange(len(concepts), dtype=np.int64) * size + concepts
+    levels = [frontier]
     while len(frontier):
-        row, here = np.divmod(frontier, len(taxonomy))
-        up = np.repeat(row, taxonomy.parents.sizes[here]) * len(taxonomy) + taxonomy.parents.gather(
-            here.astype(np.int32)
-        )
-        frontier = np.setdiff1d(up, found)
-        found = np.union1d(found, frontier)
-    return Rows.from_pairs(found // len(taxonomy), (found % len(taxonomy)).astype(np.int32), len(concepts))
+        row, here = np.divmod(frontier, size)
+        above = taxonomy.parents.gather(here.astype(np.int32))
+        frontier = np.unique(np.repeat(row, taxonomy.parents.sizes[here]) * size + above)
+        levels.append(frontier)
+    row, here = np.divmod(np.unique(np.concatenate(levels)), size)
+    return Rows.from_pairs(row.astype(np.int32), here.astype(np.int32), len(concepts))
 
 
 def _starts(senses: list[Places], weight: Floats, columns: Columns) -> Iterator[list[int]]:

@@ -37,6 +37,7 @@ _CLOSED_WORDS = """
 CLOSED = frozenset(_CLOSED_WORDS.split())
 """English function words: they end a noun phrase and are never its head."""
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
+_DIGIT = re.compile(r"\d")
 _BOUNDARY = re.compile(r"[,;:/|\\()\[\]{}]")
 _DROPPED = frozenset("'\"`.’‘“”´ʼ")
 _KEPT = frozenset("+#&@$%=")
@@ -105,7 +106,7 @@ def looks_numeric(text: str) -> bool:
     [True, True, True, True, False, False]
     """
     text = text[: LONGEST + 1]
-    if not any(c.isdigit() for c in text):
+    if not _DIGIT.search(text):
         return False
     if not any(c.isalpha() for c in text):
         return True
