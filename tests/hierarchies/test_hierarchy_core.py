@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import Hierarchy, MissingValues, assemble, signature
 from keepsense.hierarchies.tree import POLICIES, Tree, from_nodes, grow, to_hierarchy, tree_of
 from keepsense.hierarchies.validate import check, check_rows, require
-from tests.hierarchies.trees import hierarchies, trees
 
 JOBS = [("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")]
 

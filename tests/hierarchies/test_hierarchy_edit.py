@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.hierarchies.trees import hierarchies
 
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import Hierarchy, signature
@@ -23,7 +24,6 @@ from keepsense.hierarchies.edit import (
     split,
 )
 from keepsense.hierarchies.validate import check
-from tests.hierarchies.trees import hierarchies
 
 ROWS = [
     ("nurse", "medic", "person", "*"),

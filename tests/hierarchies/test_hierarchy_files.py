@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.errors import BadHierarchy, UnknownConcept
 from keepsense.hierarchies.aika_xml import format_xml, parse_xml, read_xml, write_xml
@@ -18,7 +19,6 @@ from keepsense.hierarchies.json_io import format_json, parse_json, read_json, wr
 from keepsense.hierarchies.tree import Tree, to_hierarchy
 from keepsense.hierarchies.tree_text import format_tree, parse_tree, read_tree, write_tree
 from keepsense.taxonomy import from_edges
-from tests.hierarchies.trees import hierarchies, trees
 
 JOBS = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "clerk", "*")], name="job")
 LABEL = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=6).filter(lambda s: s.strip())

@@ -234,20 +234,27 @@ class _Work:
             parent = int(np.argmax(sizes))
             concept = self.concepts[level + 1][parent]
             allowed = self.losses_at(level + 2)
-            for code in np.unique(self.codes[rows, level]).tolist():
+            for code in np.unique(self.codes[rows & (self.codes[:, level + 1] != parent), level]).tolist():
                 member = self.codes[:, level] == code
-                stays = self.codes[member, level + 1][0] == parent
-                if not stays and not self.consistent(member, concept, allowed):
+                if not self.consistent(member, concept, allowed):
                     rows &= ~member
+            for home in np.unique(self.codes[rows, level + 1]).tolist():
+                # Those who move out must not leave too few behind.
+                left = self.weights[(self.codes[:, level + 1] == home) & ~rows].sum()
+                if home != parent and 0 < left < k:
+                    rows &= self.codes[:, level + 1] != home
             self.group(rows, level, k, self.labels[level + 1][parent], concept, parent)
 
     def to_root(self, level: int, k: int) -> None:
         """Group all outliers of a level under the root, up to the top."""
         rows = np.isin(self.codes[:, level], self.outliers(level, k))
         top = self.hierarchy.height
-        if self.weights[rows].sum() < k or len(np.unique(self.codes[:, top])) > 1:
-            return
         label, concept = self.labels[top][self.codes[0, top]], self.concepts[top][self.codes[0, top]]
+        joined = rows.copy()
+        if label in self.labels[level]:
+            joined |= self.codes[:, level] == self.labels[level].index(label)
+        if not rows.any() or self.weights[joined].sum() < k or len(np.unique(self.codes[:, top])) > 1:
+            return
         for here in range(level, top):
             self.codes[rows, here] = self.code(here, label, concept)
         self.changed = True

@@ -34,6 +34,11 @@ from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.mapping import Mapping as Mapped
 
 OUTLIER_SIZES = (2, 5, 10, 25, 50, 100)
+"""Numbers of rows below which branches are grouped, unless others are asked for."""
+
+OUTLIER_SHARES = (0.025, 0.05, 0.1)
+"""The same as shares of the rows: in a large table no branch may be small in absolute numbers."""
+
 _SHARES = (0.1, 0.25, 0.5, 1.0)
 _FRUITLESS = 60
 
@@ -48,7 +53,7 @@ def candidates(
     strategy: str = "lesk",
     domain: Concept | Sequence[Concept] | None = None,
     distance: Distance | None = None,
-    k: int | Sequence[int] = OUTLIER_SIZES,
+    k: int | Sequence[int] | None = None,
     boundary: float = 0.2,
     relations: Sequence[str] | None = None,
     policy: Policy = "leaf",
@@ -58,8 +63,8 @@ def candidates(
 ) -> list[Hierarchy]:
     """Candidates of a column from its distinct values and their numbers of rows; `info["made"]` tells how.
 
-    In turn: the base hierarchy by each rule for parents; its abstractness reduced; outliers reduced for each k under
-    parents, promoted outliers and the root (only with `counts`); levels removed to each height; single and pairs of
+    In turn: the base hierarchy by each rule for parents; its abstractness reduced; outliers reduced for each k (by
+    default from 2 rows to a tenth of all) under parents, promoted outliers and the root (only with `counts`); levels removed to each height; single and pairs of
     levels removed; ancestors replaced by facets within the boundary, at random. Fewer than `wanted` come back where the
     taxonomy has no more to give. The distance is Wu-Palmer's unless given.
 
@@ -93,7 +98,7 @@ def candidates(
         for rule in RULES
     ]
     reduced = [_made(reduce_abstractness(base), "abstractness reduced") for base in bases]
-    sizes = (k,) if isinstance(k, int) else tuple(k)
+    sizes = (k,) if isinstance(k, int) else _sizes(counts) if k is None else tuple(k)
     draw = np.random.default_rng(rng)
     facets = Facets(measure, boundary=boundary, relations=relations)
     kept = _Distinct(wanted)
@@ -140,6 +145,11 @@ class _Distinct:
 
 def _made(hierarchy: Hierarchy, how: str) -> Hierarchy:
     return hierarchy.with_info(made=f"{hierarchy.info['made']}, {how}")
+
+
+def _sizes(counts: Sequence[int] | None) -> tuple[int, ...]:
+    rows = 0 if counts is None else int(np.sum(counts))
+    return tuple(sorted({*OUTLIER_SIZES, *(max(2, round(share * rows)) for share in OUTLIER_SHARES)}))
 
 
 def _heights(bases: Sequence[Hierarchy]) -> Iterator[Hierarchy]:

@@ -13,7 +13,7 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies.choice import Choice, choose
 from keepsense.hierarchies.concepts import Unknowns
-from keepsense.hierarchies.construct import OUTLIER_SIZES, candidates
+from keepsense.hierarchies.construct import candidates
 from keepsense.hierarchies.core import Hierarchy, Kind, signature
 from keepsense.hierarchies.kinds import dates, masked, ordered
 from keepsense.hierarchies.numeric import numeric_candidates
@@ -58,7 +58,7 @@ def hierarchies_for(
     strategy: str = "lesk",
     wanted: int = 100,
     distance: str = "wu-palmer",
-    k: int | Sequence[int] = OUTLIER_SIZES,
+    k: int | Sequence[int] | None = None,
     unknown: Unknowns = "refuse",
     preferences: Mapping[str, float] | None = None,
     rng: np.random.Generator | int | None = None,
