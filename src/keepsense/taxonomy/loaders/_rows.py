@@ -181,7 +181,7 @@ def _parquet(place: Path) -> Table:
 
 
 def _words(column: Any) -> list[str] | None:
-    """A column as text; None where it holds other things than words or whole numbers (a weight nobody asks for, say)."""
+    """A column as text; None where it holds neither words nor whole numbers (a weight nobody asks for, say)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import NoReturn
+from xml.etree import ElementTree
 from xml.parsers import expat
 
 from keepsense.errors import BadTaxonomy
@@ -114,6 +115,7 @@ grow without bound and are not read. Write it without that declaration
     raise BadTaxonomy(f"{name}: the XML file has no element")
 
 
-def bad_xml(name: str, error: expat.ExpatError) -> BadTaxonomy:
+def bad_xml(name: str, error: expat.ExpatError | ElementTree.ParseError, hint: str = "") -> BadTaxonomy:
     """The error for XML that is not well formed, with its line."""
-    return BadTaxonomy(f"{name}: line {error.lineno} is not well-formed XML ({expat.ErrorString(error.code)})")
+    line = error.position[0] if isinstance(error, ElementTree.ParseError) else error.lineno
+    return BadTaxonomy(f"{name}: line {line} is not well-formed XML ({expat.ErrorString(error.code)}){hint}")

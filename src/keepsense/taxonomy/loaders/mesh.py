@@ -18,7 +18,7 @@ import numpy as np
 from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._cycles import closing_links
-from keepsense.taxonomy.loaders._safe_xml import check_xml
+from keepsense.taxonomy.loaders._safe_xml import bad_xml, check_xml
 from keepsense.taxonomy.loaders._source import PathLike, assemble, clip, file_path, head, read_text, unreadable
 
 CATEGORIES = {
@@ -112,8 +112,7 @@ def _xml(place: Path) -> Iterator[_Descriptor]:
                     )
                     root.clear()
     except ElementTree.ParseError as error:
-        line = error.position[0]
-        raise BadTaxonomy(f"{place.name}: line {line} is not well-formed XML ({error.msg})") from None
+        raise bad_xml(place.name, error) from None
     except OSError as error:
         raise unreadable(place.name, error) from None
 

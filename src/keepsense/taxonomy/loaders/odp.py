@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._safe_xml import check_xml
+from keepsense.taxonomy.loaders._safe_xml import bad_xml, check_xml
 from keepsense.taxonomy.loaders._source import PathLike, assemble, file_path, head, unreadable
 from keepsense.taxonomy.loaders.tables import read_edges
 
@@ -119,10 +119,7 @@ def _topics(place: Path) -> Iterator[tuple[str, str, list[str], list[tuple[str, 
                 if topic.strip("/"):
                     yield topic.strip("/"), title, below, links
     except ElementTree.ParseError as error:
-        raise BadTaxonomy(
-            f"{place.name}: line {error.position[0]} is not well-formed XML ({error.msg}); old dumps hold control"
-            " characters and broken UTF-8: drop them"
-        ) from None
+        raise bad_xml(place.name, error, "; old dumps hold control characters and broken UTF-8: drop them") from None
     except OSError as error:
         raise unreadable(place.name, error) from None
 
