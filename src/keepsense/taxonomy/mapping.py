@@ -219,7 +219,7 @@ def _findings(mapping: Mapping) -> list[Finding]:
         (
             "W101",
             0 < lost < len(texts),
-            f"{_n(lost, 'value')} ({_n(unmapped_rows, 'row')}) of {len(texts):,} are in no concept of {name};"
+            f"{lost:,} of {_n(len(texts), 'value')} ({_n(unmapped_rows, 'row')}) not found in {name};"
             " see the suggestions, or give a mapping table",
         ),
         ("W102", mapping.missing > 0, f"{_n(mapping.missing, 'cell')} missing"),
