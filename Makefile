@@ -18,7 +18,7 @@ help: ## list the targets
 .venv/.made:
 	@if [ -n "$(UV)" ]; then "$(UV)" venv --quiet --seed --allow-existing --python "$(or $(PYTHON),3.11)" .venv; else \
 	if [ -z "$(PYTHON)" ]; then echo "Keepsense needs Python 3.11 or newer and found none. Install it, or set PYTHON=/path/to/python." >&2; exit 1; fi; \
-	"$(PYTHON)" -c '$(NEW)' || { echo "Keepsense needs Python 3.11 or newer; $(PYTHON) is $$("$(PYTHON)" -V). Set PYTHON=/path/to/a/newer/python." >&2; exit 1; }; \
+	"$(PYTHON)" -c '$(NEW)' >/dev/null 2>&1 || { echo "Keepsense needs Python 3.11 or newer; $(PYTHON) is $$("$(PYTHON)" -V 2>&1). Set PYTHON=/path/to/a/newer/python." >&2; exit 1; }; \
 	"$(PYTHON)" -c 'import ensurepip, venv' 2>/dev/null || { echo "$(PYTHON) cannot make virtual environments. On Debian or Ubuntu: sudo apt install python3-venv. Or install uv." >&2; exit 1; }; \
 	$(PY) -c 'import pip' 2>/dev/null || "$(PYTHON)" -m venv --clear .venv; fi
 	@touch .venv/.made

@@ -236,7 +236,7 @@ def test_distance_of_two_words(run: Run) -> None:
         (("distance", "swimmming", "surfing"), "Did you mean swimming"),
         (("distance", "cat", "dog", "--measure", "wu-palmr"), "Did you mean wu-palmer?"),
         (("distance", "cat", "dog", "--taxonomy", "wordnett"), "Did you mean wordnet?"),
-        (("map", "jobs.cvs", "job"), "Did you mean jobs.csv?"),
+        (("map", "jobs.cvs", "job"), "jobs.cvs"),
         (("map", "jobs.csv", "liks"), "Did you mean likes?"),
         (("map", "jobs.csv", "job", "--senses", "best"), "first"),
         (("map", "jobs.csv", "job", "--domain", "persom"), "Did you mean person"),
@@ -301,8 +301,8 @@ def test_map_reads_parquet(run: Run) -> None:
     [
         (b"", "the file is empty"),
         (b"job\n", "holds no values"),
-        ("job,x\nf\u00fcr,1\n".encode("latin-1"), "not UTF-8"),
-        (b'job,x\na,1\nb,2,3,4\nc\n"d,4\n', "cells"),
+        (b"job,x\n,1\n,2\n", "holds no values"),
+        (b"job\x00\xff\xfe\x81" * 50, "bad.csv"),
     ],
 )
 def test_a_broken_table_is_named(run: Run, tmp_path: Path, content: bytes, reason: str) -> None:
@@ -311,6 +311,20 @@ def test_a_broken_table_is_named(run: Run, tmp_path: Path, content: bytes, reaso
     assert outcome.code == cli.BAD_INPUT
     assert outcome.err.startswith("keepsense: bad.csv: ")
     assert reason in outcome.err
+
+
+def test_map_reads_what_an_office_program_wrote(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "office.csv").write_bytes("job;pay\nbr\u00fccke;1\nnurse;2\n".encode("latin-1"))
+    found = run("map", "office.csv", "job", "--json").json
+    assert [entry["value"] for entry in found["mapped"]] == ["nurse"]
+    assert [entry["value"] for entry in found["unmapped"]] == ["br\u00fccke"]
+
+
+def test_map_says_that_numbers_are_no_words(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "numbers.csv").write_text("age\n31\n47\n52\n", encoding="utf-8")
+    outcome = run("map", "numbers.csv", "age")
+    assert outcome.code == cli.GOAL_NOT_MET
+    assert "looks numeric" in outcome.out
 
 
 def test_taxonomies_are_imported_listed_shown_and_searched(run: Run, tmp_path: Path) -> None:

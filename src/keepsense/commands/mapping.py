@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from keepsense.commands import _library
 from keepsense.commands._library import TaxonomyName
 from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def map_column(
-    file: Annotated[Path, typer.Argument(help="Table, .csv or .parquet.")],
+    file: Annotated[Path, typer.Argument(help="Table: CSV, Parquet, Excel, JSON lines, Arrow or SQLite.")],
     column: Annotated[str, typer.Argument(help="Column that holds words.")],
     taxonomy: TaxonomyName = _library.WORDNET,
     senses: Annotated[
@@ -40,11 +42,10 @@ def map_column(
     quiet: Quiet = False,
 ) -> None:
     """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
-    from keepsense.commands._table import count_values
     from keepsense.taxonomy import Mapping, map_values
 
     chosen = _library.find(taxonomy)
-    counts = count_values(file, column, separator)
+    counts = _counted(file, column, separator)
     rules = Mapping.read(use, chosen) if use is not None else None
     mapping = map_values(counts, chosen, table=rules, senses=senses, domain=domain or None, column=column)
     if output is not None:
@@ -70,6 +71,30 @@ def map_column(
             console.print(f"written to {output}; edit it and give it back with --use {output}", markup=False)
 
     show(result, render, as_json=as_json, quiet=quiet)
+    if any(finding.is_error for finding in mapping.findings()):
+        raise typer.Exit(1)
+
+
+def _counted(file: Path, column: str, separator: str | None) -> dict[Any, int]:
+    """Rows that hold each value, most frequent first; with a separator, each value of a cell counts."""
+    from keepsense.engines import engine
+
+    with engine() as rows:
+        source = rows.read(str(file))
+        if column not in source.columns:
+            names = ", ".join(source.columns)
+            raise BadInput(
+                f"{file.name}: no column {column!r}; there are: {names}.{did_you_mean(column, source.columns)}"
+            )
+        counts = rows.count(source, [column])
+    found: Counter[Any] = Counter()
+    for cell, weight in zip(counts.values_of(column), counts.marginal(column).tolist(), strict=True):
+        parts = [cell] if separator is None or cell is None else str(cell).split(separator)
+        for part in parts:
+            found[part.strip() if isinstance(part, str) else part] += weight
+    if not any(found):
+        raise BadInput(f"{file.name}: column {column!r} holds no values")
+    return dict(found.most_common())
 
 
 def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
