@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_arrays
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._source import PathLike, bad_encoding, check_text, clip, file_path
+from keepsense.taxonomy.loaders._source import PathLike, bad_encoding, check_text, clip, file_path, unreadable
 
 Longs = NDArray[np.int64]
 
@@ -155,7 +155,7 @@ def _columns(file: Path, columns: Sequence[str], language: str | None) -> dict[s
     except pa.ArrowInvalid as error:
         raise _bad_row(place, error) from None
     except OSError as error:
-        raise BadTaxonomy(f"{place.name}: the file cannot be read ({error})") from None
+        raise unreadable(place.name, error) from None
     if language:
         table = table.filter(pc.equal(table["languageCode"], language))
     nulls = [c for c in columns if table[c].null_count]
