@@ -1,0 +1,152 @@
+"""What every measure looks at: which original value became which released one, and at what level of its hierarchy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.recoding import SUPPRESSED, Cells, Cuts
+
+Generalized = Cells | Cuts
+"""A recoding that says for each tuple what it becomes."""
+
+Hierarchies = Mapping[str, Hierarchy]
+"""Hierarchies by column."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Distinct pairs of original and released value in one column, and how many records hold each.
+
+    `original` and `released` are codes in the dictionaries of the counts and of the recoding; `hidden` marks pairs of
+    records that are suppressed as a whole.
+
+    >>> from keepsense.recoding import Cut
+    >>> counts = Counts.of({"job": ["nurse", "nurse", "clerk"]})
+    >>> found = pairs(counts, Cuts((Cut("job", ("nurse", "clerk"), ("medic", "clerk")),)).cells(counts), "job")
+    >>> found.weights.tolist()
+    [2, 1]
+    """
+
+    name: str
+    originals: tuple[Value, ...]
+    values: tuple[Value, ...]
+    original: NDArray[np.int64]
+    released: NDArray[np.int64]
+    hidden: NDArray[np.bool_]
+    weights: NDArray[np.int64]
+
+
+def pairs(counts: Counts, cells: Cells, name: str) -> Pairs:
+    """Count the pairs of one column; the cost is that of the recoding's rows.
+
+    >>> counts = Counts.of({"job": ["nurse"]})
+    >>> cells = Cells(("job",), (("*",),), np.array([0]), np.array([[0]]), np.array([1]), np.array([True]))
+    >>> pairs(counts, cells, "job").hidden.tolist()
+    [True]
+    """
+    at = cells.names.index(name)
+    values, originals = cells.values[at], counts.values_of(name)
+    hidden = np.zeros(len(cells.source), np.int64) if cells.suppressed is None else cells.suppressed.astype(np.int64)
+    key = (hidden * len(originals) + counts.column(name)[cells.source]) * len(values) + cells.codes[:, at]
+    distinct, where = np.unique(key, return_inverse=True)
+    weights = np.bincount(where, cells.multiplicity, len(distinct)).astype(np.int64)
+    rest = distinct // len(values)
+    width = max(1, len(originals))
+    return Pairs(
+        name, originals, values, rest % width, distinct % len(values), (rest // width).astype(np.bool_), weights
+    )
+
+
+def column_pairs(counts: Counts, recoding: Generalized) -> dict[str, Pairs]:
+    """Pairs of every recoded column.
+
+    >>> from keepsense.recoding import Cut
+    >>> counts = Counts.of({"job": ["nurse", "clerk"]})
+    >>> list(column_pairs(counts, Cuts((Cut("job", ("nurse", "clerk"), ("*", "*")),))))
+    ['job']
+    """
+    cells = recoding.cells(counts)
+    return {name: pairs(counts, cells, name) for name in cells.names}
+
+
+def hierarchy_of(hierarchies: Hierarchies, name: str) -> Hierarchy:
+    """The hierarchy of a column, or an error that names the column.
+
+    >>> hierarchy_of({}, "job")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: the measure needs a hierarchy for column 'job'
+    """
+    if name not in hierarchies:
+        raise BadInput(f"the measure needs a hierarchy for column {name!r}")
+    return hierarchies[name]
+
+
+def released_levels(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> NDArray[np.int64]:
+    """Level at which each pair was released; one above the top for suppressed records and cells.
+
+    `level` is the column's level where the whole column has one. Otherwise it is the lowest level at which the
+    original's ancestor bears the released label.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "any"), ("clerk", "office", "any")])
+    >>> counts = Counts.of({"job": ["nurse", "clerk"]})
+    >>> from keepsense.recoding import Cut
+    >>> rule = Cuts((Cut("job", ("nurse", "clerk"), ("medic", "*")),))
+    >>> released_levels(column_pairs(counts, rule)["job"], jobs).tolist()
+    [1, 3]
+    """
+    top = hierarchy.height + 1
+    leaf = hierarchy.lookup(found.originals)[found.original]
+    if level is not None:
+        return np.where(found.hidden, top, level)
+    levels = np.full(len(leaf), -1, dtype=np.int64)
+    for step in range(top):
+        place = {label: code for code, label in enumerate(hierarchy.labels[step])}
+        wanted = np.array([place.get(value, -1) for value in found.values], dtype=np.int64)
+        levels[(levels < 0) & (hierarchy.codes[leaf, step] == wanted[found.released])] = step
+    marker = np.array([value == SUPPRESSED for value in found.values], dtype=np.bool_)
+    levels[found.hidden | ((levels < 0) & marker[found.released])] = top
+    strange = levels < 0
+    if strange.any():
+        raise BadInput(
+            f"column {found.name!r}: {int(strange.sum())} released value(s) do not stand above their originals in the "
+            "hierarchy; this measure is for generalized values"
+        )
+    return levels
+
+
+def cut_levels(recoding: Generalized) -> dict[str, int | None]:
+    """Level of each column where the recoding has one for the whole column.
+
+    >>> from keepsense.recoding import Cut
+    >>> cut_levels(Cuts((Cut("job", (), (), level=2),)))
+    {'job': 2}
+    """
+    return {cut.name: cut.level for cut in recoding.cuts} if isinstance(recoding, Cuts) else {}
+
+
+def leaf_sets(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> NDArray[np.bool_]:
+    """For each released value the leaves of the hierarchy it may stand for (all of them for a suppressed one).
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "any"), ("clerk", "office", "any")])
+    >>> counts = Counts.of({"job": ["nurse", "clerk"]})
+    >>> from keepsense.recoding import Cut
+    >>> leaf_sets(column_pairs(counts, Cuts((Cut("job", ("nurse", "clerk"), ("medic", "*")),)))["job"], jobs).tolist()
+    [[True, False], [True, True]]
+    """
+    levels = released_levels(found, hierarchy, level)
+    leaf = hierarchy.lookup(found.originals)[found.original]
+    sets = np.zeros((len(found.values), len(hierarchy.leaves)), dtype=np.bool_)
+    for value, step, example in zip(found.released.tolist(), levels.tolist(), leaf.tolist(), strict=True):
+        if step > hierarchy.height:
+            sets[value] = True
+        else:
+            sets[value] |= hierarchy.codes[:, step] == hierarchy.codes[example, step]
+    return sets

@@ -1,0 +1,144 @@
+"""How well counting questions are answered from the released table: range-count queries (LeFevre et al. 2006)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.utility.basis import (
+    Generalized,
+    Hierarchies,
+    column_pairs,
+    cut_levels,
+    hierarchy_of,
+    leaf_sets,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """How many records have, in each named column, one of these values?
+
+    >>> Query({"job": frozenset({"nurse"})}).conditions["job"]
+    frozenset({'nurse'})
+    """
+
+    conditions: Mapping[str, frozenset[Value]]
+
+
+@dataclass(frozen=True, eq=False)
+class QueryError:
+    """Relative errors of all queries, and their mean and median.
+
+    >>> QueryError(np.array([0.0, 0.5])).mean
+    0.25
+    """
+
+    errors: NDArray[np.float64]
+
+    @property
+    def mean(self) -> float:
+        """Mean relative error."""
+        return float(self.errors.mean())
+
+    @property
+    def median(self) -> float:
+        """Median relative error."""
+        return float(np.median(self.errors))
+
+
+def random_queries(
+    hierarchies: Hierarchies,
+    *,
+    number: int = 1000,
+    columns: int = 2,
+    selectivity: float = 0.1,
+    rng: np.random.Generator | int | None = None,
+) -> list[Query]:
+    """Random ranges over some columns at once, each as wide as needed to ask about a share of all combinations.
+
+    Numbers are ranged by size, other values in the order of the hierarchy's leaves, so that a range keeps neighbours
+    together. With evenly spread values a query counts about the share `selectivity` of the records.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic"), ("surgeon", "medic")], name="job")
+    >>> len(random_queries({"job": jobs}, number=3, columns=1, rng=1))
+    3
+    """
+    names = list(hierarchies)
+    if not 1 <= columns <= len(names):
+        raise BadInput(f"queries over {columns} columns need as many hierarchies; there are {len(names)}")
+    if not 0 < selectivity <= 1 or number < 1:
+        raise BadInput("queries need a selectivity above 0 and up to 1, and a number of at least 1")
+    draw = np.random.default_rng(rng)
+    ordered = {name: _in_order(hierarchies[name]) for name in names}
+    found = []
+    for _ in range(number):
+        conditions = {}
+        for at in draw.choice(len(names), columns, replace=False).tolist():
+            values = ordered[names[at]]
+            width = max(1, round(len(values) * selectivity ** (1 / columns)))
+            start = int(draw.integers(0, len(values) - width + 1))
+            conditions[names[at]] = frozenset(values[start : start + width])
+        found.append(Query(conditions))
+    return found
+
+
+def _in_order(hierarchy: Hierarchy) -> Sequence[Value]:
+    if hierarchy.kind == "numeric":
+        return sorted(hierarchy.leaves, key=lambda v: float("-inf") if v is None else float(v))  # type: ignore[arg-type]
+    steps = tuple(hierarchy.codes[:, level] for level in range(hierarchy.height + 1))
+    return [hierarchy.leaves[i] for i in np.lexsort(steps)]
+
+
+def query_error(
+    counts: Counts,
+    recoding: Generalized,
+    hierarchies: Hierarchies,
+    queries: Sequence[Query],
+    *,
+    sanity: float = 0.001,
+) -> QueryError:
+    """Relative errors of counting queries answered from the release.
+
+    A released record counts in part: the share of the leaves its value may stand for that the query asks about,
+    multiplied over columns (a suppressed one is spread over all leaves). The error is relative to the true count, or to
+    the share `sanity` of all records where that is larger, so that rare answers do not dominate.
+
+    >>> from keepsense.recoding import Cuts
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic"), ("surgeon", "medic")], name="job")
+    >>> counts = Counts.of({"job": ["nurse", "nurse", "nurse", "surgeon"]})
+    >>> query_error(counts, Cuts((jobs.cut(1),)), {"job": jobs}, [Query({"job": frozenset({"surgeon"})})]).mean
+    1.0
+    """
+    if not queries:
+        raise BadInput("the query error needs at least one query; `random_queries` makes some")
+    cells = recoding.cells(counts)
+    fixed = cut_levels(recoding)
+    sets, places = {}, {}
+    for name, column in column_pairs(counts, recoding).items():
+        hierarchy = hierarchy_of(hierarchies, name)
+        found = leaf_sets(column, hierarchy, fixed.get(name))
+        sets[name] = found / np.maximum(found.sum(axis=1), 1)[:, None]
+        places[name] = {value: i for i, value in enumerate(hierarchy.leaves)}
+    total = counts.total
+    errors = np.empty(len(queries))
+    for i, query in enumerate(queries):
+        true = counts.weights.astype(np.float64)
+        answer = cells.multiplicity.astype(np.float64)
+        for name, wanted in query.conditions.items():
+            if name not in sets:
+                raise BadInput(f"a query asks about column {name!r}, which the recoding does not hold")
+            there = np.array([value in wanted for value in counts.values_of(name)], dtype=np.float64)
+            true = true * there[counts.column(name)]
+            asked = [places[name][value] for value in wanted if value in places[name]]
+            share = sets[name][:, asked].sum(axis=1)
+            answer = answer * share[cells.codes[:, cells.names.index(name)]]
+        count = float(true.sum())
+        errors[i] = abs(float(answer.sum()) - count) / max(count, sanity * total)
+    return QueryError(errors)

@@ -1,0 +1,155 @@
+"""How much meaning was lost: distances between what was there and what is released."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.recoding import SUPPRESSED
+from keepsense.semantics import Distance
+from keepsense.taxonomy import Concept, Taxonomy
+from keepsense.utility.basis import Generalized, Pairs, column_pairs
+
+Matrices = Mapping[str, NDArray[np.float64]]
+"""Distances by column: a row for each released value (`cells.values`), a column for each original one."""
+
+
+def value_concepts(hierarchy: Hierarchy, taxonomy: Taxonomy) -> dict[Value, int]:
+    """Concept of every label of a hierarchy; a label without one is taken for the least common subsumer of its leaves.
+
+    A suppressed value (`*`) is the hierarchy's own top where that has a concept, else the root of the taxonomy. Leaves
+    without a concept are left out.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal")])
+    >>> found = value_concepts(Hierarchy.of_rows([("cat", "house", "*"), ("dog", "house", "*")]), pets)
+    >>> {label: pets.label(code) for label, code in found.items()}
+    {'cat': 'cat', 'dog': 'dog', 'house': 'pet', '*': 'animal'}
+    """
+    leaf = hierarchy.concept_codes(0)
+    if hierarchy.concepts is None:
+        named = [taxonomy.get(value) if isinstance(value, str) else None for value in hierarchy.leaves]
+        leaf = np.array([-1 if code is None else code for code in named], dtype=np.int32)
+    found: dict[Value, int] = {v: int(c) for v, c in zip(hierarchy.leaves, leaf, strict=True) if c >= 0}
+    for level in range(1, hierarchy.height + 1):
+        known = hierarchy.concept_codes(level)
+        for code, label in enumerate(hierarchy.labels[level]):
+            if label in found or (label == SUPPRESSED and known[code] < 0):
+                continue
+            below = leaf[(hierarchy.codes[:, level] == code) & (leaf >= 0)].tolist()
+            if known[code] >= 0:
+                found[label] = int(known[code])
+            elif below:
+                found[label] = taxonomy.lcs(*below)
+    found.setdefault(SUPPRESSED, taxonomy.root)
+    return found
+
+
+def value_distances(
+    distance: Distance,
+    released: Sequence[Value],
+    originals: Sequence[Value],
+    concepts: Mapping[Value, Concept] | None = None,
+) -> Floats:
+    """Matrix of distances from released to original values, from 0 to 1 (divided by the distance's maximum).
+
+    `concepts` gives the concept of each value (see `value_concepts`); without it values are concepts themselves. A
+    suppressed value stands at the root unless `concepts` says otherwise.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
+    >>> value_distances(distance("path", pets), ["*", "cat"], ["cat", "dog"]).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    rows, columns = (_codes(distance.taxonomy, values, concepts) for values in (released, originals))
+    matrix = distance.matrix(rows, columns) / (distance.maximum or 1.0)
+    same = np.array(released, dtype=object)[:, None] == np.array(originals, dtype=object)[None, :]
+    return np.where(same.astype(np.bool_), 0.0, matrix)
+
+
+def _codes(taxonomy: Taxonomy, values: Sequence[Value], concepts: Mapping[Value, Concept] | None) -> NDArray[np.int32]:
+    found = []
+    missing = 0
+    for value in values:
+        if concepts is not None and value in concepts:
+            found.append(taxonomy.code(concepts[value]))
+        elif value == SUPPRESSED:
+            found.append(taxonomy.root)
+        elif concepts is None and isinstance(value, str):
+            found.append(taxonomy.code(value))
+        else:
+            missing += 1
+    if missing:
+        raise BadInput(f"{missing} of {len(values)} values have no concept in {taxonomy.name}; give their concepts")
+    return np.array(found, dtype=np.int32)
+
+
+def semantic_loss(counts: Counts, recoding: Generalized, distances: Matrices) -> float:
+    """Mean semantic distance between original and released value, over records and columns (SemILoss).
+
+    Ayala-Rivera et al. 2017, Eq. 11. `distances[column]` comes from `value_distances(distance, cells.values[j],
+    counts.values_of(column))`. The cost is that of the distinct pairs of values in each column.
+
+    >>> from keepsense.recoding import Cut, Cuts
+    >>> rule = Cuts((Cut("pet", ("cat", "dog"), ("pet", "pet")),))
+    >>> semantic_loss(Counts.of({"pet": ["cat", "cat", "dog"]}), rule, {"pet": np.array([[0.3, 0.6]])})
+    0.39999999999999997
+    """
+    found = column_pairs(counts, recoding)
+    if not found:
+        raise BadInput("the recoding changes no column, so there is nothing to measure")
+    lost = [
+        float(column.weights @ _matrix(column, distances)[column.released, column.original])
+        / max(1, int(column.weights.sum()))
+        for column in found.values()
+    ]
+    return float(np.mean(lost))
+
+
+def semantic_sse(counts: Counts, recoding: Generalized, distances: Matrices) -> float:
+    """Sum over records of the squared mean distance over columns (Semantic SSE, Ayala-Rivera et al. 2017, Eq. 12).
+
+    >>> from keepsense.recoding import Cut, Cuts
+    >>> rule = Cuts((Cut("pet", ("cat", "dog"), ("pet", "pet")),))
+    >>> semantic_sse(Counts.of({"pet": ["cat", "cat", "dog"]}), rule, {"pet": np.array([[0.5, 1.0]])})
+    1.5
+    """
+    cells = recoding.cells(counts)
+    if not cells.names:
+        raise BadInput("the recoding changes no column, so there is nothing to measure")
+    found = column_pairs(counts, recoding)
+    far = np.zeros(len(cells.source))
+    for j, name in enumerate(cells.names):
+        far += _matrix(found[name], distances)[cells.codes[:, j], counts.column(name)[cells.source]]
+    far /= len(cells.names)
+    return float(cells.multiplicity @ far**2)
+
+
+def root_mean_square_error(counts: Counts, recoding: Generalized, distances: Matrices) -> dict[str, float]:
+    """Root mean square distance between original and released value of each column (Rodríguez-García 2017, Sec. 7.3).
+
+    >>> from keepsense.recoding import Cut, Cuts
+    >>> rule = Cuts((Cut("pet", ("cat", "dog"), ("dog", "cat")),))
+    >>> root_mean_square_error(Counts.of({"pet": ["cat", "dog"]}), rule, {"pet": np.array([[0.5, 0.0], [0.0, 0.5]])})
+    {'pet': 0.5}
+    """
+    found = {}
+    for name, column in column_pairs(counts, recoding).items():
+        far = _matrix(column, distances)[column.released, column.original]
+        found[name] = float(np.sqrt(column.weights @ far**2 / max(1, int(column.weights.sum()))))
+    return found
+
+
+def _matrix(column: Pairs, distances: Matrices) -> NDArray[np.float64]:
+    shape = (len(column.values), len(column.originals))
+    matrix = distances.get(column.name)
+    if matrix is None or matrix.shape != shape:
+        raise BadInput(f"the measure needs a {shape[0]} x {shape[1]} matrix of distances for column {column.name!r}")
+    return matrix
