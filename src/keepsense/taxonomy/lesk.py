@@ -35,8 +35,8 @@ def lesk(taxonomy: Taxonomy, candidates: Rows) -> Ints:
     that they share counts n squared. A candidate's score is its mean overlap with the candidates of another word of the
     column, added up over all other words; the highest wins, and of equal ones the likelier sense.
 
-    Three things are simpler than in that paper, so that a column of 100,000 words is no harder than one of ten. Means are
-    taken where it tries all combinations of senses in a small window; a phrase that occurs twice in one text counts
+    Three things are simpler than in that paper, so that a column of 100,000 words is no harder than one of ten. Means
+    are taken where it tries all combinations of senses in a small window; a phrase that occurs twice in one text counts
     once; and phrases longer than four words count as the fours they consist of. Then an overlap is an inner product (n
     words in a row hold n single words and n(n-1)/2 phrases; counting the first once and the second twice makes n
     squared), the scores of all candidates are one product of a sparse matrix and a vector, and the cost is linear in
