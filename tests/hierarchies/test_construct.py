@@ -50,7 +50,7 @@ def columns(draw: st.DrawFn) -> tuple[Taxonomy, list[str]]:
     return taxonomy, values
 
 
-# ---- senses ------------------------------------------------------------------------------------------------------
+# ---- senses ----
 
 
 def test_values_in_no_taxonomy_are_counted_listed_and_not_shown() -> None:
@@ -96,7 +96,7 @@ def test_concepts_of_a_file_are_looked_up_and_repeated_leaves_keep_their_sense()
     assert by_leaves.concept_codes(1).tolist()[1] == -1
 
 
-# ---- base hierarchy ----------------------------------------------------------------------------------------------
+# ---- base hierarchy ----
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -166,7 +166,7 @@ def test_remembered_ancestry_agrees_with_the_taxonomy(column: tuple[Taxonomy, li
     assert ancestry.above(taxonomy.code(values[0])) == set(taxonomy.subsumers(values[0]).tolist())
 
 
-# ---- adjustments -------------------------------------------------------------------------------------------------
+# ---- adjustments ----
 
 
 @settings(max_examples=40, deadline=None)
@@ -270,7 +270,7 @@ def test_bad_arguments_of_grouping_are_refused() -> None:
         reduce_outliers(jobs, [1, 1], 2, under="away")  # type: ignore[arg-type]
 
 
-# ---- facets ------------------------------------------------------------------------------------------------------
+# ---- facets ----
 
 
 def test_sisters_and_parts_are_related_and_instances_are_not() -> None:
@@ -316,7 +316,7 @@ def test_a_concept_is_never_put_in_two_places() -> None:
     assert replace_concepts(base, {code("A"): code("B")}, namer).labels[1] == ("A", "B")
 
 
-# ---- candidates --------------------------------------------------------------------------------------------------
+# ---- candidates ----
 
 
 @pytest.mark.data
@@ -346,7 +346,7 @@ def test_candidates_are_repeatable_with_a_seed_and_bounded() -> None:
         candidates(JOBS, wordnet(), wanted=0)
 
 
-# ---- perturbations -----------------------------------------------------------------------------------------------
+# ---- perturbations ----
 
 
 def test_the_test_bed_spreads_from_the_ideal_to_the_poor() -> None:

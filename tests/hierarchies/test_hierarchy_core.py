@@ -73,7 +73,7 @@ def test_signature_sees_another_parent() -> None:
     assert signature(Hierarchy.of_rows(JOBS)) != signature(Hierarchy.of_rows(other))
 
 
-# ---- trees and padding ----------------------------------------------------------------------------------------------
+# ---- trees and padding ----
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -126,7 +126,7 @@ def test_from_nodes_refuses_repeated_leaves() -> None:
         from_nodes(["*", "a", "a"], [-1, 0, 0])
 
 
-# ---- findings -------------------------------------------------------------------------------------------------------
+# ---- findings ----
 
 
 def test_a_sound_hierarchy_has_no_findings() -> None:

@@ -64,9 +64,10 @@ def candidates(
     """Candidates of a column from its distinct values and their numbers of rows; `info["made"]` tells how.
 
     In turn: the base hierarchy by each rule for parents; its abstractness reduced; outliers reduced for each k (by
-    default from 2 rows to a tenth of all) under parents, promoted outliers and the root (only with `counts`); levels removed to each height; single and pairs of
-    levels removed; ancestors replaced by facets within the boundary, at random. Fewer than `wanted` come back where the
-    taxonomy has no more to give. The distance is Wu-Palmer's unless given.
+    default from 2 rows to a tenth of all) under parents, promoted outliers and the root (only with `counts`); levels
+    removed to each height; single and pairs of levels removed; ancestors replaced by facets within the boundary, at
+    random. Fewer than `wanted` come back where the taxonomy has no more to give. The distance is Wu-Palmer's unless
+    given.
 
     Costs about a millisecond a candidate for a hundred values.
 

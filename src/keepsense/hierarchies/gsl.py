@@ -15,7 +15,7 @@ width of its interval over the width of the whole column, a masked string the sh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -121,12 +121,13 @@ def score_all(
     unknown: Unknowns = "refuse",
 ) -> list[Gsl]:
     """Scores of many hierarchies in full (see `score`)."""
+    for hierarchy in hierarchies:
+        if hierarchy.height < 1:
+            raise BadHierarchy(f"{hierarchy.name}: the hierarchy has no level above its leaves, so nothing to score")
     nominal = [h for h in hierarchies if h.kind == "nominal"]
     losses = _semantic(nominal, distance, unknown)
     found = []
     for hierarchy in hierarchies:
-        if hierarchy.height < 1:
-            raise BadHierarchy(f"{hierarchy.name}: the hierarchy has no level above its leaves, so nothing to score")
         if hierarchy.kind == "nominal":
             table, left_out = next(losses)
         else:
@@ -220,20 +221,12 @@ def _aggregated(losses: Floats, aggregate: Aggregate) -> float:
     raise BadInput(f"no aggregation {aggregate!r}; there are average and maximum, or any function of the losses")
 
 
-class _Losses:
-    """Transition tables of nominal hierarchies, one after the other."""
-
-    def __init__(self, tables: list[tuple[Floats, int]]) -> None:
-        self._tables = iter(tables)
-
-    def __next__(self) -> tuple[Floats, int]:
-        return next(self._tables)
-
-
-def _semantic(hierarchies: Sequence[Hierarchy], distance: Distance | None, unknown: Unknowns) -> _Losses:
+def _semantic(
+    hierarchies: Sequence[Hierarchy], distance: Distance | None, unknown: Unknowns
+) -> Iterator[tuple[Floats, int]]:
     """Transition losses of nominal hierarchies: one matrix of all their leaf concepts x all their ancestor concepts."""
     if not hierarchies:
-        return _Losses([])
+        return iter(())
     if distance is None:
         raise BadInput(f"{hierarchies[0].name}: a nominal hierarchy is scored with a distance; give one")
     ancestry = Ancestry(distance.taxonomy)
@@ -259,4 +252,4 @@ def _semantic(hierarchies: Sequence[Hierarchy], distance: Distance | None, unkno
             to = np.searchsorted(columns, found[level])
             table[:, level - 1] = matrix[at, to[hierarchy.codes[known, level]]]
         tables.append((table, int((~known).sum())))
-    return _Losses(tables)
+    return iter(tables)
