@@ -29,7 +29,7 @@ def startup() -> Iterator[Figure]:
 
 @benchmark("sample")
 def sample() -> Iterator[Figure]:
-    """Rows a second of the sample people, compared with one core writing nothing but ids."""
+    """Seconds to make and to write the sample people."""
     from keepsense.sample import people, write_people
 
     people(1_000)

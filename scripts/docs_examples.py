@@ -6,10 +6,11 @@ Our examples stand bare in the text, as doctest reads them; Markdown would take 
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from typing import Any
 
-import griffe
-
+# installed with the documentation's tools only, so unknown to the type checker elsewhere
+griffe: Any = import_module("griffe")
 _EXAMPLE = re.compile(r"^>>> .*(?:\n(?!\s*$).*)*(?:\n\s*\n>>> .*(?:\n(?!\s*$).*)*)*", re.MULTILINE)
 
 
@@ -29,10 +30,10 @@ def fenced(text: str) -> str:
     return _EXAMPLE.sub(lambda found: f"```pycon\n{found[0].rstrip()}\n```", text)
 
 
-class Examples(griffe.Extension):
+class Examples(griffe.Extension):  # type: ignore[misc]
     """Fences the examples of every docstring that is read."""
 
-    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+    def on_object(self, *, obj: Any, **_: Any) -> None:
         """Called by Griffe for every module, class, function and attribute."""
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,10 @@ ORDER = ("Keepsense", "Tutorial", "How to", "Explanation", "Reference", "Decisio
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages to those that MkDocs found."""
-    from mkdocs.structure.files import File
-
+    # installed with the documentation's tools only, so unknown to the type checker elsewhere
+    file = import_module("mkdocs.structure.files").File
     for name, text in pages().items():
-        files.append(File.generated(config, f"reference/{name}.md", content=text))
+        files.append(file.generated(config, f"reference/{name}.md", content=text))
     return files
 
 

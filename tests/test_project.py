@@ -206,3 +206,28 @@ def test_the_readme_has_a_short_library_example_and_commands() -> None:
     assert any(command.startswith("keepsense") for command, _ in commands(readme))
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", readme.read_text(encoding="utf-8")):
         assert (ROOT / target).exists(), f"README.md links to {target}, which is not there"
+
+
+# ---- what people type besides ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["benchmarks", "experiments"])
+def test_benchmarks_and_experiments_are_listed(module: str) -> None:
+    listed = subprocess.run(
+        [sys.executable, "-m", module, "list"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert listed.stderr == ""
+    unknown = subprocess.run(
+        [sys.executable, "-m", module, "run", "nonsense"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert unknown.returncode == 2
+    assert "nonsense" in unknown.stderr
+
+
+def test_an_experiment_is_found_and_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = importlib.import_module("experiments.__main__")
+    folder = tmp_path / "experiments" / "tiny"
+    folder.mkdir(parents=True)
+    (folder / "run.py").write_text('"""A tiny one.\n\nMore."""\ndef run(results):\n    (results / "x.csv").touch()\n')
+    monkeypatch.setattr(runner, "HERE", folder.parent)
+    assert runner.names() == {"tiny": "A tiny one."}
