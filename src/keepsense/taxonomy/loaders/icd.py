@@ -7,6 +7,7 @@ its diagnoses and `read_prefixes` for its procedures.
 from __future__ import annotations
 
 import re
+import warnings
 
 from keepsense.errors import MissingExtra
 from keepsense.taxonomy.core import Taxonomy
@@ -34,7 +35,10 @@ def icd10cm(
     ('Cholera due to Vibrio cholerae 01, biovar cholerae', 'Intestinal infectious diseases', 'ICD-10-CM')
     """
     try:
-        import simple_icd_10_cm as source
+        with warnings.catch_warnings():
+            # The package reads its own files in a way that Python calls deprecated.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import simple_icd_10_cm as source
     except ImportError:
         raise MissingExtra("ICD-10-CM needs simple-icd-10-cm; install keepsense[icd]") from None
     codes = list(dict.fromkeys(source.get_all_codes(with_dots=True)))
