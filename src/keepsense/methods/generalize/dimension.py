@@ -1,0 +1,210 @@
+"""One column as a dimension of the tuples' space: an order to split along, and a label for what a group covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Ints
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies import Hierarchy
+from keepsense.taxonomy import Concept, Taxonomy
+
+
+@dataclass(frozen=True, eq=False)
+class Dimension:
+    """A column's values in an order along which groups can be split, and what a group's span is called.
+
+    `rank[v]` is value v's place in the order, `width[r]` the place of rank r on a scale from 0 to 1, which says how
+    wide a span is. `joint[r]` says how high the common ancestor of rank r and its right neighbour lies (0 for numbers).
+    `labels` and `cost` say what a span from one rank to another is called, and what releasing a value as it loses.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*"), ("surgeon", "medic", "*")])
+    >>> by_branch = nominal("job", ("surgeon", "clerk", "nurse"), jobs)
+    >>> by_branch.rank.tolist(), by_branch.name_of(np.array([0]), np.array([1]))
+    ([1, 2, 0], ['medic'])
+    """
+
+    name: str
+    rank: Ints
+    width: NDArray[np.float64]
+    joint: NDArray[np.int64]
+    labels: Callable[[NDArray[Any], NDArray[Any]], list[Value]]
+    cost: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]
+
+    def name_of(self, low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
+        """What is released for groups that span the ranks from low to high."""
+        return self.labels(low, high)
+
+    @cached_property
+    def _highest(self) -> list[NDArray[np.int64]]:
+        """Highest joint of every run of 1, 2, 4, ... neighbours: a range maximum in two look-ups."""
+        tables, step = [self.joint], 1
+        while 2 * step <= len(self.joint):
+            last = tables[-1]
+            tables.append(np.maximum(last[:-step], last[step:]))
+            step *= 2
+        return tables
+
+    def height_of(self, low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.int64]:
+        """How high the common ancestor of the ranks from low to high lies; 0 for a single rank and for numbers."""
+        found = np.zeros(len(low), dtype=np.int64)
+        span = np.asarray(high) - np.asarray(low)
+        power = np.frexp(np.maximum(span, 1))[1] - 1
+        for p in np.unique(power[span > 0]).tolist():
+            mine = (span > 0) & (power == p)
+            table = self._highest[p]
+            found[mine] = np.maximum(table[low[mine]], table[high[mine] - (1 << p)])
+        return found
+
+
+def numeric(name: str, values: Sequence[Value]) -> Dimension:
+    """A dimension of numbers: released as the number itself or as a range `low-high`.
+
+    >>> ages = numeric("age", (40, 31, 35))
+    >>> ages.name_of(np.array([0, 2]), np.array([1, 2]))
+    ['31-35', '40']
+    """
+    numbers = []
+    for value in values:
+        try:
+            numbers.append(float(value))  # type: ignore[arg-type]
+        except (TypeError, ValueError):
+            raise BadInput(
+                f"column {name!r} holds values that are not numbers; give it a hierarchy, or fill them in first"
+            ) from None
+    at = np.array(numbers)
+    if not np.isfinite(at).all():
+        raise BadInput(f"column {name!r} holds a number that is not finite")
+    order = np.argsort(at, kind="stable")
+    rank = np.empty(len(at), dtype=np.int32)
+    rank[order] = np.arange(len(at), dtype=np.int32)
+    spread = float(at.max() - at.min()) or 1.0
+    spelled = [str(values[i]) for i in order]
+
+    def labels(low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
+        pairs = zip(low.tolist(), high.tolist(), strict=True)
+        return [spelled[a] if a == b else f"{spelled[a]}-{spelled[b]}" for a, b in pairs]
+
+    width = (at[order] - at.min()) / spread
+    flat = np.zeros(max(0, len(at) - 1), np.int64)
+    return Dimension(name, rank, width, flat, labels, lambda low, high: width[high] - width[low])
+
+
+def nominal(
+    name: str, values: Sequence[Value], hierarchy: Hierarchy, losses: Sequence[NDArray[Any]] | None = None
+) -> Dimension:
+    """A dimension of words ordered by the hierarchy's branches: released as the least common ancestor of the group.
+
+    `losses[level][code]` is what releasing a value as that ancestor loses; the share of leaves it covers by default.
+    """
+    leaf = hierarchy.lookup(values)
+    above = hierarchy.codes[leaf]
+    order = np.lexsort((*above.T[:1], *above.T[1:]))  # by the top level first, then downwards
+    rank = np.empty(len(values), dtype=np.int32)
+    rank[order] = np.arange(len(values), dtype=np.int32)
+    sorted_above = above[order]
+    same = sorted_above[1:] == sorted_above[:-1]
+    joint = np.argmax(same, axis=1) if len(same) else np.empty(0, np.int64)
+    label, height = hierarchy.labels, hierarchy.height
+    # Neighbours lie as far apart as their least common ancestor is wide.
+    apart = [float(hierarchy.leaf_counts[j][a[j]]) for j, a in zip(joint.tolist(), sorted_above, strict=False)]
+    wide = np.concatenate(([0.0], np.cumsum(apart)))
+
+    if losses is None:
+        losses = [(counts - 1) / max(1, len(hierarchy.leaves) - 1) for counts in hierarchy.leaf_counts]
+    begin = np.cumsum([0, *(len(level) for level in losses)])
+    loss = np.concatenate([np.asarray(level, dtype=np.float64) for level in losses])
+
+    def ancestor(low: NDArray[Any], high: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        level = np.zeros(len(low), dtype=np.int64)
+        for step in range(height):
+            level[(level == step) & (sorted_above[low, step] != sorted_above[high, step])] += 1
+        return level, sorted_above[low, level]
+
+    def labels(low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
+        level, code = ancestor(low, high)
+        return [label[lv][c] for lv, c in zip(level.tolist(), code.tolist(), strict=True)]
+
+    def cost(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
+        level, code = ancestor(low, high)
+        found: NDArray[np.float64] = loss[begin[level] + code]
+        return found
+
+    return Dimension(name, rank, wide / (wide[-1] or 1.0), joint.astype(np.int64), labels, cost)
+
+
+def semantic(name: str, values: Sequence[Value], taxonomy: Taxonomy, concepts: Sequence[Concept]) -> Dimension:
+    """A dimension of words ordered along a taxonomy: released as the least common subsumer's label.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("wolf", "animal")])
+    >>> kinds = semantic("kind", ("wolf", "cat", "dog"), pets, ("wolf", "cat", "dog"))
+    >>> kinds.name_of(np.array([0]), np.array([1])) in (['pet'], ['animal'])
+    True
+    """
+    codes = [taxonomy.code(c) for c in concepts]
+    paths = []
+    for code in codes:  # one path from the root: over the most specific parent at each step
+        path = [code]
+        while len(taxonomy.parents[path[-1]]):
+            path.append(max(taxonomy.parents[path[-1]].tolist(), key=lambda c: int(taxonomy.specificity[c])))
+        paths.append(path[::-1])
+    order = sorted(range(len(values)), key=lambda i: (paths[i], i))
+    rank = np.empty(len(values), dtype=np.int32)
+    rank[order] = np.arange(len(values), dtype=np.int32)
+    ordered = [codes[i] for i in order]
+    shared = [taxonomy.lcs(a, b) for a, b in pairwise(ordered)]
+    # Deep joints are close relatives: the deeper the common subsumer, the lower the joint.
+    joint = np.array([taxonomy.max_depth - int(taxonomy.depth[c]) for c in shared], dtype=np.int64)
+    wide = np.concatenate(([0.0], np.cumsum(joint + 1.0)))
+    known: dict[tuple[int, ...], Value] = {}
+
+    def labels(low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
+        found = []
+        for a, b in zip(low.tolist(), high.tolist(), strict=True):
+            span = tuple(sorted(set(ordered[a : b + 1])))
+            if span not in known:
+                known[span] = values[order[a]] if len(span) == 1 and a == b else taxonomy.label(taxonomy.lcs(*span))
+            found.append(known[span])
+        return found
+
+    scale = wide / (wide[-1] or 1.0)
+    return Dimension(name, rank, scale, joint, labels, lambda low, high: scale[high] - scale[low])
+
+
+def dimensions(
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    numbers: Sequence[str] = (),
+    taxonomies: Mapping[str, tuple[Taxonomy, Sequence[Concept]]] | None = None,
+    losses: Mapping[str, Sequence[NDArray[Any]]] | None = None,
+) -> list[Dimension]:
+    """A dimension for every column: by its numbers, its hierarchy or its taxonomy, in this order of preference.
+
+    >>> counts = Counts.of({"age": [31, 40]})
+    >>> [d.name for d in dimensions(counts, {}, numbers=["age"])]
+    ['age']
+    """
+    if not counts.names:
+        raise BadInput("no quasi-identifier is given; name the columns by which people could be recognized")
+    found = []
+    for name, values in zip(counts.names, counts.values, strict=True):
+        if name in numbers:
+            found.append(numeric(name, values))
+        elif name in hierarchies:
+            found.append(nominal(name, values, hierarchies[name], (losses or {}).get(name)))
+        elif taxonomies and name in taxonomies:
+            found.append(semantic(name, values, *taxonomies[name]))
+        elif all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
+            found.append(numeric(name, values))
+        else:
+            raise BadInput(f"quasi-identifier {name!r} has no hierarchy and holds no numbers; give it a hierarchy")
+    return found

@@ -1,0 +1,310 @@
+"""The MR template: divide the space of tuples until no group can be divided and still keep the promise.
+
+One round looks at all groups at once. In every dimension the groups' tuples are sorted, every place where a group could
+be cut is scored, and the best is taken if both parts keep the promise (LeFevre et al. 2006; Ben Fredj et al. 2015 call
+the category MR). What is parameterized: how cuts are scored, which dimension goes first, and strict or relaxed cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts, Histogram, Value, histogram
+from keepsense.errors import BadInput, Infeasible
+from keepsense.methods.generalize.dimension import Dimension
+from keepsense.privacy import KAnonymity, Model, ProbabilisticKAnonymity, bind
+from keepsense.progress import Listener, emit
+from keepsense.recoding import Cells
+
+Floats = NDArray[np.float64]
+Longs = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Order = Literal["widest", "given", "best"]
+"""Which dimension a group is cut in: its widest, the first that can be cut, or that of the best score."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cutting:
+    """One dimension's view of a round: the tuples sorted by group and rank, and every cut right of one of them.
+
+    `left` and `total` are the records left of the cut and in the whole group; `low` and `high` the group's span.
+
+    >>> Cutting.__name__
+    'Cutting'
+    """
+
+    dimension: Dimension
+    tuples: Longs
+    group: Longs
+    start: Longs
+    rank: Longs
+    left: Longs
+    total: Longs
+    low: Longs
+    high: Longs
+
+    def sums(self, numbers: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Sums of some numbers a tuple (rows of `numbers`): left of each cut, and in its whole group."""
+        run = np.cumsum(numbers[self.tuples], axis=0, dtype=np.float64)
+        before = np.concatenate((np.zeros((1, *run.shape[1:])), run))
+        ends = np.append(self.start[1:], len(self.tuples))
+        return run - before[self.start][self.group], (before[ends] - before[self.start])[self.group]
+
+
+Score = Callable[[Cutting], Floats]
+"""How good each cut is, the higher the better."""
+
+
+def median(cutting: Cutting) -> Floats:
+    """As close to half of the group's records on each side as whole values allow.
+
+    >>> median.__name__
+    'median'
+    """
+    found: Floats = -np.abs(2.0 * cutting.left - cutting.total)
+    return found
+
+
+def divide(
+    counts: Counts,
+    dimensions: Sequence[Dimension],
+    models: Sequence[Model],
+    *,
+    score: Score = median,
+    order: Order = "widest",
+    branches: bool = False,
+    relaxed: bool = False,
+    gain: bool = False,
+    method: str = "division",
+    listener: Listener | None = None,
+) -> Cells:
+    """Divide the tuples of some counts and release each group as the span it covers.
+
+    `branches` cuts nominal columns only below their group's least common ancestor, so that whole branches part.
+    `relaxed` cuts at exactly half of the records, dealing records of one value to both sides. With `gain`, a cut whose
+    score is not above 0 is not made. Cost: rounds (about log2 of the number of groups) x dimensions x one sort.
+
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.privacy import KAnonymity
+    >>> counts = Counts.of({"age": [31, 35, 40, 44]})
+    >>> cells = divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)])
+    >>> [cells.values[0][c] for c in cells.codes[:, 0]]
+    ['31-35', '31-35', '40-44', '40-44']
+    """
+    work = _Division(counts, dimensions, models, relaxed)
+    work.check()
+    rounds = 0
+    while len(work.active):
+        views = [work.view(j) for j in range(len(dimensions))]
+        dimension, place = work.choose(views, score, order, branches, gain)
+        cuts = work.cut(views, dimension, place)
+        rounds += 1
+        emit(listener, "round", work.settled, counts.total, round=rounds, cuts=cuts, groups=work.closed)
+    return work.cells(method, rounds)
+
+
+class _Division:
+    """Tuples (parts of split ones included), the group each is in, and which groups are closed."""
+
+    def __init__(self, counts: Counts, dimensions: Sequence[Dimension], models: Sequence[Model], relaxed: bool) -> None:
+        self.counts = counts
+        self.dimensions = dimensions
+        self.models = bind(models, counts)
+        self.relaxed = relaxed
+        self.columns = sorted({name for model in self.models for name in model.columns})
+        plain = KAnonymity | ProbabilisticKAnonymity
+        self.least = max([1, *(m.k for m in self.models if isinstance(m, plain))])
+        self.rest = [m for m in self.models if not isinstance(m, plain)]
+        self.source = np.arange(len(counts), dtype=np.int64)
+        self.weights = np.array(counts.weights)
+        ranks = [d.rank[counts.column(d.name)].astype(np.int64) for d in dimensions]
+        self.ranks = np.stack(ranks, axis=1) if ranks else np.empty((len(counts), 0), np.int64)
+        self.final = np.full(len(counts), -1, dtype=np.int64)
+        self.closed = 0
+        self.active = np.arange(len(counts), dtype=np.int64)
+        self.group = np.zeros(len(counts), dtype=np.int64)
+        self.refused = np.zeros((1, len(dimensions)), dtype=np.bool_)
+
+    @property
+    def settled(self) -> int:
+        """Records in closed groups."""
+        return int(self.weights[self.final >= 0].sum())
+
+    def check(self) -> None:
+        """Refuse what cannot be divided, by name."""
+        if not len(self.counts):
+            raise BadInput("the table has no rows; there is nothing to anonymize")
+        if not self.models:
+            raise BadInput("no privacy model is given; name at least one, for instance KAnonymity(5)")
+        for name in self.columns:
+            if name in self.counts.names:
+                raise BadInput(f"column {name!r} is a quasi-identifier and sensitive; choose one role")
+            if name not in self.counts.histograms:
+                raise BadInput(f"a model needs the values of column {name!r} in each class; count it along")
+        if self.relaxed and self.columns:
+            raise BadInput("relaxed cuts deal equal records at random; they keep promises about k alone")
+        if not self.satisfied(self.active, self.group, 1)[0]:
+            raise Infeasible(
+                "even the whole table as one class does not keep the promise",
+                relax=("ask for a smaller k", "relax the promise about sensitive values"),
+            )
+
+    def satisfied(self, tuples: Longs, group: Longs, size: int) -> Flags:
+        """Whether each of `size` groups keeps every promise."""
+        weights = np.bincount(group, self.weights[tuples], size).astype(np.int64)
+        good = weights >= self.least
+        tables = {name: self._histogram(name, tuples, group, size) for name in self.columns}
+        for model in self.rest:
+            good = good & model.satisfied(weights, tables)
+        return good
+
+    def _histogram(self, name: str, tuples: Longs, group: Longs, size: int) -> Histogram:
+        table = self.counts.histograms[name]
+        source = self.source[tuples]
+        sizes = table.rows.sizes[source].astype(np.int64)
+        first = np.repeat(table.rows.starts[:-1][source] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+        where = first + np.arange(int(sizes.sum()))
+        return histogram(table.values, table.rows.indices[where], np.repeat(group, sizes), table.counts[where], size)
+
+    # ---- one round -----------------------------------------------------------------------------------------------
+
+    def view(self, j: int) -> Cutting:
+        """The active tuples sorted by group and by rank in one dimension."""
+        order = np.lexsort((self.ranks[self.active, j], self.group))
+        tuples, group = self.active[order], self.group[order]
+        rank = self.ranks[tuples, j]
+        start = np.searchsorted(group, np.arange(len(self.refused)))
+        run = np.cumsum(self.weights[tuples])
+        ends = np.append(start[1:], len(tuples)) - 1
+        base = np.where(start > 0, run[start - 1], 0)
+        total = run[ends] - base
+        return Cutting(
+            self.dimensions[j], tuples, group, start, rank, run - base[group], total[group], rank[start], rank[ends]
+        )
+
+    def choose(
+        self, views: Sequence[Cutting], score: Score, order: Order, branches: bool, gain: bool
+    ) -> tuple[Longs, Longs]:
+        """For each active group the dimension it is cut in (-1: none) and the place of the cut in that view."""
+        groups = len(self.refused)
+        best = np.full(groups, -np.inf)
+        dimension, place = np.full(groups, -1, dtype=np.int64), np.zeros(groups, dtype=np.int64)
+        for j, view in enumerate(views):
+            quality = np.where(self._allowed(view, j, branches), score(view), -np.inf)
+            if gain:
+                quality[quality <= 1e-12] = -np.inf
+            top = np.maximum.reduceat(quality, view.start)
+            first = np.flatnonzero(quality == top[view.group])
+            _, once = np.unique(view.group[first], return_index=True)
+            if order == "best":
+                value = top
+            elif order == "widest":
+                value = view.dimension.width[view.high] - view.dimension.width[view.low]
+            else:
+                value = np.full(groups, -float(j))
+            better = np.isfinite(top) & (value > best)
+            best[better], dimension[better], place[better] = value[better], j, first[once][better]
+        return dimension, place
+
+    def _allowed(self, view: Cutting, j: int, branches: bool) -> Flags:
+        """Cuts between different values that leave enough records on both sides."""
+        free = ~self.refused[view.group, j]
+        if self.relaxed:
+            whole: Flags = (view.total >= 2 * self.least) & (view.low < view.high)[view.group] & free
+            return whole
+        between = np.zeros(len(view.rank), dtype=np.bool_)
+        between[:-1] = (view.group[1:] == view.group[:-1]) & (view.rank[1:] != view.rank[:-1])
+        allowed: Flags = between & free & (view.left >= self.least) & (view.total - view.left >= self.least)
+        if branches and len(view.dimension.joint) and view.dimension.joint.any():
+            at = np.flatnonzero(allowed)
+            height = view.dimension.height_of(view.low, view.high)
+            here = view.dimension.height_of(view.rank[at], view.rank[at + 1])
+            allowed[at[here < height[view.group[at]]]] = False
+        return allowed
+
+    def cut(self, views: Sequence[Cutting], dimension: Longs, place: Longs) -> int:
+        """Part the groups; close those that cannot be cut, and refuse cuts whose parts break a promise."""
+        side = self._sides(views, dimension, place)
+        groups = len(dimension)
+        good = dimension >= 0
+        if self.rest and good.any():
+            parts = self.satisfied(self.active, 2 * self.group + side, 2 * groups)
+            wrong = good & ~(parts[0::2] & parts[1::2])
+            self.refused[wrong, dimension[wrong]] = True
+            side[wrong[self.group]] = 0
+        else:
+            wrong = np.zeros(groups, dtype=np.bool_)
+        closing = ~good
+        number = np.cumsum(closing) - 1 + self.closed
+        done = closing[self.group]
+        self.final[self.active[done]] = number[self.group[done]]
+        self.closed += int(closing.sum())
+        kept = 2 * self.group[~done] + side[~done]
+        self.active = self.active[~done]
+        used, self.group = np.unique(kept, return_inverse=True)
+        fresh = np.zeros((len(used), len(self.dimensions)), dtype=np.bool_)
+        again = wrong[used // 2]
+        fresh[again] = self.refused[used[again] // 2]
+        self.refused = fresh
+        return int((good & ~wrong).sum())
+
+    def _sides(self, views: Sequence[Cutting], dimension: Longs, place: Longs) -> Longs:
+        """0 for tuples left of their group's cut, 1 for those right of it."""
+        if self.relaxed:
+            return self._halves(views, dimension)
+        chosen = dimension[self.group]
+        rank = np.zeros(len(dimension), dtype=np.int64)
+        for j, view in enumerate(views):
+            mine = dimension == j
+            rank[mine] = view.rank[place[mine]]
+        mine = np.take_along_axis(self.ranks[self.active], np.maximum(chosen, 0)[:, None], axis=1)[:, 0]
+        return ((chosen >= 0) & (mine > rank[self.group])).astype(np.int64)
+
+    def _halves(self, views: Sequence[Cutting], dimension: Longs) -> Longs:
+        """Exactly half of each group's records on each side; the tuple in the middle is divided."""
+        side = np.zeros(len(self.source), dtype=np.int64)
+        added: list[tuple[int, int, int]] = []
+        for j, view in enumerate(views):
+            here = dimension[view.group] == j
+            half = view.total // 2
+            before = view.left - self.weights[view.tuples]
+            side[view.tuples[here & (before >= half)]] = 1
+            for i in np.flatnonzero(here & (before < half) & (view.left > half)).tolist():
+                t, keep = int(view.tuples[i]), int(half[i] - before[i])
+                added.append((t, int(self.weights[t]) - keep, int(view.group[i])))
+                self.weights[t] = keep
+        if added:
+            origin, weight, group = (np.array(column, dtype=np.int64) for column in zip(*added, strict=True))
+            new = np.arange(len(self.source), len(self.source) + len(added))
+            self.source = np.concatenate((self.source, self.source[origin]))
+            self.weights = np.concatenate((self.weights, weight))
+            self.ranks = np.concatenate((self.ranks, self.ranks[origin]))
+            self.final = np.concatenate((self.final, np.full(len(added), -1)))
+            self.active = np.concatenate((self.active, new))
+            self.group = np.concatenate((self.group, group))
+            side = np.concatenate((side, np.ones(len(added), dtype=np.int64)))
+        return side[self.active]
+
+    def cells(self, method: str, rounds: int) -> Cells:
+        """Every group released as what it spans."""
+        order = np.argsort(self.final, kind="stable")
+        start = np.searchsorted(self.final[order], np.arange(self.closed))
+        codes = np.empty((len(self.source), len(self.dimensions)), dtype=np.int32)
+        dictionaries: list[tuple[Value, ...]] = []
+        for j, dimension in enumerate(self.dimensions):
+            rank = self.ranks[order, j]
+            low, high = np.minimum.reduceat(rank, start), np.maximum.reduceat(rank, start)
+            spans, back = np.unique(low * len(dimension.width) + high, return_inverse=True)
+            names = dimension.name_of(spans // len(dimension.width), spans % len(dimension.width))
+            place: dict[Value, int] = {}
+            code = np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int32)
+            codes[:, j] = code[back][self.final]
+            dictionaries.append(tuple(place))
+        info: Mapping[str, Any] = {"method": method, "classes": self.closed, "rounds": rounds}
+        released = tuple(d.name for d in self.dimensions)
+        return Cells(released, tuple(dictionaries), self.source, codes, self.weights, None, info).bound(self.counts)

@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput, Infeasible
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.generalize.dimension import nominal, numeric, semantic
+from keepsense.methods.generalize.infogain_mondrian import infogain_mondrian
+from keepsense.methods.generalize.lsd_mondrian import lsd_mondrian
+from keepsense.methods.generalize.mondrian import mondrian
+from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
+from keepsense.privacy import DistinctDiversity, KAnonymity
+from keepsense.recoding import Cells
+from keepsense.taxonomy import from_edges
+
+JOBS = Hierarchy.of_rows(
+    [
+        ("nurse", "medic", "health", "*"),
+        ("surgeon", "medic", "health", "*"),
+        ("optician", "shop", "health", "*"),
+        ("clerk", "office", "desk", "*"),
+        ("typist", "office", "desk", "*"),
+    ],
+    name="job",
+)
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Counts:
+    n = draw(st.integers(6, 80))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    age = rng.integers(20, 60, n)
+    return Counts.of(
+        {"job": rng.choice(JOBS.leaves, n).tolist(), "age": age.tolist()},
+        histograms={"illness": rng.choice(["flu", "cold", "gout"], n).tolist()},
+        sums={"salary": (age * 100.0 + rng.normal(size=n)).tolist()},
+    )
+
+
+def released(cells: Cells) -> list[tuple[Any, ...]]:
+    return [tuple(cells.values[j][c] for j, c in enumerate(row)) for row in cells.codes.tolist()]
+
+
+def truthful(counts: Counts, cells: Cells) -> None:
+    for source, out in zip(cells.source.tolist(), released(cells), strict=True):
+        job, age = (counts.values[j][counts.codes[source, j]] for j in range(2))
+        leaf = JOBS.leaves.index(job)
+        assert out[0] in {JOBS.labels[level][JOBS.codes[leaf, level]] for level in range(4)}
+        low, _, high = out[1].partition("-")
+        assert int(low) <= age <= int(high or low)
+
+
+RULES = [
+    lambda c, k: mondrian(c, {"job": JOBS}, k),
+    lambda c, k: mondrian(c, {"job": JOBS}, k, order="given"),
+    lambda c, k: mondrian(c, {"job": JOBS}, k, relaxed=True),
+    lambda c, k: infogain_mondrian(c, {"job": JOBS}, k, target="illness"),
+    lambda c, k: lsd_mondrian(c, {"job": JOBS}, k, target="salary"),
+    lambda c, k: semantic_mondrian(c, {"job": JOBS}, k),
+]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=["median", "given order", "relaxed", "infogain", "lsd", "semantic"])
+@settings(deadline=None, max_examples=40)
+@given(counts=tables(), k=st.integers(2, 4))
+def test_the_promise_holds_and_values_are_true(rule: Any, counts: Counts, k: int) -> None:
+    cells = rule(counts, k)
+    cells.check(counts)
+    assert cells.apply(counts).weights.min() >= k
+    truthful(counts, cells)
+
+
+@settings(deadline=None, max_examples=30)
+@given(tables())
+def test_further_models_hold_too(counts: Counts) -> None:
+    if len(set(counts.histograms["illness"].rows.indices.tolist())) < 2:
+        return
+    cells = mondrian(counts, {"job": JOBS}, 2, models=[DistinctDiversity(2, "illness")])
+    seen: dict[tuple[Any, ...], set[int]] = defaultdict(set)
+    for source, out in zip(cells.source.tolist(), released(cells), strict=True):
+        seen[out] |= set(counts.histograms["illness"].rows[source].tolist())
+    assert all(len(values) >= 2 for values in seen.values())
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(st.integers(0, 40), min_size=4, max_size=40), st.integers(1, 4))
+def test_strict_median_equals_the_recursive_algorithm(ages: list[int], k: int) -> None:
+    """One numeric column, the recursion written out: cut at the place closest to the middle that leaves k on each side."""
+
+    def recurse(group: list[int]) -> list[list[int]]:
+        group = sorted(group)
+        cuts = (
+            [i for i in range(k, len(group) - k + 1) if group[i - 1] != group[i : i + 1][0]] if len(group) > k else []
+        )
+        cuts = [i for i in cuts if i < len(group)]
+        if not cuts:
+            return [group]
+        at = min(cuts, key=lambda i: (abs(2 * i - len(group)), i))
+        return recurse(group[:at]) + recurse(group[at:])
+
+    if len(ages) < k:
+        return
+    counts = Counts.of({"age": ages})
+    cells = mondrian(counts, k=k)
+    spans = sorted(((min(g), max(g)), len(g)) for g in recurse(ages))
+    found: dict[tuple[int, int], int] = defaultdict(int)
+    for (out,), m in zip(released(cells), cells.multiplicity.tolist(), strict=True):
+        low, _, high = out.partition("-")
+        found[int(low), int(high or low)] += m
+    assert sorted(found.items()) == spans
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.integers(0, 5), min_size=4, max_size=40), st.integers(1, 4))
+def test_relaxed_groups_hold_k_to_less_than_2k(ages: list[int], k: int) -> None:
+    if len(ages) < 2 * k or len(set(ages)) < 2:
+        return
+    cells = mondrian(Counts.of({"age": ages}), k=k, relaxed=True)
+    assert cells.multiplicity.sum() == len(ages)
+    assert cells.apply(Counts.of({"age": ages})).weights.min() >= k
+
+
+def test_information_gain_finds_the_class() -> None:
+    ages = list(range(20, 40))
+    counts = Counts.of(
+        {"age": ages, "noise": [i % 4 for i in range(20)]}, histograms={"buys": ["no"] * 7 + ["yes"] * 13}
+    )
+    cells = infogain_mondrian(counts, k=5, target="buys")
+    first = {out[0] for source, out in zip(cells.source.tolist(), released(cells), strict=True) if source < 7}
+    assert all(int(span.partition("-")[2] or span) <= 26 for span in first), "no group mixes the two classes"
+
+
+def test_given_order_exhausts_one_column_first() -> None:
+    counts = Counts.of({"a": [1, 2, 3, 4], "b": [1, 100, 1, 100]})
+    assert {out[1] for out in released(mondrian(counts, k=2, order="given"))} == {"1-100"}
+    wide = mondrian(Counts.of({"a": [1, 1, 2, 2], "b": [1, 100, 1, 100]}), k=2, order="widest")
+    assert wide.info["classes"] == 2
+
+
+def test_branches_part_below_the_common_ancestor() -> None:
+    by_branch = nominal("job", JOBS.leaves, JOBS)
+    low, high = np.array([0, 0, 3, 2]), np.array([0, 2, 4, 3])
+    ordered = [JOBS.leaves[i] for i in np.argsort(by_branch.rank)]
+    for a, b, label in zip(low.tolist(), high.tolist(), by_branch.name_of(low, high), strict=True):
+        rows = [JOBS.rows()[JOBS.leaves.index(job)] for job in ordered[a : b + 1]]
+        expected = next(r for level in range(4) if len({row[level] for row in rows}) == 1 for r in [rows[0][level]])
+        assert label == expected
+
+
+def test_a_taxonomy_can_stand_in_for_a_hierarchy() -> None:
+    t = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("wolf", "animal"), ("lynx", "animal")])
+    kinds = ("wolf", "cat", "lynx", "dog")
+    dimension = semantic("kind", kinds, t, kinds)
+    counts = Counts.of({"kind": ["cat", "dog", "wolf", "lynx"]})
+    cells = mondrian(counts, k=2, taxonomies={"kind": (t, counts.values[0])})
+    assert cells.apply(counts).weights.min() >= 2
+    assert set(cells.values[0]) <= {"pet", "animal"}
+    assert dimension.height_of(np.array([0]), np.array([0])).tolist() == [0]
+
+
+def test_refusals() -> None:
+    counts = Counts.of({"age": [30, 31], "word": ["a", "b"]})
+    with pytest.raises(BadInput, match="'word' has no hierarchy"):
+        mondrian(counts, k=2)
+    with pytest.raises(BadInput, match="no privacy model"):
+        mondrian(Counts.of({"age": [30, 31]}))
+    with pytest.raises(Infeasible, match="whole table"):
+        mondrian(Counts.of({"age": [30, 31]}), k=3)
+    with pytest.raises(BadInput, match="not numbers"):
+        numeric("age", ("x",))
+    with pytest.raises(BadInput, match="not counted"):
+        infogain_mondrian(Counts.of({"age": [30]}), k=1, target="buys")
+    with pytest.raises(BadInput, match="not summed"):
+        lsd_mondrian(Counts.of({"age": [30]}), k=1, target="salary")
+    with pytest.raises(BadInput, match="promises about k alone"):
+        mondrian(
+            Counts.of({"age": [30, 31]}, histograms={"x": [1, 2]}),
+            k=1,
+            models=[DistinctDiversity(1, "x")],
+            relaxed=True,
+        )
+    with pytest.raises(BadInput, match="choose one role"):
+        mondrian(Counts.of({"age": [30, 31]}, histograms={"age": [1, 2]}), models=[DistinctDiversity(1, "age")])
+    with pytest.raises(BadInput, match="no quasi-identifier"):
+        mondrian(Counts.of({}), k=2)
+
+
+def test_events_tell_each_round() -> None:
+    seen: list[Any] = []
+    mondrian(Counts.of({"age": list(range(40))}), models=[KAnonymity(5)], listener=seen.append)
+    assert [e.name for e in seen] == ["round"] * len(seen)
+    assert seen[-1].done == 40
