@@ -100,10 +100,9 @@ def _features(codes: NDArray[np.int32]) -> Any:
     n, width = codes.shape
     spans = codes.max(axis=0, initial=0).astype(np.int64) + 1
     first = np.concatenate(([0], np.cumsum(spans)[:-1]))
-    columns = (codes + first).ravel()
-    return coo_array(
-        (np.ones(n * width), (np.repeat(np.arange(n), width), columns)), shape=(n, int(spans.sum()))
-    ).tocsr()
+    columns = (codes + first).ravel().astype(np.int32)  # scikit-learn's trees take 32-bit indices only
+    rows = np.repeat(np.arange(n, dtype=np.int32), width)
+    return coo_array((np.ones(n * width), (rows, columns)), shape=(n, int(spans.sum()))).tocsr()
 
 
 def _right(clone: Any, model: Any, features: Any, label: NDArray[Any], dealt: NDArray[np.int64]) -> float:
