@@ -92,7 +92,7 @@ def test_further_models_hold_too(counts: Counts) -> None:
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, 40), min_size=4, max_size=40), st.integers(1, 4))
 def test_strict_median_equals_the_recursive_algorithm(ages: list[int], k: int) -> None:
-    """One numeric column, the recursion written out: cut at the place closest to the middle that leaves k on each side."""
+    """One numeric column, the recursion written out: cut closest to the middle where k are left on each side."""
 
     def recurse(group: list[int]) -> list[list[int]]:
         group = sorted(group)
