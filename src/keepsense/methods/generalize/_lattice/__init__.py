@@ -1,0 +1,1 @@
+"""The machinery behind lattice search; the public names are in `keepsense.methods.generalize.lattice` and beside it."""

@@ -1,0 +1,1 @@
+"""Levels of the hierarchies, numbered and packed for the compiled loops."""

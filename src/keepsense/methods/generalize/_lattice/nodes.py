@@ -1,0 +1,89 @@
+"""What is known of every node at the start of a search: losses, bounds, and what columns and pairs rule out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.errors import BadInput
+from keepsense.methods.generalize._lattice.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, Objective
+from keepsense.methods.generalize._lattice.space import Space
+
+if TYPE_CHECKING:
+    from keepsense.methods.generalize.lattice import LatticeSearch
+
+MOST_NODES = 10_000_000
+"""Nodes of a lattice that is held in memory as a whole; larger ones need `anytime`."""
+
+_PAIRS_UP_TO = 0.1
+"""Share of suppressed records up to which counting pairs of columns pays."""
+
+
+def open_nodes(search: LatticeSearch) -> Any:
+    """Losses, bounds and statuses of all nodes; the open ones in order of their loss."""
+    from keepsense.methods.generalize._lattice.tables._kernels import roll_up
+    from keepsense.methods.generalize._lattice.walk._kernels import Nodes, exclude, meet
+
+    space, required = search.space, search.required
+    if space.size > MOST_NODES:
+        raise BadInput(
+            f"the lattice has {space.size:,} nodes; up to {MOST_NODES:,} are searched exactly: use anytime()"
+        )
+    base, bound = losses(search.objective, space)
+    status = np.zeros(space.size, np.int8)
+    nodes = Nodes(
+        space.strides, base, bound, status, np.empty(0, np.int64), np.array([np.inf]), np.array([0, -1, 0, 0])
+    )
+    left = space.size
+    if required.k > 1 and required.limit <= _PAIRS_UP_TO * space.total:
+        lowest, fine = limits(search)
+        left = exclude(lowest, fine, space.levels.heights, nodes)
+    if left == space.size:
+        order = np.argsort(base, kind="stable")
+    else:
+        live = np.flatnonzero(status == 0)
+        order = live[np.argsort(base[live], kind="stable")]
+        low = meet(nodes, space.levels.heights)
+        if low.any():
+            roll_up(space.levels, search.store, 0, low)
+    return nodes._replace(order=order)
+
+
+def limits(search: LatticeSearch) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Lowest level of each column by itself, and whether two levels of two columns can go together."""
+    from keepsense.methods.generalize._lattice.pairs._kernels import pair_limits, single_limits
+
+    space, k, limit = search.space, search.required.k, search.required.limit
+    counts = space.counts
+    lowest = single_limits(space.codes, space.codes_at, space.marginal, space.marginal_at, space.levels, k, limit)
+    cells = max(1 << 16, 4 * len(counts))
+    fine = pair_limits(counts.codes, counts.weights, space.codes, space.codes_at, space.levels, lowest, k, limit, cells)
+    return lowest, fine
+
+
+def losses(objective: Objective, space: Space) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Loss of every node without suppression, and a lower bound of its loss with suppression."""
+    from keepsense.methods.generalize._lattice.walk._kernels import spread, spread_squares
+
+    heights, strides = space.levels.heights, space.strides
+    base = np.empty(space.size)
+    if objective.moments is not None:
+        spread_squares(objective.moments, objective.column.shape[1], heights, strides, base)
+        base *= objective.scale
+        return base, base.copy() if objective.monotone else np.zeros(space.size)
+    if objective.kind == GEOMETRIC:
+        out = []
+        for column in (objective.column, objective.least):
+            spread(np.log1p(column * objective.scale), heights, base)
+            out.append(np.expm1(base / len(heights)))
+        return out[0], out[1]
+    spread(objective.column * objective.scale, heights, base)
+    if objective.kind in (DISCERNIBILITY, CLASS_SIZE):
+        return base, np.zeros(space.size)
+    if objective.monotone:
+        return base, base.copy()
+    bound = np.empty(space.size)
+    spread(objective.least * objective.scale, heights, bound)
+    return base, bound

@@ -1,0 +1,210 @@
+"""Measures as search objectives: loss tables by column, level and value, or functions of the class sizes.
+
+A table measure gives each original value, at each level, what releasing it there loses, and what suppressing it loses.
+Its loss over a table is a sum over cells, so that the loss of a node without suppression needs no class table at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.methods.generalize._lattice.space import Space
+from keepsense.utility import level_losses
+
+Floats = NDArray[np.float64]
+Combine = Literal["mean", "geometric", "sum", "squares"]
+
+_BY_LEVEL = ("precision", "ncp", "geniloss", "non-uniform entropy")
+
+MEASURES = ("loss", "geometric loss", *_BY_LEVEL, "height", "discernibility", "average class size")
+"""Names of the measures that can be a search's objective; `LossTables` are the way to any other that adds up."""
+
+SUM, GEOMETRIC, SQUARES, DISCERNIBILITY, CLASS_SIZE = range(5)
+"""Kinds of objective, as the compiled loops number them."""
+
+
+@dataclass(frozen=True, eq=False)
+class LossTables:
+    """A measure given by tables: `tables[column][level][leaf]` is what releasing a leaf at a level loses.
+
+    Leaves are in the order of the column's hierarchy. `suppressed[column]` is what suppressing a value loses: one
+    number, or one for each leaf. `combine` says how cells add up: the `mean` over records and columns, the `geometric`
+    mean over columns of each column's mean (of 1 + loss, less 1), the `sum` over all cells, or the sum over records of
+    the squared mean over columns (`squares`, as in the semantic SSE).
+
+    >>> tables = LossTables("share", {"sex": [[0, 0], [1, 1]]}, {"sex": 1.0})
+    >>> tables.combine
+    'mean'
+    """
+
+    name: str
+    tables: Mapping[str, Sequence[ArrayLike]]
+    suppressed: Mapping[str, ArrayLike]
+    combine: Combine = "mean"
+
+    def __post_init__(self) -> None:
+        if self.combine not in ("mean", "geometric", "sum", "squares"):
+            raise BadInput(f"{self.name}: combine must be mean, geometric, sum or squares, not {self.combine!r}")
+        object.__setattr__(self, "tables", MappingProxyType(dict(self.tables)))
+        object.__setattr__(self, "suppressed", MappingProxyType(dict(self.suppressed)))
+
+
+@dataclass(frozen=True, eq=False)
+class Objective:
+    """A measure prepared for one table.
+
+    `losses` are the tables in the form of the compiled loops; `column[j, l]` is the loss of all records in column j at
+    level l and `least[j, l]` the least it can be if some are suppressed; `scale` turns sums into the measure's unit.
+    `monotone` says that losses grow with the level, up to the suppressed loss. `moments` serve squared measures.
+    """
+
+    name: str
+    kind: int
+    scale: float
+    losses: Any
+    column: Floats
+    least: Floats
+    monotone: bool
+    moments: Floats | None = field(default=None, repr=False)
+
+    def base(self, node: NDArray[np.int64]) -> float:
+        """The measure of a node if nothing is suppressed (of no meaning for class sizes)."""
+        every = np.arange(len(node))
+        if self.moments is not None:
+            at = every * self.column.shape[1] + node
+            return float(self.moments[np.ix_(at, at)].sum() * self.scale)
+        column = self.column[every, node]
+        if self.kind == GEOMETRIC:
+            return float(np.expm1(np.log1p(column * self.scale).mean()))
+        return float(column.sum() * self.scale)
+
+
+Measure = str | LossTables
+"""A measure: its name, or tables of one's own."""
+
+
+def objective(measure: Measure, space: Space) -> Objective:
+    """Prepare a measure for a table."""
+    if isinstance(measure, LossTables):
+        tables, worst = _tables(measure, space)
+        values = np.concatenate([table.ravel() for table in tables])
+        return _prepared(measure.name, measure.combine, values, np.concatenate(worst), space)
+    if measure not in MEASURES:
+        raise BadInput(f"no measure {measure!r}; there are: {', '.join(MEASURES)}.{did_you_mean(measure, MEASURES)}")
+    if measure == "height":
+        return _height(space)
+    if measure in ("discernibility", "average class size"):
+        base = objective("loss", space)
+        kind = DISCERNIBILITY if measure == "discernibility" else CLASS_SIZE
+        losses = base.losses._replace(kind=kind)
+        return Objective(measure, kind, base.scale, losses, base.column, base.least, True)
+    if measure in ("loss", "geometric loss"):
+        combine: Combine = "mean" if measure == "loss" else "geometric"
+        return _prepared(measure, combine, _loss(space), np.ones(len(space.marginal)), space)
+    tables, worst = value_losses(measure, space)
+    return _prepared(measure, "mean", np.concatenate([t.ravel() for t in tables]), np.concatenate(worst), space)
+
+
+def value_losses(measure: Measure, space: Space) -> tuple[list[Floats], list[Floats]]:
+    """By column: the loss of each value of the table at each level, and the loss of suppressing it.
+
+    Only for measures that add up over cells: tables, `loss`, `precision`, `ncp`, `geniloss`, `non-uniform entropy`.
+    """
+    if isinstance(measure, LossTables):
+        return _tables(measure, space)
+    if measure not in (*_BY_LEVEL, "loss"):
+        known = ("loss", *_BY_LEVEL)
+        raise BadInput(f"measure {measure!r} does not add up over cells; those that do: {', '.join(known)}")
+    tables, worst = [], []
+    for j, (hierarchy, raw) in enumerate(zip(space.hierarchies, space.raw, strict=True)):
+        leaf = raw[:, 0]  # the code of a leaf at level 0 is its place among the leaves
+        mine = space.marginal[space.marginal_at[j] : space.marginal_at[j + 1]]
+        marginal = np.zeros(len(hierarchy.leaves), np.int64)
+        marginal[leaf] = mine
+        tables.append(level_losses(measure, hierarchy, marginal)[leaf])
+        entropy = measure == "non-uniform entropy"
+        worst.append(np.log2(space.total / np.maximum(mine, 1)) if entropy else np.ones(len(leaf)))
+    return tables, worst
+
+
+def _prepared(name: str, combine: Combine, values: Floats, highest: Floats, space: Space) -> Objective:
+    from keepsense.methods.generalize._lattice.levels._kernels import Losses, condense
+
+    d = len(space.names)
+    wide = space.levels.sizes.shape[1]
+    at = space.codes_at[:-1, None] + np.arange(wide) * np.diff(space.marginal_at)[:, None]
+    kind = {"geometric": GEOMETRIC, "squares": SQUARES}.get(combine, SUM)
+    losses = Losses(kind, False, np.empty(len(values)), at, highest, space.marginal_at)
+    sums = np.zeros((2, d, wide))
+    leafwise, monotone = condense(
+        values, highest, space.codes, space.codes_at, space.marginal_at, space.marginal, kind == SQUARES, losses, sums
+    )
+    total = space.total
+    scale = {"mean": 1 / (d * total), "geometric": 1 / total, "sum": 1.0, "squares": 1 / d**2}[combine]
+    moments = _moments(values, space) if combine == "squares" else None
+    return Objective(name, kind, scale, losses._replace(leafwise=leafwise), sums[0], sums[1], monotone, moments)
+
+
+def _tables(measure: LossTables, space: Space) -> tuple[list[Floats], list[Floats]]:
+    tables, worst = [], []
+    for name, hierarchy, raw in zip(space.names, space.hierarchies, space.raw, strict=True):
+        given, width, size = measure.tables.get(name), hierarchy.height + 1, len(hierarchy.leaves)
+        if given is None or name not in measure.suppressed:
+            raise BadInput(f"measure {measure.name!r} has no table for column {name!r}; give its losses by level")
+        if len(given) != width:
+            raise BadInput(f"measure {measure.name!r}: column {name!r} has {width} levels, its table {len(given)}")
+        try:
+            leaves = np.column_stack([np.broadcast_to(np.asarray(level, np.float64), size) for level in given])
+            out = np.broadcast_to(np.asarray(measure.suppressed[name], np.float64), size)
+        except ValueError:
+            raise BadInput(
+                f"measure {measure.name!r}: each level of column {name!r} needs one number for each of {size} leaves"
+            ) from None
+        if not (np.isfinite(leaves).all() and np.isfinite(out).all()):
+            raise BadInput(f"measure {measure.name!r}: the table of column {name!r} holds a number that is not finite")
+        tables.append(leaves[raw[:, 0]])
+        worst.append(out[raw[:, 0]])
+    return tables, worst
+
+
+def _height(space: Space) -> Objective:
+    """Levels of the node added up: suppression costs nothing."""
+    d, wide = space.levels.sizes.shape
+    flat = _prepared("height", "sum", np.zeros(len(space.codes)), np.zeros(len(space.marginal)), space)
+    column = np.broadcast_to(np.arange(wide, dtype=np.float64), (d, wide)).copy()
+    return Objective("height", SUM, 1.0, flat.losses, column, column, True)
+
+
+def _moments(values: Floats, space: Space) -> Floats:
+    """Sum over records of the products of any two columns' losses at any two levels."""
+    wide = space.levels.sizes.shape[1]
+    spread = np.zeros((len(space.counts), len(space.names) * wide))
+    for j, raw in enumerate(space.raw):
+        table = values[space.codes_at[j] : space.codes_at[j + 1]].reshape(raw.shape)
+        spread[:, j * wide : j * wide + raw.shape[1]] = table[space.counts.codes[:, j]]
+    found: Floats = spread.T @ (spread * space.counts.weights[:, None])
+    return found
+
+
+def _loss(space: Space) -> Floats:
+    """Leaves under the released value, less one, over the leaves of the hierarchy, less one, for all columns."""
+    from keepsense.methods.generalize._lattice.levels._kernels import leaf_shares
+
+    under = [count for hierarchy in space.hierarchies for count in hierarchy.leaf_counts]
+    under_at = np.zeros(space.levels.sizes.shape, np.int64)
+    at = 0
+    for j, hierarchy in enumerate(space.hierarchies):
+        for level, labels in enumerate(hierarchy.labels):
+            under_at[j, level] = at
+            at += len(labels)
+    leaves = np.array([len(hierarchy.leaves) for hierarchy in space.hierarchies])
+    found = np.empty(len(space.codes))
+    leaf_shares(np.concatenate(under), under_at, space.flat, space.codes_at, space.levels.heights, leaves, found)
+    return found

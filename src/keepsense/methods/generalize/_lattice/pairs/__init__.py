@@ -1,0 +1,1 @@
+"""What single columns and pairs of columns rule out."""

@@ -1,0 +1,144 @@
+"""Walks through the whole lattice: to the node of least loss, and to a verdict on every node."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.progress import Listener, emit
+
+if TYPE_CHECKING:
+    from keepsense.methods.generalize.lattice import LatticeSearch, Verdict
+
+_ROWS_A_SLICE = 50_000_000
+"""Rows that compiled loops may merge before Python looks whether somebody wants to stop."""
+
+
+def find_best(
+    search: LatticeSearch, deadline: float | None = None, listener: Listener | None = None
+) -> tuple[Verdict | None, float]:
+    """The best node found and the least loss any other node may have (infinite where all are judged or ruled out)."""
+    nodes = search.nodes
+    (_search_compiled if search.required.fast else _search_asking)(search, deadline, listener)
+    open_ = nodes.bound[nodes.order[nodes.place[0] :]]
+    bound = float(open_[open_ < nodes.best[0]].min(initial=np.inf))
+    best = int(nodes.place[1])
+    return (None if best < 0 else search.check(search.space.node(best))), bound
+
+
+def classified(search: LatticeSearch, listener: Listener | None = None) -> NDArray[np.int8]:
+    """Verdict on every node, one axis a column: 1 and 2 hold (checked, tagged), 3 and 4 fail (checked, tagged)."""
+    (_classify_compiled if search.required.fast else _classify_asking)(search, listener)
+    found: NDArray[np.int8] = search.nodes.status.reshape([height + 1 for height in search.space.heights])
+    return found
+
+
+def _slice(search: LatticeSearch, watched: bool) -> int:
+    return 64 if watched else max(64, _ROWS_A_SLICE // len(search.space.counts))
+
+
+def _search_compiled(search: LatticeSearch, deadline: float | None, listener: Listener | None) -> None:
+    from keepsense.methods.generalize._lattice.walk._kernels import search as run
+
+    nodes, o = search.nodes, search.objective
+    heard = listener is not None
+    most = _slice(search, heard or deadline is not None)
+    log = np.empty((most if heard else 0, 3), np.int64)
+    values = np.empty(len(log))
+    while True:
+        made = run(search.space.levels, search.store, o.losses, search.goal, nodes, o.column, o.scale, o.monotone,
+                   most, log, values)  # fmt: skip
+        search.checks += made
+        _tell(search, listener, log[:made], values)
+        if made < most or (deadline is not None and time.monotonic() > deadline):
+            return
+
+
+def _classify_compiled(search: LatticeSearch, listener: Listener | None) -> None:
+    from keepsense.methods.generalize._lattice.walk._kernels import classify
+
+    heard = listener is not None
+    most = _slice(search, heard)
+    log = np.empty((most if heard else 0, 3), np.int64)
+    while True:
+        made = classify(search.space.levels, search.store, search.goal, search.nodes, most, log)
+        search.checks += made
+        _tell(search, listener, log[:made], None)
+        if made < most:
+            return
+
+
+def _tell(
+    search: LatticeSearch, listener: Listener | None, log: NDArray[np.int64], values: NDArray[np.float64] | None
+) -> None:
+    """Report the checks of one slice."""
+    if listener is None:
+        return
+    total = search.space.size
+    done = int(np.count_nonzero(search.nodes.status))
+    for i, (v, classes, suppressed) in enumerate(log.tolist()):
+        holds = suppressed <= search.goal.limit and suppressed < search.goal.total
+        loss = None if values is None or not holds else float(values[i])
+        emit(listener, "node", done, total, node=search.space.node(v), classes=classes, suppressed=suppressed,
+             holds=holds, loss=loss)  # fmt: skip
+
+
+def _search_asking(search: LatticeSearch, deadline: float | None, listener: Listener | None) -> None:
+    """The search of the compiled loops, where models must be asked about every node."""
+    from keepsense.methods.generalize._lattice.walk._kernels import FAILS, UNKNOWN, next_path
+
+    nodes, monotone = search.nodes, search.required.monotone
+    heights = search.space.levels.heights
+    path = np.empty(int(heights.sum()) + 1, np.int64)
+    while length := next_path(nodes, heights, monotone, path, np.empty_like(heights)):
+        low, high, start = 0, length - 1, path[0]
+        while low <= high:
+            middle = (low + high + 1) // 2
+            v = int(path[middle])
+            if not nodes.bound[v] < nodes.best[0] and nodes.status[v] != UNKNOWN:
+                low, high = (middle + 1, high) if nodes.status[v] >= FAILS else (low, middle - 1)
+                continue
+            verdict = _ask(search, v, listener)
+            if verdict.holds and verdict.value < nodes.best[0]:
+                nodes.best[0], nodes.place[1] = verdict.value, v
+            low, high = (low, middle - 1) if nodes.bound[start] < nodes.best[0] else (middle + 1, high)
+        if deadline is not None and time.monotonic() > deadline:
+            return
+
+
+def _classify_asking(search: LatticeSearch, listener: Listener | None) -> None:
+    from keepsense.methods.generalize._lattice.walk._kernels import next_unknown
+
+    heights = search.space.levels.heights
+    path = np.empty(int(heights.sum()) + 1, np.int64)
+    while length := next_unknown(search.nodes, heights, search.required.monotone, path, np.empty_like(heights)):
+        low, high = 0, length - 1
+        while low <= high:
+            middle = (low + high + 1) // 2
+            holds = _ask(search, int(path[middle]), listener).holds
+            low, high = (low, middle - 1) if holds else (middle + 1, high)
+
+
+def _ask(search: LatticeSearch, v: int, listener: Listener | None) -> Verdict:
+    """Judge one node and draw the conclusions that the models allow."""
+    from keepsense.methods.generalize._lattice.walk._kernels import FAILS, HOLDS, raise_bounds, tag
+
+    nodes, o, heights = search.nodes, search.objective, search.space.levels.heights
+    verdict, added, floor = search.judge(search.space.node(v))
+    levels = np.array(verdict.node, dtype=np.int64)
+    scratch = np.empty(search.space.size, np.int64)
+    if floor[0] <= search.goal.limit:
+        raise_bounds(nodes, heights, levels, o.kind, o.monotone, added, search.goal, floor, scratch)
+    if search.required.monotone:
+        tag(nodes, heights, levels, verdict.holds, scratch)
+    elif floor[0] > search.goal.limit or floor[1] == 0:  # too many classes are too small, here and below
+        tag(nodes, heights, levels, False, scratch)
+    else:
+        nodes.status[v], nodes.bound[v] = (HOLDS if verdict.holds else FAILS), np.inf
+    emit(listener, "node", int(np.count_nonzero(nodes.status)), search.space.size, node=verdict.node,
+         classes=verdict.classes, suppressed=verdict.suppressed, holds=verdict.holds,
+         loss=verdict.value if verdict.holds else None)  # fmt: skip
+    return verdict
