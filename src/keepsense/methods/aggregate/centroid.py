@@ -1,0 +1,73 @@
+"""The record that stands for a group of sets: the one least distant from all of them (Batet et al. 2014, Eq. 7)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Rows
+from keepsense.methods.aggregate.item_distances import ItemDistances
+from keepsense.methods.aggregate.mdav import Partition
+from keepsense.methods.aggregate.set_distance import KINDS, SetSpace, check_kind
+
+_LONG = 4_000
+"""Items from which on a record is compared by spreading it over the vocabulary, not pair by pair."""
+
+
+def centroids(kind: str, items: ItemDistances, rows: Rows, partition: Partition) -> NDArray[np.int64]:
+    """Centroid record of each group: the least sum of distances to all records of the group, itself included.
+
+    The sum runs over all records, as the equation is printed; the average of a record to itself is not 0. Of equally
+    good records the first is taken. Costs all pairs of items within each group.
+
+    >>> parts = Partition(np.array([0, 0, 0]), np.array([0, 1, 2]), np.array([1, 1, 1]))
+    >>> sets = Rows.from_pairs([0, 1, 1, 2], [0, 0, 1, 1], 3)
+    >>> centroids("minimum", ItemDistances(None, opaque=2), sets, parts).tolist()
+    [1]
+    """
+    from keepsense.methods.aggregate._kernels import group_centroids
+
+    number = KINDS.index(check_kind(kind))
+    found = np.full(len(partition), -1, dtype=np.int64)
+    bounds = np.searchsorted(partition.group, np.arange(len(partition) + 1))
+    sizes = rows.sizes
+    long = np.zeros(len(partition), dtype=np.bool_)
+    long[partition.group[sizes[partition.record] > _LONG]] = True
+    place = np.arange(items.semantic, dtype=np.int64)
+    at = (items.semantic, rows.starts, rows.indices)
+
+    def choose(block: NDArray[np.float64], first: int, last: int) -> None:
+        span = bounds[first : last + 1]
+        some = slice(int(span[0]), int(span[-1]))
+        group_centroids(
+            number,
+            block,
+            place,
+            *at,
+            span - span[0],
+            partition.record[some],
+            partition.copies[some],
+            SetSpace.noise,
+            found[first:last],
+        )
+
+    if not long.any() and (items.whole or not items.semantic):
+        for block, _ in items.blocks(place) if items.semantic else [(np.empty((0, 0)), place)]:
+            choose(block, 0, len(partition))
+        return found
+    for g, (records, copies) in enumerate(partition):
+        own = np.unique(rows.gather(records.astype(np.int32)))
+        own = own[own < items.semantic]
+        pieces = items.blocks(own)
+        if long[g] or len(own) > items.room:
+            space = SetSpace(kind, items, rows)
+            space.keep(records)
+            space.start(copies)
+            found[g] = records[space.centroid(copies)]
+        elif len(own):
+            block, where = next(pieces)
+            place[own] = where
+            choose(block, g, g + 1)
+        else:
+            choose(np.empty((0, 0)), g, g + 1)
+    return found

@@ -1,0 +1,282 @@
+"""Set-valued columns: baskets, tags, diagnosis lists, query logs. Three forms come in, and the same form goes out.
+
+- *delimited*: one text a record, `milk;bread;butter`. An item that holds the delimiter stands in quotes.
+- *list*: one list a record, as Parquet and Arrow have them.
+- *long*: one row an item, with a key that says whose it is.
+
+Nothing is lost silently: duplicates, blanks, missing cells and empty sets are counted in `ItemSets.counts`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+import numpy as np
+
+from keepsense.arrays import Rows
+from keepsense.counts import Value
+from keepsense.errors import BadInput, Finding
+
+Form = Literal["delimited", "list", "long"]
+
+COUNTED = ("duplicate items", "blank items", "missing cells", "empty sets")
+"""What `ItemSets.counts` tells of."""
+
+
+@dataclass(frozen=True, eq=False)
+class ItemSets:
+    """A set-valued column: its distinct items and, for each record, which of them it holds, each once.
+
+    Make one with `from_delimited`, `from_lists` or `from_long`. `form` and `delimiter` say how it goes out again;
+    `keys` are those of a long form, one a record.
+
+    >>> baskets = from_delimited(["milk;bread", "milk;milk", ""], delimiter=";")
+    >>> baskets.sets(), dict(baskets.counts)
+    ([['bread', 'milk'], ['milk'], []], {'duplicate items': 1, 'blank items': 0, 'missing cells': 0, 'empty sets': 1})
+    """
+
+    column: str
+    items: tuple[Value, ...]
+    rows: Rows
+    form: Form = "list"
+    delimiter: str = ","
+    quote: str = '"'
+    keys: tuple[Value, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "counts", MappingProxyType(dict(self.counts)))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        return f"ItemSets({self.column!r}: {len(self):,} records, {len(self.items):,} distinct items, {self.form})"
+
+    def sets(self) -> list[list[Value]]:
+        """The items of each record."""
+        items = self.items
+        return [[items[i] for i in self.rows[r].tolist()] for r in range(len(self))]
+
+    def users(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """Number of records that hold each item."""
+        return np.bincount(self.rows.indices, minlength=len(self.items)).astype(np.int64)
+
+    def findings(self) -> list[Finding]:
+        """What a person should look at, in counts."""
+        texts = {
+            "duplicate items": "occur again in their record and count once",
+            "blank items": "are blank and were left out",
+            "missing cells": "are missing and count as empty sets",
+            "empty sets": "hold no item: they are alike, and 1 away from every other set",
+        }
+        codes = dict(zip(COUNTED, ("W301", "W302", "W303", "W304"), strict=True))
+        return [
+            Finding(codes[name], self.column, f"{n:,} {name.split()[-1]} {texts[name]}")
+            for name, n in self.counts.items()
+            if n and name in texts
+        ]
+
+    def spelled(
+        self, sets: Sequence[Sequence[Value]], *, rng: np.random.Generator | int | None = None
+    ) -> list[Any] | tuple[list[Value], list[Value]]:
+        """Other sets, one a record, in this column's form: texts, lists, or keys and items.
+
+        The keys of a long form name people, so they are not released: records get fresh numbers in random order. An
+        empty set of a long form is a row without item.
+
+        >>> from_delimited(["a;b"], delimiter=";").spelled([["salt; sea", "pepper"]])
+        ['"salt; sea";pepper']
+        """
+        if len(sets) != len(self):
+            raise BadInput(f"column {self.column!r} has {len(self):,} records; {len(sets):,} sets do not fit")
+        if self.form == "list":
+            return [list(items) for items in sets]
+        if self.form == "delimited":
+            return [_joined(items, self.delimiter, self.quote) for items in sets]
+        order = np.random.default_rng(rng).permutation(len(sets))
+        keys: list[Value] = []
+        found: list[Value] = []
+        for number, record in enumerate(order.tolist(), start=1):
+            items = list(sets[record]) or [None]
+            keys += [number] * len(items)
+            found += items
+        return keys, found
+
+
+def from_delimited(texts: Iterable[Any], *, delimiter: str = ",", quote: str = '"', column: str = "items") -> ItemSets:
+    """A column of delimited texts. Spaces around an item do not count; one with the delimiter inside stands in quotes.
+
+    >>> from_delimited(['"salt, sea",pepper', None]).sets()
+    [['pepper', 'salt, sea'], []]
+    """
+    if len(delimiter) != 1 or len(quote) != 1 or delimiter == quote:
+        raise BadInput(f"column {column!r}: delimiter and quote must be two different single characters")
+    cells: list[list[Any] | None] = []
+    for number, text in enumerate(texts, start=1):
+        if _is_missing(text):
+            cells.append(None)
+            continue
+        if isinstance(text, list | tuple | set | frozenset | np.ndarray):
+            raise BadInput(f"column {column!r}, record {number}: a list where a text is expected; it is a list column")
+        text = _text(text, column, number)
+        if quote not in text:
+            cells.append([item.strip() for item in text.split(delimiter)] if text.strip() else [])
+        else:
+            cells.append(_unquoted(text, delimiter, quote, column, number))
+    return _gathered(cells, column, "delimited", delimiter, quote)
+
+
+def from_lists(lists: Iterable[Any], *, column: str = "items") -> ItemSets:
+    """A column of lists, as Parquet, Arrow and Polars have them; None is a missing cell.
+
+    >>> from_lists([["flu", "cold"], [], None]).counts["empty sets"]
+    2
+    """
+    cells: list[list[Any] | None] = []
+    source = lists.to_pylist() if hasattr(lists, "to_pylist") else lists
+    for number, cell in enumerate(source, start=1):
+        if _is_missing(cell):
+            cells.append(None)
+        elif isinstance(cell, str | bytes) or not isinstance(cell, Iterable):
+            raise BadInput(
+                f"column {column!r}, record {number}: a single {type(cell).__name__} stands where a list is expected; "
+                "for texts give the delimiter"
+            )
+        else:
+            cells.append([_text(item, column, number) if isinstance(item, bytes) else item for item in cell])
+    return _gathered(cells, column, "list")
+
+
+def from_long(keys: Iterable[Value], items: Iterable[Any], *, column: str = "items") -> ItemSets:
+    """One row an item: rows with the same key are one record. A key whose only item is missing has an empty set.
+
+    >>> logs = from_long(["ann", "bob", "ann"], ["flights", "soup", "hotels"])
+    >>> logs.keys, logs.sets()
+    (('ann', 'bob'), [['flights', 'hotels'], ['soup']])
+    """
+    whose, what = list(keys), list(items)
+    if len(whose) != len(what):
+        raise BadInput(f"column {column!r}: {len(whose):,} keys do not fit {len(what):,} items")
+    lost = sum(_is_missing(key) for key in whose)
+    if lost:
+        raise BadInput(f"column {column!r}: {lost:,} rows have no key, so nobody knows whose they are; remove them")
+    records: dict[Value, list[Any]] = {}
+    missing = 0
+    for number, (key, item) in enumerate(zip(whose, what, strict=True), start=1):
+        held = records.setdefault(key, [])
+        if _is_missing(item):
+            missing += 1
+        else:
+            held.append(_text(item, column, number) if isinstance(item, bytes) else item)
+    return _gathered(list(records.values()), column, "long", keys=tuple(records), missing=missing)
+
+
+def _gathered(
+    cells: Sequence[list[Any] | None],
+    column: str,
+    form: Form,
+    delimiter: str = ",",
+    quote: str = '"',
+    keys: tuple[Value, ...] = (),
+    missing: int = 0,
+) -> ItemSets:
+    """Number the items in an order that does not depend on that of the records, and count what was odd."""
+    cleaned: list[dict[Value, None]] = []
+    counts = dict.fromkeys(COUNTED, 0)
+    counts["missing cells"] = missing
+    for number, cell in enumerate(cells, start=1):
+        if cell is None:
+            counts["missing cells"] += 1
+        kept: list[Value] = []
+        for item in cell or ():
+            item = item.strip() if isinstance(item, str) else item
+            if item == "" or _is_missing(item):
+                counts["blank items"] += 1
+            else:
+                kept.append(item)
+        try:
+            distinct = dict.fromkeys(kept)
+        except TypeError:
+            raise BadInput(f"column {column!r}, record {number}: an item is no single value but holds others") from None
+        counts["duplicate items"] += len(kept) - len(distinct)
+        counts["empty sets"] += not distinct
+        cleaned.append(distinct)
+    items = sorted({item for cell in cleaned for item in cell}, key=lambda item: (str(item), type(item).__name__))
+    place = {item: i for i, item in enumerate(items)}
+    starts = np.zeros(len(cleaned) + 1, dtype=np.int32)
+    np.cumsum([len(cell) for cell in cleaned], out=starts[1:])
+    codes = [np.sort(np.fromiter((place[item] for item in cell), np.int32, len(cell))) for cell in cleaned]
+    rows = Rows(starts, np.concatenate(codes) if codes else np.empty(0, np.int32))
+    return ItemSets(column, tuple(items), rows, form, delimiter, quote, keys, counts)
+
+
+def _unquoted(text: str, delimiter: str, quote: str, column: str, number: int) -> list[str]:
+    """Items of a text in which quotes occur. Only an item that begins with a quote is quoted: `5" pipe` is as it is."""
+    found = []
+    at, end = 0, len(text)
+    while at <= end:
+        while at < end and text[at].isspace() and text[at] != delimiter:
+            at += 1
+        if at < end and text[at] == quote:
+            item, at = _quoted(text, quote, at + 1)
+            while 0 <= at < end and text[at].isspace() and text[at] != delimiter:
+                at += 1
+            if at < 0 or (at < end and text[at] != delimiter):
+                raise BadInput(
+                    f"column {column!r}, record {number}: a quote is opened and not closed as it should be; double a "
+                    "quote that belongs to an item, or give another quote character"
+                )
+        else:
+            stop = text.find(delimiter, at)
+            stop = end if stop < 0 else stop
+            item, at = text[at:stop], stop
+        found.append(item.strip())
+        at += 1
+    return found
+
+
+def _quoted(text: str, quote: str, at: int) -> tuple[str, int]:
+    """A quoted item and the position after its closing quote, -1 where there is none."""
+    parts = []
+    while True:
+        stop = text.find(quote, at)
+        if stop < 0:
+            return "", -1
+        parts.append(text[at:stop])
+        if not text.startswith(quote, stop + 1):
+            return quote.join(parts), stop + 1
+        at = stop + 2
+
+
+def _joined(items: Sequence[Value], delimiter: str, quote: str) -> str:
+    def safe(item: Value) -> str:
+        text = str(item)
+        if delimiter in text or quote in text or "\n" in text or "\r" in text or text != text.strip():
+            return quote + text.replace(quote, 2 * quote) + quote
+        return text
+
+    return delimiter.join(map(safe, items))
+
+
+def _text(value: Any, column: str, number: int) -> str:
+    if isinstance(value, bytes):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError:
+            raise BadInput(
+                f"column {column!r}, record {number}: the bytes are not UTF-8 text; decode the column first"
+            ) from None
+    return str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    return (
+        value is None
+        or (isinstance(value, float) and math.isnan(value))
+        or type(value).__name__ in ("NAType", "NaTType")
+    )
