@@ -1,0 +1,112 @@
+"""Semantic noise for streams: records protected as they come, a batch or one at a time, in bounded memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import numpy as np
+
+from keepsense.counts import Counts, Value, encode
+from keepsense.errors import BadInput, UnknownConcept
+from keepsense.methods.perturb.noise import Distribution, check_noise, unit_errors
+from keepsense.methods.perturb.replace import Candidates
+from keepsense.methods.perturb.swap import Random
+from keepsense.semantics.attribute import Nominal
+from keepsense.semantics.mean import semantic_mean
+from keepsense.semantics.variance import semantic_variance
+
+
+class NoiseStream:
+    """Adds semantic noise to values as they arrive (SNA-1 or SNA-3 on the fly; Rodríguez-García 2017, Sec. 6.1, 8.3).
+
+    Mean and variance are learned once, from a sample of the column; afterwards every record is treated by itself, with
+    the distribution `add_noise` has. Sorted candidates are kept for the `remember` values used last. The same value
+    gets fresh noise each time: somebody who sends one query again and again lets it be guessed from the answers.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> topics = from_edges([("flu", "ill"), ("cold", "ill"), ("gout", "ill"), ("ill", "top"), ("jazz", "top")])
+    >>> sample = Counts.of({"query": ["flu", "cold", "jazz", "flu"]})
+    >>> stream = NoiseStream(sample, Nominal.of(sample, "query", distance("wu-palmer", topics)), 0.3, rng=1)
+    >>> [len(batch) for batch in stream.batches([["flu", "gout"], ["jazz"]])]
+    [2, 1]
+    """
+
+    def __init__(
+        self,
+        sample: Counts,
+        column: Nominal,
+        alpha: float,
+        *,
+        reference: Literal["mean", "root"] = "mean",
+        distribution: Distribution = "normal",
+        remember: int = 64,
+        rng: Random = None,
+    ) -> None:
+        check_noise(sample, [column], alpha)
+        if reference not in ("mean", "root"):
+            raise BadInput(f"reference = {reference!r}: a stream takes 'mean' or 'root'")
+        if remember < 1:
+            raise BadInput(f"remember = {remember!r}: at least one value must be remembered")
+        measure, _ = column.bound()
+        mean = semantic_mean(column, over="domain")
+        self.column = column
+        self.measure = measure
+        self.reference = mean.concept if reference == "mean" else measure.taxonomy.root
+        self.scale = float(np.sqrt(alpha * semantic_variance(column, mean)))
+        self.distribution = distribution
+        self.remember = remember
+        self.not_far_enough = 0
+        self.sign_dropped = 0
+        self._free = self.reference if reference == "mean" else None
+        self._away = measure.against_all(np.array([self.reference]))[0]
+        self._known: OrderedDict[int, Candidates] = OrderedDict()
+        self._rng = np.random.default_rng(rng)
+        own = dict(zip(column.values, column.bound()[1].tolist(), strict=True))
+        self._concepts: dict[Value, int] = own
+
+    def protect(self, values: Sequence[Value]) -> list[Value]:
+        """The batch with noise, in its order."""
+        distinct, codes = encode(values)
+        concepts = self._look_up(distinct)
+        errors = unit_errors(self.distribution, self._rng, len(codes), 1)[:, 0] * self.scale
+        out = np.empty(len(codes), dtype=np.int32)
+        for i, concept in enumerate(concepts):
+            mine = np.flatnonzero(codes == i)
+            drawn = self._candidates(concept).draw(errors[mine], concept, self._rng)
+            out[mine] = drawn.concepts
+            self.not_far_enough += drawn.short
+            self.sign_dropped += drawn.unsided
+        found, code = np.unique(out, return_inverse=True)
+        spelled = self.column.spell(found)
+        return [spelled[c] for c in code.tolist()]
+
+    def batches(self, stream: Iterable[Sequence[Value]]) -> Iterator[list[Value]]:
+        """Each batch with noise, as soon as it comes."""
+        for batch in stream:
+            yield self.protect(batch)
+
+    def _look_up(self, values: Sequence[Value]) -> list[int]:
+        taxonomy = self.measure.taxonomy
+        found = [self._concepts[v] if v in self._concepts else taxonomy.get(str(v)) for v in values]
+        concepts = [c for c in found if c is not None]
+        if len(concepts) < len(found):
+            raise UnknownConcept(
+                f"column {self.column.name!r}: {len(found) - len(concepts)} value(s) of the batch are no concept of "
+                f"{taxonomy.name!r}; map or drop them before they are protected"
+            )
+        return concepts
+
+    def _candidates(self, concept: int) -> Candidates:
+        known = self._known.get(concept)
+        if known is None:
+            row = self.measure.against_all(np.array([concept]))[0]
+            known = Candidates.of(row, concept, self._free, self._away)
+            self._known[concept] = known
+            if len(self._known) > self.remember:
+                self._known.popitem(last=False)
+        else:
+            self._known.move_to_end(concept)
+        return known
