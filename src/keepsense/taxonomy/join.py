@@ -20,11 +20,11 @@ from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_arrays
 from keepsense.taxonomy.core import PER_CONCEPT, Taxonomy
 from keepsense.taxonomy.loaders._cycles import closing_links
+from keepsense.taxonomy.loaders._source import listed
 from keepsense.taxonomy.text import normalise
 
 Match = Literal["label", "id", "none"]
 _NOT_UNIQUE = -2
-_SHOWN = 20
 
 
 def join(
@@ -252,8 +252,8 @@ class _Joined:
                 **self.taxonomies[0].info,
                 "joined": " + ".join(t.name for t in self.taxonomies),
                 "concepts matched": f"{self.matched}",
-                "concepts left apart as not unique": _listed(self.unsure),
-                "links given up to break cycles": _listed(given_up),
+                "concepts left apart as not unique": listed(self.unsure) or "0",
+                "links given up to break cycles": listed(given_up) or "0",
             },
         )
         return _with_senses(joined, self.taxonomies, self.places)
@@ -268,11 +268,6 @@ def _distinct(pairs: Sequence[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     _, first = np.unique(both, axis=0, return_index=True)
     kept = both[np.sort(first)]
     return kept[:, 0], kept[:, 1]
-
-
-def _listed(items: Sequence[str]) -> str:
-    more = f", and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
-    return f"{len(items)}: {', '.join(items[:_SHOWN])}{more}" if items else "0"
 
 
 # ---- what a source tells about names and concepts besides -----------------------------------------------------------

@@ -100,6 +100,12 @@ def clip(text: str, size: int = 60) -> str:
     return repr(text if len(text) <= size else text[: size - 3] + "...")
 
 
+def listed(items: Sequence[str], shown: int = 20) -> str:
+    """How many there are and the first few of them, for `info`; empty where there are none."""
+    more = f", and {len(items) - shown} more" if len(items) > shown else ""
+    return f"{len(items)}: {', '.join(items[:shown])}{more}" if items else ""
+
+
 def check_text(name: str, texts: Iterable[str]) -> None:
     """Refuse names that no file of ours could hold: NUL characters and half surrogate pairs (from escapes in JSON)."""
     for text in texts:

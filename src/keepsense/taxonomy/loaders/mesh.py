@@ -19,7 +19,7 @@ from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._cycles import closing_links
 from keepsense.taxonomy.loaders._safe_xml import bad_xml, check_xml
-from keepsense.taxonomy.loaders._source import PathLike, assemble, clip, file_path, head, read_text, unreadable
+from keepsense.taxonomy.loaders._source import PathLike, assemble, clip, file_path, head, listed, read_text, unreadable
 
 CATEGORIES = {
     "A": "Anatomy",
@@ -185,7 +185,7 @@ def _taxonomy(
             "source": file,
             "format": "MeSH",
             "descriptors without a place left out": len(descriptors) - len(kept),
-            "links given up to break cycles": ", ".join(given_up),
+            "links given up to break cycles": listed(given_up),
         },
     )
 
