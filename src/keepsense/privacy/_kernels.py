@@ -95,10 +95,10 @@ def transport(supply: Any, demand: Any, cost: Any) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _problem(
-    indices: Any, counts: Any, reference: Any, total: Any, stay: Any, matrix: Any
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], float]:
-    """Supplies, demands and costs of one class in whole numbers: its counts times the reference's total and back."""
+def _masses(
+    indices: Any, counts: Any, reference: Any, total: Any, stay: Any
+) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """What each value gives and takes in whole numbers: the class's counts times the reference's total and back."""
     size = np.int64(0)
     for e in range(len(indices)):
         size += counts[e]
@@ -113,13 +113,7 @@ def _problem(
             both = min(held[v], wanted[v])
             held[v] -= both
             wanted[v] -= both
-    give = np.flatnonzero(held > 0)
-    take = np.flatnonzero(wanted > 0)
-    cost = np.empty((len(give), len(take)), np.float64)
-    for i in range(len(give)):
-        for j in range(len(take)):
-            cost[i, j] = matrix[give[i], take[j]]
-    return held[give], wanted[take], cost, float(size) * float(total)
+    return held, wanted, float(size) * float(total)
 
 
 @njit(cache=True, nogil=True)
@@ -132,24 +126,42 @@ def transport_classes(
     found = np.zeros(classes, np.float64)
     for c in range(classes):
         lo, hi = starts[c], starts[c + 1]
-        supply, demand, cost, unit = _problem(indices[lo:hi], counts[lo:hi], reference, total, stay, matrix)
-        if unit > 0.0 and len(supply) > 0:
-            found[c] = transport(supply, demand, cost) / unit
+        held, wanted, unit = _masses(indices[lo:hi], counts[lo:hi], reference, total, stay)
+        give = np.flatnonzero(held > 0)
+        take = np.flatnonzero(wanted > 0)
+        if unit <= 0.0 or len(give) == 0:
+            continue
+        cost = np.empty((len(give), len(take)), np.float64)
+        for i in range(len(give)):
+            for j in range(len(take)):
+                cost[i, j] = matrix[give[i], take[j]]
+        found[c] = transport(held[give], wanted[take], cost) / unit
     return found
 
 
 @njit(cache=True, nogil=True)
-def _alone(supply: Any, demand: Any, cost: Any) -> float:
-    """Work if each supply could use every demand for itself: never more than the real work."""
+def _shipped(give: Any, take: Any, matrix: Any, near: Any, alone: Any) -> float:
+    """Work if each value ships to its nearest takers in turn.
+
+    With `alone` every value finds all takers fresh, which never costs more than the real work; without, takers fill
+    up, which is one way of doing it and never costs less.
+    """
+    open_ = take.copy()
     work = 0.0
-    for i in range(len(supply)):
-        left = supply[i]
-        for j in np.argsort(cost[i]):
-            part = min(left, demand[j])
-            work += part * cost[i, j]
-            left -= part
-            if left == 0:
-                break
+    for i in range(len(give)):
+        left = give[i]
+        if left == 0:
+            continue
+        for p in range(len(near)):
+            j = near[i, p]
+            part = min(left, take[j] if alone else open_[j])
+            if part > 0:
+                work += part * matrix[i, j]
+                left -= part
+                if not alone:
+                    open_[j] -= part
+                if left == 0:
+                    break
     return work
 
 
@@ -157,31 +169,25 @@ def _alone(supply: Any, demand: Any, cost: Any) -> float:
 def bound_classes(
     starts: Any, indices: Any, counts: Any, reference: Any, matrix: Any, stay: Any
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Bounds below and above the earth mover's distance of each class."""
-    classes = len(starts) - 1
+    """Bounds below and above the earth mover's distance of each class, from either side the better one."""
+    classes, m = len(starts) - 1, len(reference)
     total = reference.sum()
     low = np.zeros(classes, np.float64)
     high = np.zeros(classes, np.float64)
+    back = np.ascontiguousarray(matrix.T)
+    near = np.empty((m, m), np.int64)
+    near_back = np.empty((m, m), np.int64)
+    for v in range(m):
+        near[v] = np.argsort(matrix[v])
+        near_back[v] = np.argsort(back[v])
     for c in range(classes):
         lo, hi = starts[c], starts[c + 1]
-        supply, demand, cost, unit = _problem(indices[lo:hi], counts[lo:hi], reference, total, stay, matrix)
-        if unit <= 0.0 or len(supply) == 0:
-            continue
-        low[c] = max(_alone(supply, demand, cost), _alone(demand, supply, np.ascontiguousarray(cost.T))) / unit
-        work = 0.0
-        left = supply.sum()
-        b = len(demand)
-        for pair in np.argsort(cost.ravel()):
-            i, j = pair // b, pair % b
-            part = min(supply[i], demand[j])
-            if part > 0:
-                work += part * cost[i, j]
-                supply[i] -= part
-                demand[j] -= part
-                left -= part
-                if left == 0:
-                    break
-        high[c] = work / unit
+        held, wanted, unit = _masses(indices[lo:hi], counts[lo:hi], reference, total, stay)
+        if unit > 0.0:
+            there = _shipped(held, wanted, matrix, near, True)
+            low[c] = max(there, _shipped(wanted, held, back, near_back, True)) / unit
+            there = _shipped(held, wanted, matrix, near, False)
+            high[c] = min(there, _shipped(wanted, held, back, near_back, False)) / unit
     return low, high
 
 
@@ -192,29 +198,45 @@ def nearest_groups(
     """For each released tuple the least distance to an original tuple, and the records at that distance.
 
     `tables` holds one released x original matrix of distances a column, one after the other; `offsets` and `widths`
-    say where each begins and how many originals it has. `reach` is a distance known to occur: adding up stops as soon
-    as the best is out of reach.
+    say where each begins and how many originals it has. `reach` is a distance known to occur. Originals come sorted:
+    those with the same first columns share their sum, and once it is out of reach all of them are skipped.
     """
     rows, columns = released.shape
+    n = len(originals)
+    differs = np.zeros(n, np.int64)
+    after = np.empty((n, columns), np.int64)
+    for o in range(1, n):
+        while originals[o, differs[o]] == originals[o - 1, differs[o]]:
+            differs[o] += 1
+    for o in range(n - 1, -1, -1):
+        for j in range(columns):
+            after[o, j] = after[o + 1, j] if o + 1 < n and differs[o + 1] > j else o + 1
     least = np.empty(rows, np.float64)
     group = np.zeros(rows, np.int64)
     base = np.empty(columns, np.int64)
+    sums = np.zeros(columns + 1, np.float64)
     for r in range(rows):
         for j in range(columns):
             base[j] = offsets[j] + released[r, j] * widths[j]
         best = reach[r]
         near = np.int64(0)
-        for o in range(len(originals)):
-            far = 0.0
-            for j in range(columns):
-                far += tables[base[j] + originals[o, j]]
-                if far > best + noise:
+        o = 0
+        while o < n:
+            step = o + 1
+            inside = True
+            for j in range(differs[o], columns):
+                sums[j + 1] = sums[j] + tables[base[j] + originals[o, j]]
+                if sums[j + 1] > best + noise:
+                    step = after[o, j]
+                    inside = False
                     break
-            if far < best - noise:
-                best = far
-                near = weights[o]
-            elif far <= best + noise:
-                near += weights[o]
+            if inside:
+                if sums[columns] < best - noise:
+                    best = sums[columns]
+                    near = weights[o]
+                else:
+                    near += weights[o]
+            o = step
         least[r] = best
         group[r] = near
     return least, group

@@ -184,8 +184,8 @@ def bounds(
 ) -> tuple[Floats, Floats]:
     """Bounds below and above the exact distance, far cheaper than transport.
 
-    Below: each value ships to its nearest partners as if it were alone, once from either side. Above: the cheapest
-    pairs are served first.
+    Below: each value ships to its nearest takers as if it were alone. Above: one after the other does, and takers fill
+    up. Both are tried from either side, and the better bound is taken.
 
     >>> h = Histogram(("a", "b"), Rows.from_pairs([0], [0], 1), np.array([1]))
     >>> [x.tolist() for x in bounds(h, np.array([1, 1]), np.array([[0.0, 0.4], [0.4, 0.0]]))]

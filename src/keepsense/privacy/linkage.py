@@ -41,8 +41,8 @@ def record_linkage(
     dictionary (`cells.values`) to value j of the original's (`counts.values_of(column)`); suppressed values stand at
     the root of their taxonomy. Every record counts, the suppressed ones too.
 
-    The cost is distinct released tuples times distinct originals, compiled, cut short as soon as a record cannot be
-    among the nearest; rows are never compared.
+    The cost is at most distinct released tuples times distinct originals, compiled; originals that agree in their first
+    columns are left together as soon as they cannot be among the nearest. Rows are never compared.
 
     >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk"]})
     >>> from keepsense.recoding import Cut
@@ -73,7 +73,8 @@ def record_linkage(
     released, which = distinct_rows(cells.codes)
     reach = np.full(len(released), np.inf)
     np.minimum.at(reach, which, own)
-    best, group = nearest_groups(released, reach, originals, counts.weights, flat, offsets, width, noise)
+    order = np.lexsort(originals.T[::-1])
+    best, group = nearest_groups(released, reach, originals[order], counts.weights[order], flat, offsets, width, noise)
     hit = own <= best[which] + noise
     weight = cells.multiplicity / max(1, int(cells.multiplicity.sum()))
     return Linkage(float(weight @ (hit / group[which])), float(weight @ hit), float(weight @ group[which]))

@@ -16,22 +16,35 @@ def spread_mass(
     """For each original tuple the mass of all released tuples that may stand for it.
 
     `covers` holds one released x original table of flags a column, one after the other; `starts` and `widths` say where
-    each begins and how many originals it has.
+    each begins and how many originals it has. Originals come sorted and distinct: those that agree in their first
+    columns are skipped together.
     """
     rows, columns = originals.shape
+    differs = np.zeros(rows, np.int64)
+    after = np.empty((rows, columns), np.int64)
+    for x in range(1, rows):
+        while originals[x, differs[x]] == originals[x - 1, differs[x]]:
+            differs[x] += 1
+    for x in range(rows - 1, -1, -1):
+        for j in range(columns):
+            after[x, j] = after[x + 1, j] if x + 1 < rows and differs[x + 1] > j else x + 1
     found = np.zeros(rows, np.float64)
     base = np.empty(columns, np.int64)
     for g in range(len(released)):
         for j in range(columns):
             base[j] = starts[j] + released[g, j] * widths[j]
-        for x in range(rows):
+        x = 0
+        while x < rows:
+            step = x + 1
             fits = True
-            for j in range(columns):
+            for j in range(differs[x], columns):
                 if not covers[base[j] + originals[x, j]]:
+                    step = after[x, j]
                     fits = False
                     break
             if fits:
                 found[x] += share[g]
+            x = step
     return found
 
 

@@ -16,6 +16,8 @@ from keepsense.recoding import SUPPRESSED, Cells, Cuts
 Generalized = Cells | Cuts
 """A recoding that says for each tuple what it becomes."""
 
+_SMALL = 1 << 18
+
 Hierarchies = Mapping[str, Hierarchy]
 """Hierarchies by column."""
 
@@ -55,8 +57,13 @@ def pairs(counts: Counts, cells: Cells, name: str) -> Pairs:
     values, originals = cells.values[at], counts.values_of(name)
     hidden = np.zeros(len(cells.source), np.int64) if cells.suppressed is None else cells.suppressed.astype(np.int64)
     key = (hidden * len(originals) + counts.column(name)[cells.source]) * len(values) + cells.codes[:, at]
-    distinct, where = np.unique(key, return_inverse=True)
-    weights = np.bincount(where, cells.multiplicity, len(distinct)).astype(np.int64)
+    if len(originals) * len(values) < _SMALL:  # adding up is faster than sorting while there is room
+        dense = np.bincount(key, cells.multiplicity)
+        distinct = np.flatnonzero(dense)
+        weights = dense[distinct].astype(np.int64)
+    else:
+        distinct, where = np.unique(key, return_inverse=True)
+        weights = np.bincount(where, cells.multiplicity, len(distinct)).astype(np.int64)
     rest = distinct // len(values)
     width = max(1, len(originals))
     return Pairs(

@@ -54,7 +54,8 @@ def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchie
     """Kullback-Leibler divergence of the original table from what a reader of the release can make of it, in bits.
 
     The reader spreads each released record evenly over the combinations of leaves it may stand for, a suppressed one
-    over all of them, and adds up (Kifer and Gehrke 2006). The cost is distinct originals times classes, compiled.
+    over all of them, and adds up (Kifer and Gehrke 2006). The cost is at most distinct originals times classes,
+    compiled.
 
     >>> from keepsense.hierarchies import Hierarchy
     >>> from keepsense.recoding import Cuts
@@ -81,13 +82,14 @@ def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchie
     for j, width in enumerate(widths):
         share = share / np.maximum(width, 1)[codes[:, j]]
     table = counts.project(cells.names)
+    order = np.lexsort(table.codes.T[::-1])
     found = spread_mass(
-        table.codes,
+        table.codes[order],
         codes,
         share,
         np.concatenate(covers),
         np.array(starts[:-1], dtype=np.int64),
         np.array(leaves, dtype=np.int64),
     )
-    own = table.weights / max(1, table.total)
+    own = table.weights[order] / max(1, table.total)
     return float(own @ np.log2(own / found))

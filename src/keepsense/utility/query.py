@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.counts import Counts, Value
+from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.utility.basis import (
@@ -127,10 +127,12 @@ def query_error(
         sets[name] = found / np.maximum(found.sum(axis=1), 1)[:, None]
         places[name] = {value: i for i, value in enumerate(hierarchy.leaves)}
     total = counts.total
+    released, group = distinct_rows(cells.codes)
+    records = np.bincount(group, cells.multiplicity, len(released))
     errors = np.empty(len(queries))
     for i, query in enumerate(queries):
         true = counts.weights.astype(np.float64)
-        answer = cells.multiplicity.astype(np.float64)
+        answer = records
         for name, wanted in query.conditions.items():
             if name not in sets:
                 raise BadInput(f"a query asks about column {name!r}, which the recoding does not hold")
@@ -138,7 +140,7 @@ def query_error(
             true = true * there[counts.column(name)]
             asked = [places[name][value] for value in wanted if value in places[name]]
             share = sets[name][:, asked].sum(axis=1)
-            answer = answer * share[cells.codes[:, cells.names.index(name)]]
+            answer = answer * share[released[:, cells.names.index(name)]]
         count = float(true.sum())
         errors[i] = abs(float(answer.sum()) - count) / max(count, sanity * total)
     return QueryError(errors)
