@@ -208,11 +208,15 @@ def write(
 
 def _defused(column: str) -> str:
     """An apostrophe before what a spreadsheet would run; plain numbers such as -3 are left alone."""
+    return f"CASE WHEN {risky(column)} THEN '''' || {column} ELSE {column} END AS {column}"
+
+
+def risky(column: str) -> str:
+    """SQL that is true where a spreadsheet would run the text."""
     from keepsense.engines.duckdb import literal
 
     starts = f"strpos({literal(_FORMULA)}, left({column}, 1)) > 0"
-    risky = f"{column} <> '' AND {starts} AND TRY_CAST({column} AS DOUBLE) IS NULL"
-    return f"CASE WHEN {risky} THEN '''' || {column} ELSE {column} END AS {column}"
+    return f"{column} <> '' AND {starts} AND TRY_CAST({column} AS DOUBLE) IS NULL"
 
 
 def _write_elsewhere(engine: DuckDBEngine, sql: str, kind: str, part: str, writing: Writing) -> None:

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from keepsense.errors import BadInput, did_you_mean
 
@@ -149,3 +150,21 @@ def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
         part.replace(final)
     finally:
         part.unlink(missing_ok=True)
+
+
+def holds_formulas(engine: Any, table: Any, column: str) -> bool:
+    """Whether any text of a column would be run by a spreadsheet, so that it is defused on writing.
+
+    >>> from keepsense.engines import engine
+    >>> with engine() as duck:
+    ...     holds_formulas(duck, duck.read({"note": ["plain", "=1+1"]}), "note")
+    True
+    """
+    from keepsense.engines._duckdb_files import risky
+    from keepsense.engines.duckdb import quoted
+
+    kind = dict(zip(table.columns, table.types, strict=True))[column]
+    if kind.upper() not in ("VARCHAR", "TEXT"):
+        return False
+    found = engine.connection.sql(f"SELECT 1 FROM {table.name} WHERE {risky(quoted(column))} LIMIT 1").fetchall()
+    return bool(found)

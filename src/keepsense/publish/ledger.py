@@ -1,0 +1,95 @@
+"""The ledger of releases in a project folder: what left the house, so that later releases can be judged with it.
+
+Two releases of the same people can be intersected: somebody in a class of ten in both may be alone in what the two
+classes share. The ledger warns of that, and adds up budgets of differential privacy, which add up too.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from keepsense.errors import BadInput, Finding
+
+FILE = "ledger.jsonl"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One release: when, which file name, what was promised, which columns it holds, and the budget it used.
+
+    >>> Entry("2026-01-31", "people.csv", ("job",), [{"model": "k-anonymity", "k": 5}]).epsilon
+    0.0
+    """
+
+    date: str
+    file: str
+    columns: tuple[str, ...]
+    promises: list[dict[str, Any]]
+    method: str = ""
+    rows: int = 0
+    epsilon: float = 0.0
+    notes: list[str] = field(default_factory=list)
+
+
+def read_ledger(folder: Path) -> list[Entry]:
+    """Entries of a project folder's ledger, oldest first.
+
+    >>> read_ledger(Path("/nowhere"))
+    []
+    """
+    path = folder / FILE
+    if not path.exists():
+        return []
+    entries = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            data = json.loads(line)
+            entries.append(Entry(**{**data, "columns": tuple(data["columns"])}))
+        except (ValueError, KeyError, TypeError):
+            raise BadInput(f"{FILE}: line {number} of the ledger of releases is damaged; restore it") from None
+    return entries
+
+
+def add_entry(folder: Path, entry: Entry) -> None:
+    """Append an entry; the ledger only ever grows."""
+    with (folder / FILE).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+
+
+def warnings_for(entries: list[Entry], columns: tuple[str, ...]) -> list[Finding]:
+    """What earlier releases mean for one more with these columns.
+
+    >>> earlier = [Entry("2026-01-31", "people.csv", ("job", "age"), [])]
+    >>> warnings_for(earlier, ("job",))[0].code
+    'W401'
+    """
+    shared = [entry for entry in entries if set(entry.columns) & set(columns)]
+    found = []
+    if shared:
+        names = sorted(set().union(*(entry.columns for entry in shared)) & set(columns))
+        what = "1 earlier release holds" if len(shared) == 1 else f"{len(shared)} earlier releases hold"
+        found.append(
+            Finding(
+                "W401",
+                "ledger",
+                f"{what} some of the same columns ({', '.join(names)}); compared row by row they can reveal more than "
+                "each alone",
+            )
+        )
+    spent = sum(entry.epsilon for entry in entries)
+    if spent:
+        found.append(Finding("W402", "ledger", f"earlier releases have used a privacy budget of epsilon = {spent:g}"))
+    return found
+
+
+def today() -> str:
+    """Today's date in ISO form.
+
+    >>> len(today())
+    10
+    """
+    return datetime.date.today().isoformat()

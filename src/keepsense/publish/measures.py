@@ -1,0 +1,64 @@
+"""What a release is worth and what risk it leaves, as the numbers that go into its description and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from keepsense import utility as measures
+from keepsense.counts import Counts
+from keepsense.errors import KeepsenseError
+from keepsense.privacy import risk
+from keepsense.publish.plan import Plan
+from keepsense.recoding import Cells, Cuts, Recoding
+
+_MEASURES: dict[str, Callable[[Counts, Any, Any], float]] = {
+    "loss": lambda counts, rule, trees: measures.loss(counts, rule, trees),
+    "precision": lambda counts, rule, trees: measures.precision(counts, rule, trees),
+    "average class size": lambda counts, rule, trees: measures.average_class_size(counts, rule),
+    "discernibility": lambda counts, rule, trees: measures.discernibility(counts, rule),
+    "non-uniform entropy": lambda counts, rule, trees: measures.non_uniform_entropy(counts, rule, trees),
+}
+
+
+def measured_utility(plan: Plan, counts: Counts, rules: list[Recoding]) -> dict[str, float]:
+    """Losses of the quasi-identifiers by every measure that applies to the recoding.
+
+    >>> measured_utility.__name__
+    'measured_utility'
+    """
+    from keepsense.publish.techniques import technique
+
+    found: dict[str, float] = {}
+    if not technique(plan.project.method.name).truthful:
+        return found
+    trees = plan.hierarchies
+    for rule in rules:
+        if isinstance(rule, Cuts | Cells):
+            for name, measure in _MEASURES.items():
+                try:
+                    found[name] = float(measure(counts, rule, trees))
+                except KeepsenseError:
+                    continue  # a measure that does not apply, such as levels of released ranges, is left out
+    return found
+
+
+def measured_risk(plan: Plan, before: Counts, after: Counts) -> dict[str, dict[str, Any]]:
+    """Risk of re-identification before and after.
+
+    >>> measured_risk.__name__
+    'measured_risk'
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for when, counts in (("before", before), ("after", after)):
+        try:
+            measured = risk(counts)
+        except KeepsenseError:
+            continue  # nothing but suppressed records: nobody can be looked up
+        found[when] = {
+            "prosecutor, highest": measured.prosecutor_maximum,
+            "prosecutor, average": measured.prosecutor_average,
+            "marketer": measured.marketer,
+            "unique records": measured.sample_uniques,
+        }
+    return found

@@ -1,0 +1,199 @@
+"""The project file: what to protect, how, and where the release goes, in one TOML file. Every key is checked."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from keepsense.errors import BadInput, did_you_mean
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive", "person", "target", "weight"]
+Kind = Literal["nominal", "ordinal", "numeric", "date", "masked", "set"]
+
+
+class _Part(BaseModel):
+    """A section of the project file; keys it does not know are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Source(_Part):
+    """Where a table comes from; everything but the path is sniffed where it is not given.
+
+    >>> Source(path="people.csv").delimiter is None
+    True
+    """
+
+    path: str = Field(description="File, relative to the project file, or a postgresql:// address")
+    format: str | None = Field(None, description="csv, parquet, excel, jsonl, arrow, duckdb, sqlite or postgresql")
+    delimiter: str | None = Field(None, description="Delimiter of a CSV file")
+    quote: str | None = Field(None, description="Quote character of a CSV file")
+    encoding: str | None = Field(None, description="Encoding of a text file")
+    table: str | None = Field(None, description="Table of a database, or sheet of a workbook")
+
+
+class Column(_Part):
+    """What one column is, what it means and how it may be generalized.
+
+    >>> Column(role="quasi-identifier", kind="nominal", taxonomy="wordnet").missing
+    'category'
+    """
+
+    role: Role = Field("insensitive", description="What the column tells about people")
+    kind: Kind = Field("nominal", description="What its values are")
+    taxonomy: str | None = Field(None, description="wordnet, or a taxonomy file, that gives its words meaning")
+    domain: str | None = Field(None, description="Concept of the taxonomy below which all its values lie")
+    mapping: str | None = Field(None, description="Mapping file that says which concept each value means")
+    senses: Literal["first", "lesk", "joint"] = Field("joint", description="How senses are chosen")
+    distance: str = Field("wu-palmer", description="Semantic distance of its values")
+    hierarchy: str | None = Field(None, description="Hierarchy file, or auto to build one")
+    weight: Annotated[float, Field(gt=0, description="How much its loss counts")] = 1.0
+    missing: Literal["category", "wildcard"] = Field("category", description="What an empty cell is")
+    delimiter: str = Field(";", description="What separates the items of a set")
+    order: list[str] | None = Field(None, description="Values of an ordinal column, lowest first")
+
+
+class Method(_Part):
+    """The method by name, and its parameters.
+
+    >>> Method(name="optimal").parameters
+    {}
+    """
+
+    name: str = Field("optimal", description="Name of the method; `keepsense guide` lists them")
+    parameters: dict[str, Any] = Field(default_factory=dict, description="Parameters of the method")
+
+
+class Target(_Part):
+    """Where the release goes and how it is written.
+
+    >>> Target().suppression
+    0.0
+    """
+
+    folder: str = Field("release", description="Folder of the release, relative to the project file")
+    file: str | None = Field(None, description="Name of the released file; that of the source by default")
+    suppression: Annotated[float, Field(ge=0, le=1, description="Share of records that may be suppressed")] = 0.0
+    shuffle: bool = Field(True, description="Release the rows in random order")
+    spreadsheet_safe: bool = Field(True, description="Defuse text that a spreadsheet would run as a formula")
+    delimiter: str = Field(",", description="Delimiter of a released CSV file")
+
+
+class Project(_Part):
+    """A whole project file.
+
+    >>> project = Project.model_validate({
+    ...     "source": {"path": "people.csv"},
+    ...     "columns": {"job": {"role": "quasi-identifier", "taxonomy": "wordnet", "hierarchy": "auto"}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 5}],
+    ... })
+    >>> project.quasi_identifiers
+    ('job',)
+    """
+
+    source: Source
+    population: Source | None = Field(None, description="Table of everybody, for k-map, presence and journalist risk")
+    columns: dict[str, Column] = Field(default_factory=dict)
+    privacy: list[dict[str, Any]] = Field(default_factory=list, description="Promises, all of which must hold")
+    method: Method = Field(default_factory=lambda: Method.model_validate({}))
+    release: Target = Field(default_factory=lambda: Target.model_validate({}))
+    unlisted: Literal["refuse", "keep", "drop"] = Field("refuse", description="What happens to columns not listed here")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Project:
+        roles = [column.role for column in self.columns.values()]
+        for single in ("person", "weight"):
+            if roles.count(single) > 1:
+                raise ValueError(f"only one column can have the role {single}")
+        if not self.privacy:
+            raise ValueError("no promise is given; add a [[privacy]] section, for instance k-anonymity with k = 5")
+        for promise in self.privacy:
+            if "model" not in promise:
+                raise ValueError('every [[privacy]] section needs a model, for instance model = "k-anonymity"')
+        return self
+
+    def having(self, *roles: Role) -> tuple[str, ...]:
+        """Columns with one of the roles, in order."""
+        return tuple(name for name, column in self.columns.items() if column.role in roles)
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Columns by which people could be recognized."""
+        return self.having("quasi-identifier")
+
+
+def read_project(path: str | Path) -> Project:
+    """Read and check a project file; every complaint names the key and, where one is near, the valid one.
+
+    >>> read_project("/nowhere/keepsense.toml")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: keepsense.toml: there is no such project file; write one with `keepsense init`
+    """
+    file = Path(path)
+    if not file.is_file():
+        raise BadInput(f"{file.name}: there is no such project file; write one with `keepsense init`")
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise BadInput(f"{file.name}: the project file is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{file.name}: the project file is not valid TOML: {error}") from None
+    return check_project(data, file.name)
+
+
+def check_project(data: dict[str, Any], name: str = "project") -> Project:
+    """A project from plain data.
+
+    >>> check_project({"sorce": {"path": "x.csv"}})
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: project: unknown key 'sorce'. Did you mean source?
+    """
+    try:
+        return Project.model_validate(data)
+    except ValidationError as error:
+        found = error.errors()
+        # A misspelt section is missing under its right name too: the misspelling is what to mend.
+        strange = [e for e in found if e["type"] == "extra_forbidden"] or found
+        raise BadInput(f"{name}: {'; '.join(_complaint(e) for e in strange[:5])}") from None
+
+
+def _complaint(error: Any) -> str:
+    where = [str(part) for part in error["loc"]]
+    if error["type"] == "extra_forbidden":
+        valid = _keys(where[:-1])
+        inside = f" in [{'.'.join(where[:-1])}]" if len(where) > 1 else ""
+        return f"unknown key {where[-1]!r}{inside}.{did_you_mean(where[-1], valid)}"
+    if error["type"] == "missing":
+        return f"the key {'.'.join(where)} is missing"
+    if error["type"] == "literal_error":
+        expected = [part.strip(" '") for part in error["ctx"]["expected"].replace(" or ", ", ").split(",")]
+        given = str(error["input"])
+        return f"{'.'.join(where)} is {given!r}, but must be {', '.join(expected)}.{did_you_mean(given, expected)}"
+    message = str(error["msg"]).removeprefix("Value error, ")
+    return f"{'.'.join(where)}: {message}" if where else message
+
+
+def _keys(path: list[str]) -> list[str]:
+    """Valid keys of a section."""
+    sections: dict[str, type[BaseModel]] = {
+        "source": Source,
+        "population": Source,
+        "columns": Column,
+        "method": Method,
+        "release": Target,
+    }
+    return list((sections.get(path[0], Project) if path else Project).model_fields)
+
+
+def json_schema() -> dict[str, Any]:
+    """JSON schema of the project file, for editors.
+
+    >>> json_schema()["title"]
+    'Project'
+    """
+    return Project.model_json_schema()

@@ -1,0 +1,98 @@
+"""What goes into a release folder: the data, a public description of it, and, apart from both, the private recoding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from keepsense import __version__
+from keepsense.counts import Value
+from keepsense.engines.files import whole_file
+from keepsense.hierarchies import Hierarchy
+from keepsense.privacy import Verification
+from keepsense.publish.plan import Plan
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
+
+DESCRIPTION = "release.json"
+PRIVATE = "private"
+
+
+def describe_release(
+    plan: Plan,
+    recodings: list[Recoding],
+    verification: Verification,
+    utility: Mapping[str, Any],
+    risk: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The public description: what was promised, how it was made, what is lost, what risk is left. No seed, no path.
+
+    >>> describe_release.__name__
+    'describe_release'
+    """
+    project = plan.project
+    secret = {"seed", "rng"}
+    return {
+        "keepsense": __version__,
+        "promises": [m.promise() for m in plan.models],
+        "in words": [m.describe() for m in plan.models],
+        "method": {
+            "name": project.method.name,
+            "parameters": {k: v for k, v in project.method.parameters.items() if k not in secret},
+        },
+        "columns": {
+            name: {"role": column.role, "kind": column.kind}
+            for name, column in project.columns.items()
+            if name not in plan.dropped
+        },
+        "removed columns": len(plan.dropped),
+        "suppression limit": project.release.suppression,
+        "records": verification.records,
+        "classes": verification.classes,
+        "suppressed records": verification.suppressed,
+        "verified": verification.ok,
+        "hierarchies": _released_hierarchies(plan, recodings),
+        "utility": dict(utility),
+        "risk": dict(risk),
+    }
+
+
+def _released_hierarchies(plan: Plan, recodings: list[Recoding]) -> dict[str, list[list[Value]]]:
+    """Each released label and what lies above it: enough to read the data, nothing below the released cut."""
+    found: dict[str, list[list[Value]]] = {}
+    for rule in recodings:
+        if isinstance(rule, Cuts):
+            released = {cut.name: (set(cut.outputs), cut.level) for cut in rule.cuts}
+        elif isinstance(rule, Cells):
+            released = {name: (set(values), None) for name, values in zip(rule.names, rule.values, strict=True)}
+        else:
+            continue
+        for name, (labels, level) in released.items():
+            hierarchy = plan.hierarchies.get(name) if name in plan.quasi_identifiers and _truthful(plan) else None
+            if hierarchy is not None:
+                found[name] = _above(hierarchy, labels - {SUPPRESSED}, level)
+    return found
+
+
+def _truthful(plan: Plan) -> bool:
+    from keepsense.publish.techniques import technique
+
+    return technique(plan.project.method.name).truthful
+
+
+def _above(hierarchy: Hierarchy, labels: set[Value], level: int | None) -> list[list[Value]]:
+    rows: dict[tuple[Value, ...], None] = {}
+    for row in hierarchy.rows():
+        for lv, label in enumerate(row):
+            if label in labels and (level is None or lv == level):
+                rows[tuple(row[lv:])] = None
+                break
+    return [list(row) for row in rows]
+
+
+def write_description(folder: Path, description: Mapping[str, Any]) -> None:
+    """Write `release.json`; it appears only when it is whole."""
+    text = json.dumps(description, ensure_ascii=False, indent=2, default=str)
+    with whole_file(folder / DESCRIPTION) as part:
+        part.write_text(text + "\n", encoding="utf-8")

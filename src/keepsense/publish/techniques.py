@@ -1,0 +1,162 @@
+"""Methods by the names project files use: each turns a plan into recodings, and says what kind of release it makes."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.progress import Listener
+from keepsense.publish.plan import Plan
+from keepsense.recoding import Recoding
+
+
+@dataclass(frozen=True)
+class Technique:
+    """A method a project file can name: what it does in a few words, whether its output stays true, and how to run it.
+
+    >>> technique("optimal").truthful
+    True
+    """
+
+    name: str
+    summary: str
+    truthful: bool
+    run: Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]
+
+
+_FOUND: dict[str, Technique] = {}
+
+
+def _register(name: str, summary: str, *, truthful: bool) -> Callable[[Any], Any]:
+    def keep(function: Any) -> Any:
+        _FOUND[name] = Technique(name, summary, truthful, function)
+        return function
+
+    return keep
+
+
+def techniques() -> dict[str, Technique]:
+    """Every method a project file can name.
+
+    >>> "optimal" in techniques()
+    True
+    """
+    return dict(_FOUND)
+
+
+def technique(name: str) -> Technique:
+    """A method by name.
+
+    >>> technique("optimol")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: no method is called 'optimol'. Did you mean optimal?
+    """
+    found = _FOUND.get(name)
+    if found is None:
+        raise BadInput(f"no method is called {name!r}.{did_you_mean(name, _FOUND)}")
+    return found
+
+
+def call(function: Callable[..., Any], parameters: Mapping[str, Any], *given: Any, **fixed: Any) -> Any:
+    """Call a method with a project file's parameters; one it does not take is refused with the nearest as a hint."""
+    takes = {n for n, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
+    open_to = sorted(takes - set(fixed) - {"counts", "hierarchies", "models", "listener", "rng"})
+    for name in parameters:
+        if name not in open_to:
+            hint = did_you_mean(name, open_to)
+            raise BadInput(f"the method takes no parameter {name!r}; it takes {', '.join(open_to) or 'none'}.{hint}")
+    return function(*given, **{k: v for k, v in fixed.items() if k in takes}, **parameters)
+
+
+def _generalize(module: str, function: str) -> Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]:
+    def run(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+        from importlib import import_module
+
+        method = getattr(import_module(f"keepsense.methods.generalize.{module}"), function)
+        targets = plan.project.having("target")
+        fixed: dict[str, Any] = {
+            "models": plan.models,
+            "suppression": plan.project.release.suppression,
+            "listener": listener,
+            "numbers": [n for n in plan.quasi_identifiers if plan.column(n).kind == "numeric"],
+        }
+        if targets:
+            fixed["target"] = targets[0]
+        takes = inspect.signature(method).parameters
+        if "target" in takes and takes["target"].default is inspect.Parameter.empty and not targets:
+            raise BadInput('this method needs a column with the role "target"')
+        overridden = {k: v for k, v in fixed.items() if k not in parameters}
+        return [call(method, parameters, plan.counts, plan.hierarchies, **overridden)]
+
+    return run
+
+
+for _name, _module, _function, _summary in (
+    ("optimal", "optimal", "optimal", "one level a column, the node of least loss, proven"),
+    ("incognito", "incognito", "incognito", "one level a column, all safe nodes, built from subsets of columns"),
+    ("samarati", "samarati", "samarati", "one level a column, the lowest safe height by binary search"),
+    ("datafly", "datafly", "datafly", "one level a column, raised step by step where values are most diverse"),
+    ("mu-argus", "mu_argus", "mu_argus", "generalize and suppress by rare combinations of a few columns"),
+    ("bottom-up", "bottom_up", "bottom_up", "merge branches from the leaves, for classification"),
+    ("top-down", "top_down", "top_down", "specialize branches from the top, for classification"),
+    ("mondrian", "mondrian", "mondrian", "divide the records at medians"),
+    ("infogain mondrian", "infogain_mondrian", "infogain_mondrian", "divide where a class column is best told"),
+    ("lsd mondrian", "lsd_mondrian", "lsd_mondrian", "divide where a numeric target varies least"),
+    ("semantic mondrian", "semantic_mondrian", "semantic_mondrian", "divide where least meaning is lost"),
+    ("local recoding", "local", "local_recoding", "every class of records at levels of its own"),
+):
+    _register(_name, _summary, truthful=True)(_generalize(_module, _function))
+
+
+def _attributes(plan: Plan) -> tuple[Any, list[Any]]:
+    """Counts of the columns to perturb, and what each of them means."""
+    from keepsense.semantics import distance
+    from keepsense.semantics.attribute import Nominal, Ordered
+
+    counts = plan.count(plan.quasi_identifiers)
+    found: list[Any] = []
+    for name in plan.quasi_identifiers:
+        column = plan.column(name)
+        if column.kind in ("numeric", "ordinal"):
+            found.append(Ordered.of(counts, name))
+            continue
+        rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
+        mapping = plan.mapping(name, rows)
+        if mapping.unmapped:
+            raise BadInput(
+                f"column {name!r} has {len(mapping.unmapped)} value(s) in no taxonomy; map them in a mapping file first"
+            )
+        judge = distance(column.distance, plan.taxonomy(name))
+        found.append(Nominal.of(counts, name, judge, concepts=mapping.concepts))
+    return counts, found
+
+
+@_register("rank swapping", "swap values between records whose values mean nearly the same", truthful=False)
+def _swap(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    from keepsense.methods.perturb.swap import swap_by_clusters
+
+    counts, attributes = _attributes(plan)
+    cells = call(swap_by_clusters, parameters, counts, attributes, rng=plan.rng, listener=listener)
+    return [cells.bound(counts)]
+
+
+@_register("strict rank swapping", "permute values inside groups of k: bounds re-identification by 1/k", truthful=False)
+def _swap_strictly(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    from keepsense.methods.perturb.strict import swap_in_groups
+
+    counts, attributes = _attributes(plan)
+    cells = call(swap_in_groups, parameters, counts, attributes, rng=plan.rng, listener=listener)
+    return [cells.bound(counts)]
+
+
+@_register("noise", "replace values by others at a random semantic distance", truthful=False)
+def _noise(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    from keepsense.methods.perturb.noise import add_noise
+
+    counts, attributes = _attributes(plan)
+    cells = call(add_noise, parameters, counts, attributes, rng=plan.rng, listener=listener)
+    return [cells.bound(counts)]
