@@ -143,7 +143,7 @@ def hierarchies(draw: st.DrawFn, name: str, rooted: bool = True) -> Hierarchy:
         else:
             place = {g: draw(st.integers(0, len(groups) - 1)) for g in groups}
         levels.append([place[g] for g in levels[-1]])
-    rows = [tuple([f"{name}{leaf}", *(f"{name}{step}:{levels[step][leaf]}" for step in range(1, height + 1))])
+    rows = [(f"{name}{leaf}", *(f"{name}{step}:{levels[step][leaf]}" for step in range(1, height + 1)))
             for leaf in range(n)]  # fmt: skip
     return Hierarchy.of_rows(rows, name=name)
 

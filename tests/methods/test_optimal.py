@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.lattice_reference import judge, nodes_of, tables, value
 
 from keepsense.counts import Counts
 from keepsense.errors import Infeasible
@@ -26,8 +27,6 @@ from keepsense.privacy import (
     TCloseness,
     XYAnonymity,
 )
-
-from tests.methods.lattice_reference import judge, nodes_of, tables, value
 
 MODELS: list[list[Model]] = [
     [KAnonymity(2)],

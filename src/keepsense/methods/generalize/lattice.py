@@ -21,10 +21,21 @@ from keepsense.counts import Counts, Histogram
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.generalize._lattice.objective import MEASURES, LossTables, Measure, Objective, objective
 from keepsense.methods.generalize._lattice.requirement import Requirement, requirement
+from keepsense.methods.generalize._lattice.semantic import semantic_tables
 from keepsense.methods.generalize._lattice.space import Node, Space, prepare
-from keepsense.privacy import Model, decide, needed_columns
+from keepsense.privacy import KAnonymity, Model, decide, needed_columns
 
-__all__ = ["MEASURES", "MEMORY", "LatticeSearch", "LossTables", "Measure", "Node", "Verdict"]
+__all__ = [
+    "MEASURES",
+    "MEMORY",
+    "LatticeSearch",
+    "LossTables",
+    "Measure",
+    "Node",
+    "Verdict",
+    "promised",
+    "semantic_tables",
+]
 
 MEMORY = 400 * 2**20
 """Bytes that stored class tables may take."""
@@ -192,3 +203,13 @@ class LatticeSearch:
 def _words(histogram: Histogram) -> int:
     """64-bit words that hold one bit for each value."""
     return -(-len(histogram.values) // 64)
+
+
+def promised(models: Sequence[Model] | None, k: int | None) -> list[Model]:
+    """The models asked for; `k` is short for k-anonymity.
+
+    >>> promised(None, 5)
+    [KAnonymity(k=5)]
+    """
+    found = [] if k is None else [KAnonymity(k)]
+    return [*found, *(models or ())]

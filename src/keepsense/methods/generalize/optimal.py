@@ -18,11 +18,10 @@ import numpy as np
 from keepsense.counts import Counts
 from keepsense.errors import Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._lattice.objective import Measure
 from keepsense.methods.generalize._lattice.result import infeasible, recoding
 from keepsense.methods.generalize._lattice.walking import classified, find_best
-from keepsense.methods.generalize.lattice import LatticeSearch
-from keepsense.privacy import KAnonymity, Model
+from keepsense.methods.generalize.lattice import LatticeSearch, Measure, promised
+from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
 
@@ -72,13 +71,3 @@ def optimal(
     found = recoding(search, best.node, "optimal", **info)
     emit(listener, "chosen", search.space.size, search.space.size, node=found.info["node"], loss=found.info["loss"])
     return found
-
-
-def promised(models: Sequence[Model] | None, k: int | None) -> list[Model]:
-    """The models asked for; `k` is short for k-anonymity.
-
-    >>> promised(None, 5)
-    [KAnonymity(k=5)]
-    """
-    found = [] if k is None else [KAnonymity(k)]
-    return [*found, *(models or ())]

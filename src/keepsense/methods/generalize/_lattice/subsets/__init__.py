@@ -1,0 +1,1 @@
+"""Lattices of subsets of the columns, as Incognito walks them."""
