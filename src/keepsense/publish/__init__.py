@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from keepsense.publish.project import Project as Project
     from keepsense.publish.project import read_project as read_project
-    from keepsense.publish.run import Outcome as Outcome
-    from keepsense.publish.run import run as run
+    from keepsense.publish.pipeline import Outcome as Outcome
+    from keepsense.publish.pipeline import run as run
 
 _PUBLIC = {
     "Project": "keepsense.publish.project",
     "read_project": "keepsense.publish.project",
-    "run": "keepsense.publish.run",
-    "Outcome": "keepsense.publish.run",
+    "run": "keepsense.publish.pipeline",
+    "Outcome": "keepsense.publish.pipeline",
 }
 __all__ = ["Outcome", "Project", "read_project", "run"]
 
