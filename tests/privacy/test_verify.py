@@ -251,6 +251,8 @@ def test_promises_about_a_mechanism():
     ("promise", "message"),
     [
         ({"model": "k-anonymity"}, "lacks its parameter 'k'"),
+        ({"model": "k-anonymity", "k": "many"}, "no number"),
+        ({"model": "t-closeness", "t": None, "column": "disease"}, "no number"),
         ({"model": "l-diversity", "l": 2, "column": "no"}, "not in the release"),
         ({"model": "l-diversity", "form": "odd", "l": 2, "column": "disease"}, "no form"),
         ({"model": "t-closeness", "t": 0.1, "column": "disease", "ground": "hierarchical"}, "evidence"),

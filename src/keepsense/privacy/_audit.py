@@ -202,6 +202,8 @@ class Audit:
             return Check(promise, elsewhere, reason="" if elsewhere else str(unseen))
         except KeyError as key:
             return Check(promise, False, reason=f"the promise lacks its parameter {key}")
+        except (TypeError, ValueError):
+            return Check(promise, False, reason="a parameter of the promise is no number")
         if not found.holds and promise.get("about") == "mechanism":
             hint = "a promise about a mechanism is not visible in a file; check the recoding"
             return Check(promise, elsewhere, reason="" if elsewhere else hint)
@@ -312,13 +314,15 @@ class Audit:
 
     # ---- remarks ---------------------------------------------------------------------------------------------------
 
-    def remarks(self) -> list[Finding]:
-        """What a publisher should look at though no promise is broken."""
+    def remarks(self, k: int) -> list[Finding]:
+        """What a publisher should look at though no promise is broken; `k` is the largest one promised."""
         found = []
-        if 0 < self.suppressed < 5:
+        if 0 < self.suppressed < k:
             found.append(
                 Finding(
-                    "W211", "release", f"only {self.suppressed} record(s) are suppressed; they stand out, drop them"
+                    "W211",
+                    "release",
+                    f"only {self.suppressed} record(s) are suppressed, fewer than {k}; better drop them",
                 )
             )
         blank = self.missing == "wildcard" and self._one(

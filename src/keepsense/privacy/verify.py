@@ -59,7 +59,8 @@ class Verification:
 
     def __str__(self) -> str:
         verdict = "verified" if self.ok else "NOT verified"
-        lines = [f"{verdict}: {self.records:,} records, {self.classes:,} classes, {self.suppressed:,} suppressed"]
+        classes = f"{self.classes:,} class{'' if self.classes == 1 else 'es'}"
+        lines = [f"{verdict}: {self.records:,} records, {classes}, {self.suppressed:,} suppressed"]
         return "\n".join(lines + [str(finding) for finding in self.findings])
 
 
@@ -129,7 +130,7 @@ def verify(
             elsewhere = spelled.get("model") in tuple(checked_elsewhere)
             checks.append(audit.check(spelled, {**data, **known}, elsewhere))
             findings += _found(checks[-1])
-        findings += audit.remarks()
+        findings += audit.remarks(max((k for c in checks if isinstance(k := c.promise.get("k"), int)), default=0))
         examples = audit.examples(5) if show_values else ()
         ok = not any(finding.is_error for finding in findings)
         return Verification(

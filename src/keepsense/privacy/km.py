@@ -1,0 +1,188 @@
+"""The promise about sets that whoever knows a few items of a person still finds enough people: k^m-anonymity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Ints, Rows
+from keepsense.counts import Histogram
+from keepsense.errors import Infeasible
+from keepsense.privacy.base import Flags, Model, Weights, histogram_of, unless_empty, whole_number
+
+_BLOCK = 1 << 21
+_MOST = 1 << 29
+
+
+@dataclass(frozen=True)
+class KmAnonymity(Model):
+    """Any m items or fewer that occur together occur together in at least k records (Terrovitis et al. 2008).
+
+    For set-valued columns, where nobody can say which items are quasi-identifying: an attacker who knows up to m items
+    of a person finds at least k records that hold them. A class is a distinct released set; `column` names the
+    histogram that counts its items. `satisfied` marks the sets in which every such combination is frequent enough;
+    suppressing others lowers frequencies, so `holds` decides for what is kept. It says nothing of an attacker who
+    knows more than m items: a set need not be shared as a whole.
+
+    >>> baskets = Histogram(("milk", "tea"), Rows.from_pairs([0, 0, 1], [0, 1, 0], 2), np.ones(3, np.int64))
+    >>> KmAnonymity(2, 1, "basket").satisfied(np.array([1, 4]), {"basket": baskets}).tolist()
+    [False, True]
+    """
+
+    k: int
+    m: int
+    column: str
+    name: ClassVar[str] = "k^m-anonymity"
+    per_class: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        whole_number("k", self.k, 1, self.name)
+        whole_number("m", self.m, 1, self.name)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The set-valued column."""
+        return (self.column,)
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether every combination of up to m items of each set occurs at least k times."""
+        items = histogram_of(histograms, self.column, len(class_weights), self.name)
+        bad = np.zeros(len(class_weights), dtype=np.bool_)
+        for rare in rare_itemsets(items.rows, class_weights, self.k, self.m):
+            bad[rare.holders] = True
+        return unless_empty(~bad, class_weights)
+
+    def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
+        """Whether no combination of up to m items is rare among the sets that are kept."""
+        weights = class_weights if kept is None else np.where(kept, class_weights, 0)
+        return bool(self.satisfied(weights, histograms).all())
+
+    def promise(self) -> dict[str, Any]:
+        """The promise as plain data."""
+        return {"model": self.name, "k": int(self.k), "m": int(self.m), "column": self.column}
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        items = "item" if self.m == 1 else f"{self.m} items or fewer"
+        return f"Any {items} of {self.column} that occur together do so in at least {self.k} records."
+
+
+@dataclass(frozen=True, eq=False)
+class Rare:
+    """Combinations of one size that occur, but in too few records: a row each, how often, and the sets holding any.
+
+    >>> Rare(np.array([[1, 2]]), np.array([3]), np.array([0])).itemsets.tolist()
+    [[1, 2]]
+    """
+
+    itemsets: Ints
+    support: NDArray[np.int64]
+    holders: NDArray[np.int64]
+
+
+def rare_itemsets(rows: Rows, weights: Weights, k: int, m: int) -> Iterator[Rare]:
+    """Combinations of 1 to m items held by at least one and fewer than k records, size by size.
+
+    Those that contain a smaller rare one are rare too and left out, so only items that are frequent by themselves are
+    combined. Refused where a set is so large that its combinations cannot be counted.
+
+    >>> sets = Rows.from_pairs([0, 0, 1, 1, 2], [0, 1, 0, 2, 0], 3)
+    >>> [rare.itemsets.tolist() for rare in rare_itemsets(sets, np.ones(3, np.int64), 2, 2)]
+    [[[1], [2]], []]
+    """
+    there = weights > 0
+    entry = there[rows.row_of()]
+    size = int(rows.indices.max(initial=-1)) + 1
+    support = np.bincount(rows.indices[entry], weights[rows.row_of()[entry]], size).astype(np.int64)
+    rare = np.flatnonzero((support > 0) & (support < k))
+    bad = np.unique(rows.row_of()[entry & np.isin(rows.indices, rare)])
+    yield Rare(rare[:, None].astype(np.int32), support[rare], bad.astype(np.int64))
+    kept = entry & (support[rows.indices] >= k)
+    frequent = Rows.from_pairs(rows.row_of()[kept], rows.indices[kept], len(rows))
+    known: list[Ints] = []
+    for number in range(2, m + 1):
+        found, times = _counted(frequent, weights, number)
+        few = found[times < k]
+        fresh = few[~_contain_any(few, known)]
+        yield Rare(fresh, times[times < k][~_contain_any(few, known)], _holders(frequent, weights, fresh))
+        known.append(fresh)
+
+
+def _counted(rows: Rows, weights: Weights, number: int) -> tuple[Ints, NDArray[np.int64]]:
+    """Every combination of `number` items that occurs, sorted, and the records that hold it."""
+    total = sum(comb(int(s), number) for s in rows.sizes.tolist())
+    if total > _MOST:
+        raise Infeasible(
+            f"k^m-anonymity: the sets hold {total:,} combinations of {number} items, too many to count",
+            relax=("a smaller m", "generalize or split the largest sets first"),
+        )
+    keys = np.empty((0, number), dtype=np.int32)
+    times = np.empty(0, dtype=np.int64)
+    for some, row in _combined(rows, number):
+        live = weights[row] > 0
+        all_keys = np.concatenate([keys, some[live]])
+        all_times = np.concatenate([times, weights[row[live]]])
+        keys, where = _unique_rows(all_keys)
+        times = np.bincount(where, all_times, len(keys)).astype(np.int64)
+    return keys, times
+
+
+def _combined(rows: Rows, number: int) -> Iterator[tuple[Ints, NDArray[np.int64]]]:
+    """Combinations of the items of each row, sorted within, in blocks; and the row of each."""
+    sizes = rows.sizes
+    for size in np.unique(sizes[sizes >= number]).tolist():
+        which = np.flatnonzero(sizes == size)
+        items = np.sort(rows.gather(which.astype(np.int32)).reshape(len(which), size), axis=1)
+        choices = combinations(range(size), number)
+        while True:
+            picks = np.array([p for p, _ in zip(choices, range(max(1, _BLOCK // len(which))), strict=False)])
+            if not len(picks):
+                break
+            yield items[:, picks].reshape(-1, number), np.repeat(which, len(picks))
+
+
+def _unique_rows(table: Ints) -> tuple[Ints, NDArray[np.int64]]:
+    """Distinct rows, sorted, and which of them each row is."""
+    if not len(table):
+        return table, np.empty(0, dtype=np.int64)
+    width = int(table.max()) + 1
+    if width ** table.shape[1] < 2**62:
+        key = np.zeros(len(table), dtype=np.int64)
+        for column in table.T:
+            key = key * width + column
+        _, first, where = np.unique(key, return_index=True, return_inverse=True)
+        return table[first], where
+    found, where = np.unique(table, axis=0, return_inverse=True)
+    return found, where.reshape(-1)
+
+
+def _contain_any(table: Ints, known: list[Ints]) -> Flags:
+    """Whether each combination contains one of the smaller ones."""
+    found = np.zeros(len(table), dtype=np.bool_)
+    for smaller in known:
+        if not len(smaller) or not len(table):
+            continue
+        listed = {tuple(row) for row in smaller.tolist()}
+        for pick in combinations(range(table.shape[1]), smaller.shape[1]):
+            found |= np.fromiter((tuple(row) in listed for row in table[:, pick].tolist()), np.bool_, len(table))
+    return found
+
+
+def _holders(rows: Rows, weights: Weights, itemsets: Ints) -> NDArray[np.int64]:
+    """Rows that hold at least one of the combinations."""
+    if not len(itemsets):
+        return np.empty(0, dtype=np.int64)
+    listed = {tuple(row) for row in itemsets.tolist()}
+    held: list[NDArray[np.int64]] = []
+    for some, row in _combined(rows, itemsets.shape[1]):
+        keys, where = _unique_rows(some)
+        hit = np.fromiter((tuple(key) in listed for key in keys.tolist()), np.bool_, len(keys))
+        held.append(np.unique(row[hit[where]]))
+    found = np.unique(np.concatenate(held)) if held else np.empty(0, dtype=np.int64)
+    return found[weights[found] > 0]
