@@ -3,11 +3,15 @@
 Ayala-Rivera et al. 2017 (Sec. 4.3) make a test bed of 100 hierarchies for each column: an ideal one, taken from the
 taxonomy, and others perturbed by removing levels, aggregating nodes in different groups, and replacing ancestors by
 other terms within a boundary of similarity. The paper gives no recipe; here each hierarchy of the test bed gets a
-strength between 0 and 1, which decides how many levels go, how many labels change their group and how far a
-replacement may lie, so that the test bed spreads from the ideal to the poor.
+strength s between 0 and 1, so that the test bed spreads from the ideal to the poor: up to s/2 of the levels go, s/2 of
+the labels of every level change their group, and s of the ancestors are replaced by concepts no farther than s times
+the boundary. Each kind of perturbation can be had alone.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +24,8 @@ from keepsense.hierarchies.core import Hierarchy, assemble
 from keepsense.hierarchies.facets import inner_concepts, replace_concepts
 from keepsense.semantics.base import Distance
 
+Perturbation = Literal["levels", "groups", "ancestors"]
+PERTURBATIONS: tuple[Perturbation, ...] = ("levels", "groups", "ancestors")
 _TRIES = 30
 
 
@@ -136,10 +142,11 @@ def perturb(
     namer: Namer,
     *,
     strength: float,
+    kinds: Collection[Perturbation] = PERTURBATIONS,
     boundary: float = 0.8,
     rng: np.random.Generator | int | None = None,
 ) -> Hierarchy:
-    """Apply the three perturbations together, each as hard as the strength says (0 changes nothing).
+    """Apply the perturbations together, as hard as the strength says (0 changes nothing).
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -150,14 +157,18 @@ def perturb(
     """
     if not 0 <= strength <= 1:
         raise BadInput(f"{hierarchy.name}: the strength of a perturbation lies between 0 and 1, not {strength!r}")
-    if strength == 0:
-        return hierarchy
+    strange = set(kinds) - set(PERTURBATIONS)
+    if strange or not kinds:
+        raise BadInput(f"{hierarchy.name}: perturbations are {', '.join(PERTURBATIONS)}; give at least one of them")
     draw = np.random.default_rng(rng)
-    made = drop_levels(hierarchy, round(strength * draw.random() * (hierarchy.height - 1)), rng=draw)
-    made = regroup(made, strength * draw.random(), rng=draw)
-    return replace_ancestors(
-        made, neighbours, namer, share=strength * draw.random(), boundary=strength * boundary, rng=draw
-    )
+    made = hierarchy
+    if "levels" in kinds:
+        made = drop_levels(made, round(strength * draw.random() * (made.height - 1) / 2), rng=draw)
+    if "groups" in kinds and strength:
+        made = regroup(made, strength / 2, rng=draw)
+    if "ancestors" in kinds and strength:
+        made = replace_ancestors(made, neighbours, namer, share=strength, boundary=strength * boundary, rng=draw)
+    return made
 
 
 def make_test_bed(
@@ -165,6 +176,7 @@ def make_test_bed(
     distance: Distance,
     *,
     wanted: int = 100,
+    kinds: Collection[Perturbation] = PERTURBATIONS,
     boundary: float = 0.8,
     rng: np.random.Generator | int | None = None,
 ) -> list[Hierarchy]:
@@ -188,7 +200,7 @@ def make_test_bed(
     misses = 0  # in a row; each makes the next try a little stronger
     while len(bed) < wanted and misses < _TRIES * wanted:
         strength = min(1.0, (len(bed) + misses) / max(1, wanted - 1))
-        made = perturb(ideal, neighbours, namer, strength=strength, boundary=boundary, rng=draw)
+        made = perturb(ideal, neighbours, namer, strength=strength, kinds=kinds, boundary=boundary, rng=draw)
         key = (made.labels, made.codes.tobytes())
         if key in seen:
             misses += 1
