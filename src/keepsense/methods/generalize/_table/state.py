@@ -1,0 +1,280 @@
+"""The table as it stands during a TR recoding, and what each possible next step would change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats
+from keepsense.counts import Counts, Histogram, histogram
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.generalize._lattice.objective import Measure, value_losses
+from keepsense.methods.generalize._lattice.requirement import Requirement
+from keepsense.methods.generalize._lattice.space import Space, prepare
+from keepsense.methods.generalize._table.columns import Candidates, Column, Direction, Flags, Longs, Moves, column
+from keepsense.privacy import decide
+from keepsense.privacy.base import Decision, needed_columns
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Rows of the working table put together: the class of each row, a row of each class, records, whether good."""
+
+    owner: Longs
+    first: Longs
+    weights: Longs
+    good: Flags
+
+
+class State:
+    """Where every value of every column stands, the classes that makes, and which of them keep the promise.
+
+    The working rows are the distinct tuples on the way down and the classes themselves on the way up, where classes
+    only ever merge.
+    """
+
+    def __init__(
+        self,
+        counts: Counts,
+        hierarchies: Mapping[str, Hierarchy],
+        required: Requirement,
+        direction: Direction,
+        candidates: Candidates,
+    ) -> None:
+        self.space: Space = prepare(counts, hierarchies)
+        self.required = required
+        self.direction = direction
+        self.columns: list[Column] = [
+            column(name, hierarchy, raw, candidates)
+            for name, hierarchy, raw in zip(self.space.names, self.space.hierarchies, self.space.raw, strict=True)
+        ]
+        self.at = [one.start(direction) for one in self.columns]
+        self.closed = [np.zeros(len(one.level) + one.hierarchy.height + 1, np.bool_) for one in self.columns]
+        self.tuples = np.arange(len(counts))  # working row of each distinct tuple
+        self.source = np.arange(len(counts))  # a distinct tuple of each working row
+        self.rows = self._placed(self.source)
+        self.weights: Longs = np.array(counts.weights)
+        self.classes = self._settle()
+
+    @property
+    def counts(self) -> Counts:
+        """The table."""
+        return self.space.counts
+
+    def _placed(self, tuples: Longs) -> NDArray[np.int32]:
+        codes = self.counts.codes[tuples]
+        return np.stack([at[codes[:, j]] for j, at in enumerate(self.at)], axis=1).astype(np.int32)
+
+    # ---- classes -------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _room(self) -> Longs:
+        return np.empty(1 << max(4, (2 * len(self.counts)).bit_length()), np.int64)
+
+    def grouped(self, changed: int = -1, fresh: Longs | None = None) -> Classes:
+        """The classes as they are, or as they would be if the rows held `fresh` in one column."""
+        from keepsense.methods.generalize._table._kernels import group
+
+        n = len(self.rows)
+        owner, first = np.empty(n, np.int64), np.empty(n, np.int64)
+        room = self._room[: 1 << max(4, (2 * n).bit_length())]
+        size = group(self.rows, changed, np.empty(0, np.int64) if fresh is None else fresh, room, owner, first)
+        weights = np.bincount(owner, self.weights, size).astype(np.int64)
+        return Classes(owner, first[:size], weights, self._good(owner, weights))
+
+    def _good(self, owner: Longs, weights: Longs) -> Flags:
+        good: Flags = weights >= self.required.k
+        if not (self.required.rest or self.required.distinct):
+            return good
+        tables = self.histograms(owner[self.tuples], len(weights))
+        for model in self.required.bound:
+            good = good & model.satisfied(weights, tables)
+        return good
+
+    def histograms(self, owner: Longs, size: int) -> dict[str, Histogram]:
+        """Histograms of classes, of all columns the models ask for; `owner` is the class of each distinct tuple."""
+        found = {}
+        for name in needed_columns(self.required.bound):
+            h = self.counts.histograms[name]
+            at = owner[h.rows.row_of()]
+            found[name] = histogram(h.values, h.rows.indices, at, h.counts, size)
+        return found
+
+    def _settle(self) -> Classes:
+        found = self.grouped()
+        if self.direction == "up" and len(found.first) < len(self.rows):
+            self.rows, self.source = self.rows[found.first], self.source[found.first]
+            self.weights, self.tuples = found.weights, found.owner[self.tuples]
+            whole = np.arange(len(self.rows))
+            found = Classes(whole, whole, found.weights, found.good)
+        return found
+
+    def decide(self, limit: int) -> Decision:
+        """Whether the table may be released as it stands with at most `limit` records suppressed."""
+        found = self.classes
+        tables = self.histograms(found.owner[self.tuples], len(found.weights))
+        return decide(self.required.bound, found.weights, tables, limit)
+
+    # ---- steps ---------------------------------------------------------------------------------------------------
+
+    def steps(self) -> list[Step]:
+        """The moves open in each column; columns without any are left out."""
+        every = enumerate(zip(self.columns, self.at, self.closed, strict=True))
+        found = [Step(self, j, one.moves(at, self.direction, closed)) for j, (one, at, closed) in every]
+        return [step for step in found if step.moves.label]
+
+    def take(self, step: Step, candidate: int) -> None:
+        """Make one move."""
+        moving = step.moves.of == candidate
+        j = step.index
+        self.at[j] = np.where(moving, step.moves.after, self.at[j])
+        self.rows[:, j] = self.at[j][self.counts.codes[self.source, j]]
+        self.classes = self._settle()
+
+    @property
+    def smallest(self) -> int:
+        """Records in the smallest class."""
+        return int(self.classes.weights.min())
+
+    @property
+    def at_risk(self) -> int:
+        """Records in classes that break the promise."""
+        return int(self.classes.weights[~self.classes.good].sum())
+
+    def losses(self, measure: Measure) -> list[Floats]:
+        """By column: what each value loses at each level."""
+        return value_losses(measure, self.space)[0]
+
+    def levels(self) -> dict[str, int | tuple[int, int]]:
+        """For traces: the level of each column, or the lowest and highest level in its cut."""
+        found: dict[str, int | tuple[int, int]] = {}
+        for one, at in zip(self.columns, self.at, strict=True):
+            low, high = int(one.level[at].min()), int(one.level[at].max())
+            found[one.name] = low if low == high else (low, high)
+        return found
+
+
+class Step:
+    """All moves of one column, and what each of them would change; nothing is computed before it is asked for.
+
+    >>> Step.__name__
+    'Step'
+    """
+
+    def __init__(self, state: State, index: int, moves: Moves) -> None:
+        self.state, self.index, self.moves = state, index, moves
+
+    @property
+    def column(self) -> str:
+        """Name of the column."""
+        return self.state.columns[self.index].name
+
+    def __len__(self) -> int:
+        return len(self.moves.label)
+
+    def _summed(self, of: Longs, numbers: NDArray[np.generic]) -> Floats:
+        return np.bincount(of + 1, numbers, len(self) + 1)[1:].astype(np.float64)
+
+    @cached_property
+    def _marginal(self) -> Longs:
+        at = self.state.space.marginal_at
+        return self.state.space.marginal[at[self.index] : at[self.index + 1]]
+
+    @cached_property
+    def records(self) -> Floats:
+        """Records each move changes."""
+        return self._summed(self.moves.of, self._marginal)
+
+    @cached_property
+    def distinct(self) -> Floats:
+        """Different values that each move brings together on the way up, or takes apart on the way down."""
+        here = self.state.at[self.index] if self.state.direction == "up" else self.moves.after
+        held = self._marginal > 0
+        pairs = np.unique(np.stack((self.moves.of[held], here[held])), axis=1)
+        return self._summed(pairs[0], np.ones(pairs.shape[1]))
+
+    def lost(self, losses: Sequence[Floats]) -> Floats:
+        """Loss each move adds (up) or takes back (down), over all records, as a share of the table's cells."""
+        one, before = self.state.columns[self.index], self.state.at[self.index]
+        every, table = np.arange(len(before)), losses[self.index]
+        change = table[every, one.level[self.moves.after]] - table[every, one.level[before]]
+        sign = 1.0 if self.state.direction == "up" else -1.0
+        total = self.state.space.total * len(self.state.columns)
+        return sign * self._summed(self.moves.of, change * self._marginal) / total
+
+    def information(self, tables: Sequence[Floats]) -> Floats:
+        """Bits about a target that a record of each move loses (up) or gains (down), on average.
+
+        `tables[j]` counts the target's values under each value of column j.
+        """
+        mine, of = tables[self.index], self.moves.of
+        below = self.state.at[self.index] if self.state.direction == "up" else self.moves.after
+        nodes, node = np.unique(below, return_inverse=True)
+        parts = np.zeros((len(nodes), mine.shape[1]))
+        np.add.at(parts, node, mine)
+        candidate = np.full(len(nodes), -1)
+        candidate[node] = of
+        wholes = np.zeros((len(self) + 1, mine.shape[1]))
+        np.add.at(wholes, candidate + 1, parts)
+        gained = _bits(wholes)[1:] - self._summed(candidate, _bits(parts))
+        return np.maximum(0.0, gained) / np.maximum(1.0, self.records)
+
+    # ---- anonymity -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _after(self) -> tuple[Longs, Longs, Classes]:
+        """Candidate of each class before and after all moves of the column, and the classes after."""
+        value = self.state.counts.codes[self.state.source, self.index]
+        of = self.moves.of[value]
+        after = self.state.grouped(self.index, self.moves.after[value])
+        return of[self.state.classes.first], of[after.first], after
+
+    @cached_property
+    def at_risk(self) -> Floats:
+        """Records in classes that would break the promise after each move."""
+        of_old, of_new, after = self._after
+        old = self.state.classes
+        before = self._summed(of_old[~old.good], old.weights[~old.good])
+        return self.state.at_risk - before + self._summed(of_new[~after.good], after.weights[~after.good])
+
+    @cached_property
+    def smallest(self) -> Longs:
+        """Records in the smallest class after each move."""
+        of_old, of_new, after = self._after
+        large = np.iinfo(np.int64).max
+        old, new = (np.full(len(self) + 1, large) for _ in range(2))
+        np.minimum.at(old, of_old + 1, self.state.classes.weights)
+        np.minimum.at(new, of_new + 1, after.weights)
+        order = np.argsort(old, kind="stable")
+        elsewhere = np.full(len(self) + 1, old[order[0]])
+        elsewhere[order[0]] = old[order[1]]
+        found: Longs = np.minimum(elsewhere, new)[1:]
+        return found
+
+
+def _bits(tables: Floats) -> Floats:
+    """Records times the entropy of their target values."""
+    total = tables.sum(axis=1)
+    logs = np.log2(np.where(tables > 0, tables, 1.0))
+    found: Floats = total * np.log2(np.maximum(total, 1.0)) - (tables * logs).sum(axis=1)
+    return found
+
+
+def target_tables(space: Space, target: str) -> list[Floats]:
+    """By column: how often each value of the target occurs under each value of the column."""
+    h = space.counts.histograms[target]
+    row = h.rows.row_of()
+    found = []
+    for j, values in enumerate(space.counts.values):
+        table = np.zeros((len(values), len(h.values)))
+        np.add.at(table, (space.counts.codes[row, j], h.rows.indices), h.counts)
+        found.append(table)
+    return found
+
+
+Score = Callable[[Step], Floats]
+"""How good each move of a column is, the higher the better."""

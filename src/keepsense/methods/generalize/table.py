@@ -1,0 +1,288 @@
+"""The TR template: build the recoded table step by step, one attribute at a time.
+
+Ben Fredj et al. (2015, Fig. 7) tell four algorithms as one loop: score the candidates, make the best one, stop when the
+promise holds or nothing more can be done, and suppress what is left if that is allowed. What is parameterized:
+
+- direction: `up` generalizes the original table until it is safe, `down` specializes the most general table while it
+  stays safe;
+- candidates: `levels` move a whole column to its next level (full-domain), `branches` one node of its hierarchy
+  (sub-tree cuts);
+- metric: how good a candidate is (`distinct_values`, `least_loss`, `trade_off`, or a function of one's own);
+- suppression: how many records may be suppressed in the end;
+- stop: a rule of one's own that ends the loop before its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from keepsense.arrays import Floats
+from keepsense.counts import Counts, distinct_rows
+from keepsense.errors import BadInput, Infeasible, did_you_mean
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.generalize._lattice.objective import Measure
+from keepsense.methods.generalize._lattice.requirement import requirement
+from keepsense.methods.generalize._table.columns import Candidates, Direction
+from keepsense.methods.generalize._table.state import Score, State, Step, target_tables
+from keepsense.privacy import KAnonymity, Model, decide
+from keepsense.progress import Listener, emit
+from keepsense.recoding import Cuts
+
+Metric = Callable[[State], Score]
+"""Makes the score of a search from its state, so that tables are prepared once."""
+
+Stop = Callable[[State], bool]
+"""Ends the loop when it says so; asked after every step."""
+
+Anonymity = Literal["smallest class", "at risk"]
+"""What a step changes for privacy: the records of the smallest class, or the records in classes that break the promise.
+"""
+
+_AFTER_ALL_OTHERS = 1e3  # more than any number of bits a record can lose
+
+
+def recode(
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    models: Sequence[Model],
+    *,
+    metric: Metric,
+    direction: Direction = "up",
+    candidates: Candidates = "levels",
+    suppression: float = 0.0,
+    suppress_at_most: int | None = None,
+    beneficial: bool = False,
+    stop: Stop | None = None,
+    method: str = "table recoding",
+    listener: Listener | None = None,
+) -> Cuts:
+    """Recode a table step by step until it keeps the promise (up) or as long as it does (down).
+
+    `suppression` is the share of records that may be suppressed, `suppress_at_most` the same as a number. With
+    `beneficial`, candidates that score 0 or less are not made. The listener hears `start`, a `step` with the chosen
+    column, candidate, score and state each time, and `done`. Ties go to the first column and the first candidate. A
+    model that says of itself that it judges tables as a whole is judged class by class on the way down, which is
+    stricter. Cost: one pass over classes (up) or distinct tuples (down) a step, and one a column more where the metric
+    asks about anonymity.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
+    >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk", "clerk"]})
+    >>> recode(counts, {"job": jobs}, [KAnonymity(2)], metric=distinct_values).levels
+    (1,)
+    >>> found = recode(counts, {"job": jobs}, [KAnonymity(2)], metric=least_loss(), direction="down",
+    ...     candidates="branches")
+    >>> found.cuts[0].outputs
+    ('medic', 'medic', 'clerk')
+    """
+    required = requirement(models, suppression, counts)
+    limit = required.limit if suppress_at_most is None else suppress_at_most
+    state = State(counts, hierarchies, required, direction, candidates)
+    score = metric(state)
+    emit(listener, "start", 0, None, method=method, direction=direction, **_told(state))
+    if direction == "up":
+        steps = _up(state, score, limit, beneficial, stop, method, listener)
+    else:
+        steps = _down(state, score, limit, beneficial, stop, method, listener)
+    found = _recoding(state, limit, method, steps)
+    emit(listener, "done", steps, steps, suppressed=found.info["suppressed"], **_told(state))
+    return found
+
+
+def _up(
+    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, listener: Listener | None
+) -> int:
+    done = 0
+    while not state.decide(limit).holds and not (stop and stop(state)):
+        best = _best(state.steps(), score, beneficial)
+        if best is None:
+            raise _infeasible(state, limit, method, done)
+        _make(state, best, done, listener)
+        done += 1
+    return done
+
+
+def _down(
+    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, listener: Listener | None
+) -> int:
+    if not state.decide(limit).holds:
+        raise _infeasible(state, limit, method, 0)
+    done = 0
+    final = state.required.monotone and (limit == state.required.limit or not state.required.rest)
+    while not (stop and stop(state)):
+        steps = state.steps()
+        valid = [step.at_risk <= min(limit, state.space.total - 1) for step in steps]
+        if final:  # what breaks the promise now will break it in every more specific table
+            for step, good in zip(steps, valid, strict=True):
+                state.closed[step.index][step.moves.node[~good]] = True
+        best = _best(steps, score, beneficial, valid)
+        if best is None:
+            break
+        _make(state, best, done, listener)
+        done += 1
+    return done
+
+
+def _best(
+    steps: Sequence[Step], score: Score, beneficial: bool, valid: Sequence[Any] | None = None
+) -> tuple[Step, int, float] | None:
+    """The move of the highest score; the first of several."""
+    best: tuple[Step, int, float] | None = None
+    for i, step in enumerate(steps):
+        quality = np.array(score(step), dtype=np.float64)
+        if valid is not None:
+            quality[~valid[i]] = -np.inf
+        if beneficial:
+            quality[quality <= 0] = -np.inf
+        place = int(np.argmax(quality))
+        if quality[place] > -np.inf and (best is None or quality[place] > best[2]):
+            best = step, place, float(quality[place])
+    return best
+
+
+def _make(state: State, best: tuple[Step, int, float], done: int, listener: Listener | None) -> None:
+    step, place, score = best
+    before = state.levels()
+    state.take(step, place)
+    if listener is not None:
+        told = _told(state)
+        emit(listener, "step", done + 1, None, column=step.column, candidate=step.moves.label[place], score=score,
+             before=before, **told)  # fmt: skip
+
+
+def _told(state: State) -> dict[str, Any]:
+    return {
+        "levels": state.levels(),
+        "classes": len(state.classes.weights),
+        "smallest": state.smallest,
+        "at_risk": state.at_risk,
+    }
+
+
+def _recoding(state: State, limit: int, method: str, steps: int, holds: bool = True) -> Cuts:
+    """The rule of the state; classes that break the promise are suppressed, judged as they will be released."""
+    cuts = tuple(one.cut(at) for one, at in zip(state.columns, state.at, strict=True))
+    plain = Cuts(cuts)
+    released = plain.cells(state.counts)
+    distinct, owner = distinct_rows(released.codes)
+    weights = np.bincount(owner, state.counts.weights, len(distinct)).astype(np.int64)
+    decision = decide(state.required.bound, weights, state.histograms(owner.astype(np.int64), len(distinct)), limit)
+    suppress = frozenset(
+        tuple(released.values[j][c] for j, c in enumerate(row)) for row in distinct[~decision.kept].tolist()
+    )
+    info = {
+        "algorithm": method,
+        "category": "TR",
+        "steps": steps,
+        "classes": int(decision.kept.sum()),
+        "suppressed": decision.suppressed,
+        "suppress_at_most": limit,
+        "levels": state.levels(),
+        "holds": holds and decision.holds,
+    }
+    return Cuts(cuts, suppress if decision.kept.any() else frozenset(), info)
+
+
+def _infeasible(state: State, limit: int, method: str, steps: int) -> Infeasible:
+    total, required = state.space.total, state.required
+    risky = state.at_risk
+    relax = []
+    if required.k > total:
+        relax.append(f"k of at most {total:,}, the number of rows")
+    elif required.k > 1:
+        relax.append(f"k below {required.k}")
+    if limit < risky < total:
+        relax.append(f"allow {np.ceil(risky / total * 1000) / 10:.1f}% of the records to be suppressed")
+    relax += [f"a weaker {model.name}" for model in required.models if model.columns]
+    for one, raw in zip(state.columns, state.space.raw, strict=True):
+        tops = len(np.unique(raw[:, -1]))
+        if tops > 1:
+            relax.append(f"one top value for the hierarchy of {one.name!r} (it has {tops})")
+    best = _recoding(state, limit, method, steps, holds=False)
+    return Infeasible(
+        f"{method}: no generalization of the {len(state.columns)} quasi-identifiers keeps the promise: the most "
+        f"general one leaves {risky:,} of {total:,} records in classes that break it, and {limit:,} may be suppressed. "
+        f"Relax one of: {'; '.join(relax)}",
+        best=best,
+        relax=relax,
+    )
+
+
+# ---- metrics ---------------------------------------------------------------------------------------------------------
+
+
+def distinct_values(state: State) -> Score:
+    """The column with most different values goes first (Datafly's choice; distinct metric of Ben Fredj et al. 2015).
+
+    >>> distinct_values.__name__
+    'distinct_values'
+    """
+    return lambda step: step.distinct
+
+
+def least_loss(measure: Measure = "loss", *, anonymity: Anonymity | None = None) -> Metric:
+    """Where least is lost (up) or most is won back (down), by any measure that adds up over cells.
+
+    With `anonymity` the loss is set against what the step does for privacy, as in `trade_off`.
+
+    >>> callable(least_loss("ncp"))
+    True
+    """
+
+    def metric(state: State) -> Score:
+        losses = state.losses(measure)
+        return _against(lambda step: step.lost(losses), anonymity)
+
+    return metric
+
+
+def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") -> Metric:
+    """Information about a target column against anonymity.
+
+    On the way down the score is InfoGain / (AnonyLoss + 1) (Fung et al. 2005). On the way up it is the information lost
+    for each record the smallest class grows by, the less the better; steps that let it grow come before all that do
+    not, and those are compared by the information they lose alone (Wang et al. 2004, where their metric is infinite).
+
+    >>> callable(trade_off("buys"))
+    True
+    """
+
+    def metric(state: State) -> Score:
+        if target in state.space.names:
+            raise BadInput(f"column {target!r} is a quasi-identifier and the target; choose one role")
+        if target not in state.counts.histograms:
+            hint = did_you_mean(target, list(state.counts.histograms))
+            raise BadInput(f"the target column {target!r} is not counted; count it along as a histogram.{hint}")
+        tables = target_tables(state.space, target)
+        return _against(lambda step: step.information(tables), anonymity)
+
+    return metric
+
+
+def _against(information: Score, anonymity: Anonymity | None) -> Score:
+    def score(step: Step) -> Floats:
+        bits = information(step)
+        state = step.state
+        if anonymity is None:
+            return bits if state.direction == "down" else np.negative(bits)
+        if anonymity == "smallest class":
+            change = np.abs(step.smallest - float(state.smallest))
+        else:
+            change = np.abs(step.at_risk - float(state.at_risk))
+        if state.direction == "down":
+            return np.divide(bits, change + 1.0)
+        found: Floats = np.where(change > 0, -bits / np.maximum(change, 1.0), -bits - _AFTER_ALL_OTHERS)
+        return found
+
+    return score
+
+
+def promised(models: Sequence[Model] | None, k: int | None) -> list[Model]:
+    """The models asked for; `k` is short for k-anonymity.
+
+    >>> promised(None, 5)
+    [KAnonymity(k=5)]
+    """
+    return [*([] if k is None else [KAnonymity(k)]), *(models or ())]
