@@ -28,6 +28,7 @@ from keepsense.utility import (
     non_uniform_entropy,
     precision,
     released_classes,
+    summarize,
 )
 from keepsense.utility.intervals import parse_interval
 from keepsense.utility.loss import mean_of
@@ -268,3 +269,33 @@ def test_measures_refuse_what_they_cannot_measure():
         class_size_of(released_classes(Counts.of({"x": []}), Cuts((Cut("x", (), ()),))))
     with pytest.raises(BadInput, match="k must be"):
         average_class_size(counts, Cuts((JOBS.cut(0), AGES.cut(0))), k=0)
+
+
+@given(releases())
+@settings(max_examples=20, deadline=None)
+def test_the_summary_is_each_measure_by_itself(release):
+    data, _, rule = release
+    counts = counted(data)
+    distances = {
+        name: np.full((len(rule.cells(counts).values[j]), len(counts.values_of(name))), 0.5)
+        for j, name in enumerate(("job", "age"))
+    }
+    found = summarize(counts, rule, BOTH, distances=distances)
+    classes = released_classes(counts, rule)
+    expected = {
+        "loss": loss(counts, rule, BOTH),
+        "geometric loss": loss(counts, rule, BOTH, mean="geometric"),
+        "ncp": ncp(counts, rule, BOTH),
+        "geniloss": gen_iloss(counts, rule, BOTH),
+        "precision": precision(counts, rule, BOTH),
+        "non-uniform entropy": non_uniform_entropy(counts, rule, BOTH),
+        "discernibility": discernibility(counts, rule),
+        "average class size": average_class_size(counts, rule),
+        "classes": len(classes.sizes),
+        "suppressed records": classes.suppressed,
+        "semantic loss": 0.5,
+        "semantic sse": 0.25 * len(data),
+    }
+    if isinstance(rule, Cuts):
+        expected["height"] = height(rule)
+    assert found == pytest.approx(expected)

@@ -35,6 +35,7 @@ from keepsense.utility.semantic import (
     value_concepts,
     value_distances,
 )
+from keepsense.utility.summary import summarize
 
 __all__ = [
     "Accuracy",
@@ -68,6 +69,7 @@ __all__ = [
     "root_mean_square_error",
     "semantic_loss",
     "semantic_sse",
+    "summarize",
     "value_concepts",
     "value_distances",
     "ward",
