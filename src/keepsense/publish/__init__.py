@@ -6,10 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from keepsense.publish.project import Project as Project
-    from keepsense.publish.project import read_project as read_project
     from keepsense.publish.pipeline import Outcome as Outcome
     from keepsense.publish.pipeline import run as run
+    from keepsense.publish.project import Project as Project
+    from keepsense.publish.project import read_project as read_project
 
 _PUBLIC = {
     "Project": "keepsense.publish.project",
