@@ -1,13 +1,14 @@
 """Check a released set-valued column against its promises, the way a recipient could.
 
-Like `keepsense.privacy.verify` it shares no code with the models and methods: it reads the file back with a reader of its
-own, and counts sets and combinations of items with SQL. It fails closed: what it cannot check does not hold.
+Like `keepsense.privacy.verify` it shares no code with the models and methods: it reads the file back with a reader of
+its own, and counts sets and combinations of items with SQL. It fails closed: what it cannot check does not hold.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -29,10 +30,10 @@ def verify_sets(
 ) -> Verification:
     """Read released sets back and check every promise: `k-anonymity` of whole sets, `k^m-anonymity` of their items.
 
-    `released` is a file with one set a line (a `delimiter` and no `column`), a CSV or Parquet file or Arrow table with a
-    set `column` (lists, or texts with a `delimiter`, or with a `key` one row an item), or a sequence of sets. Promises
-    are models or their `promise()`. `original_records` must not be exceeded. The mark of a suppressed item is part of a
-    set, but nothing an attacker can know.
+    `released` is a file with one set a line (a `delimiter` and no `column`), a CSV or Parquet file or Arrow table with
+    a set `column` (lists, or texts with a `delimiter`, or with a `key` one row an item), or a sequence of sets.
+    Promises are models or their `promise()`. `original_records` must not be exceeded. The mark of a suppressed item is
+    part of a set, but nothing an attacker can know.
 
     >>> sets = [["milk", "tea"], ["milk", "tea"], ["tea"]]
     >>> verify_sets(sets, [{"model": "k^m-anonymity", "k": 2, "m": 2}]).ok
@@ -90,9 +91,22 @@ def _read(released: Any, column: str | None, key: str | None, delimiter: str | N
 def _lines(path: Path, delimiter: str | None, quote: str) -> list[set[str]]:
     if delimiter is None:
         raise BadInput(f"{path.name}: say what stands between items, or which column of a table holds the sets")
-    with path.open(encoding="utf-8", newline="") as file:
-        # A blank line is an empty set; the csv module gives it as a row without fields.
-        return [_cleaned(row) for row in csv.reader(file, delimiter=delimiter, quotechar=quote)]
+    try:
+        lines = path.read_bytes().decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise BadInput(f"{path.name}: the file is not UTF-8 text") from None
+    return _split(lines[:-1] if not lines[-1] else lines, delimiter, quote, path.name)
+
+
+def _split(texts: Sequence[str], delimiter: str, quote: str, where: str) -> list[set[str]]:
+    # A blank text is an empty set: the csv module gives it as a row without fields.
+    try:
+        rows = [_cleaned(row) for row in csv.reader(texts, delimiter=delimiter, quotechar=quote, strict=True)]
+    except csv.Error:
+        raise BadInput(f"{where}: quotes are not closed as they should be, so the sets cannot be read back") from None
+    if len(rows) != len(texts):
+        raise BadInput(f"{where}: quotes run over several sets, so they cannot be read back")
+    return rows
 
 
 def _table(path: Path) -> Any:
@@ -125,8 +139,7 @@ def _column(table: Any, column: str | None, key: str | None, delimiter: str | No
         if any(isinstance(cell, str) for cell in cells):
             raise BadInput(f"column {column!r} holds texts; say what stands between items")
         return [_cleaned(cell or ()) for cell in cells]
-    rows = csv.reader((cell or "" for cell in cells), delimiter=delimiter, quotechar=quote)
-    return [_cleaned(row) for row in rows]
+    return _split([str(cell or "") for cell in cells], delimiter, quote, f"column {column!r}")
 
 
 def _cleaned(items: Iterable[Any]) -> set[str]:
@@ -174,7 +187,7 @@ def _combinations(size: int) -> str:
     names = [f"h{i}" for i in range(size)]
     joins = "".join(
         f" JOIN held {name} ON {name}.record = h0.record AND {before}.item < {name}.item"
-        for before, name in zip(names, names[1:], strict=False)
+        for before, name in pairwise(names)
     )
     shown = " AND ".join(f"{name}.item <> ?" for name in names)
     return (

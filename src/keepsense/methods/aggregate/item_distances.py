@@ -83,6 +83,28 @@ class ItemDistances:
             done += len(where)
         return out
 
+    def pairs(self, first: NDArray[Any], second: NDArray[Any]) -> Floats:
+        """Distance of each of the first items to its partner among the second.
+
+        >>> ItemDistances(None, opaque=2).pairs(np.array([0, 0]), np.array([0, 1])).tolist()
+        [0.0, 1.0]
+        """
+        out: Floats = (first != second).astype(np.float64)
+        known = np.flatnonzero((first < self.semantic) & (second < self.semantic))
+        if self.whole:
+            out[known] = self._matrix[first[known], second[known]]
+            return out
+        known = known[np.argsort(first[known], kind="stable")]
+        rows, begin = np.unique(first[known], return_index=True)
+        ends = np.append(begin[1:], len(known))
+        done = 0
+        for block, where in self.blocks(rows):
+            some = known[begin[done] : ends[done + len(where) - 1]]
+            place = np.repeat(where, ends[done : done + len(where)] - begin[done : done + len(where)])
+            out[some] = block[place, second[some]]
+            done += len(where)
+        return out
+
     def weighted(self, weights: NDArray[Any]) -> Floats:
         """Sum of all rows, each times its weight: every row is worked out once, and kept only where all are."""
         if not self.semantic or self.measure is None:

@@ -1,0 +1,166 @@
+"""Truthful sets, group by group: the top-down local generalization of He and Naughton (2009)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Rows
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree, leaf_rows, mean_penalty, released_rows
+from keepsense.methods.aggregate.items import ItemSets
+from keepsense.methods.aggregate.mdav import check_size
+from keepsense.progress import Listener, emit
+
+
+def generalize_topdown(
+    sets: ItemSets, hierarchy: Hierarchy, *, k: int, listener: Listener | None = None
+) -> GeneralizedSets:
+    """Start with every set at the root and split groups as long as each part keeps k sets that are released alike.
+
+    Each step takes, in one group, the node whose children would win most (the penalty saved over all items below it)
+    and parts the records by which of the children they hold. Parts of fewer than k records stay together where they
+    were; if they are fewer than k themselves, records that win least are taken from parts that can spare them, or else
+    the smallest part joins. Where no part has k records the node is not split. Groups end up with different levels of
+    detail (local recoding). An empty set holds an item of its own right below the root, so the root's label then means
+    anything, or nothing.
+
+    Use it for truthful output in which whole sets are shared by k records (k-anonymity), whatever an attacker knows.
+    Costs each record's items once for every split of a group it is in.
+
+    >>> from keepsense.methods.aggregate.items import from_lists
+    >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
+    >>> release = generalize_topdown(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"], ["tea"]]), food, k=2)
+    >>> release.records()
+    [['meat', 'tea'], ['meat', 'tea'], ['tea'], ['tea']]
+    """
+    check_size(k, len(sets), f"column {sets.column!r}")
+    rows = leaf_rows(sets, hierarchy)
+    empty = np.flatnonzero(rows.sizes == 0)
+    tree = ItemTree.of(hierarchy, nothing=len(empty) > 0)
+    if len(empty):
+        nothing = np.full(len(empty), tree.leaves - 1, dtype=np.int32)
+        row = np.concatenate([rows.row_of(), empty])
+        rows = Rows.from_pairs(row, np.concatenate([rows.indices, nothing]), len(rows))
+    node = np.full(len(rows.indices), tree.root, dtype=np.int64)
+    group = np.zeros(len(rows), dtype=np.int64)
+    open_groups = [_Group(np.arange(len(rows), dtype=np.int64), frozenset())]
+    finished = 0
+    while open_groups:
+        one = open_groups.pop()
+        parts = _split(tree, rows, node, one, k)
+        if parts is None:
+            group[one.records] = finished
+            finished += 1
+            emit(listener, "groups", finished, None, size=len(one.records))
+        else:
+            open_groups += parts
+    released = released_rows(rows, node)
+    promise = {"model": "k-anonymity", "k": k}
+    held = rows.indices < len(hierarchy.leaves)  # what an empty set holds is no item and has no penalty
+    return GeneralizedSets(sets, tree, released, mean_penalty(tree, node[held]), promise, None, group)
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Records that are released alike, and the nodes that it was no use to split."""
+
+    records: NDArray[np.int64]
+    closed: frozenset[int]
+
+
+def _entries(rows: Rows, records: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions in `rows.indices` of the records' items, and which of the records each belongs to."""
+    sizes = rows.sizes[records].astype(np.int64)
+    first = np.repeat(rows.starts[records] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+    return np.arange(int(sizes.sum())) + first, np.repeat(np.arange(len(records)), sizes)
+
+
+def _split(tree: ItemTree, rows: Rows, node: NDArray[np.int64], one: _Group, k: int) -> list[_Group] | None:
+    """The parts of a group, split at the most winning node that can be split; None where there is none."""
+    if len(one.records) < k + 1:
+        return None
+    at, owner = _entries(rows, one.records)
+    closed = set(one.closed)
+    while True:
+        best = _most_winning(tree, rows, node, at, closed)
+        if best is None:
+            return None
+        chosen, win = best
+        parts = _parted(tree, rows, node, at, owner, chosen, win, len(one.records), k)
+        if parts is not None:
+            break
+        closed.add(chosen)
+    stay, *moved = parts
+    for part in moved:
+        inside = np.zeros(len(one.records), dtype=np.bool_)
+        inside[part] = True
+        mine = at[inside[owner] & (node[at] == chosen)]
+        node[mine] = tree.children[chosen][tree.child_of(chosen, rows.indices[mine])]
+    found = [_Group(one.records[part], frozenset(closed)) for part in moved]
+    if len(stay):
+        found.append(_Group(one.records[stay], frozenset(closed | {chosen})))
+    return found
+
+
+def _most_winning(
+    tree: ItemTree, rows: Rows, node: NDArray[np.int64], at: NDArray[np.int64], closed: set[int]
+) -> tuple[int, NDArray[np.float64]] | None:
+    """The node whose split saves most, and what it saves for each child; None where none can be split."""
+    best: tuple[float, int, NDArray[np.float64]] | None = None
+    for chosen in np.unique(node[at]).tolist():
+        if chosen < tree.leaves or chosen in closed:
+            continue
+        children = tree.children[chosen]
+        which = tree.child_of(chosen, rows.indices[at[node[at] == chosen]])
+        saved = tree.penalty[chosen] - tree.penalty[children]
+        total = float(np.bincount(which, minlength=len(children)) @ saved)
+        if best is None or total > best[0] + 1e-12:
+            best = (total, chosen, saved)
+    return None if best is None else (best[1], best[2])
+
+
+def _parted(
+    tree: ItemTree,
+    rows: Rows,
+    node: NDArray[np.int64],
+    at: NDArray[np.int64],
+    owner: NDArray[np.int64],
+    chosen: int,
+    win: NDArray[np.float64],
+    size: int,
+    k: int,
+) -> list[NDArray[np.int64]] | None:
+    """Records that stay at the node (perhaps none), then the parts; None where not even one part has k records."""
+    below = node[at] == chosen
+    child = tree.child_of(chosen, rows.indices[at[below]])
+    width = len(tree.children[chosen])
+    pairs = np.unique(owner[below] * width + child)
+    gain = np.bincount(owner[below], win[child], size).astype(np.float64)
+    parts: dict[bytes, list[int]] = {}
+    starts = np.flatnonzero(np.diff(pairs // width, prepend=-1, append=-1))
+    for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        parts.setdefault((pairs[first:stop] % width).tobytes(), []).append(int(pairs[first] // width))
+    large = [np.array(part) for part in parts.values() if len(part) >= k]
+    if not large:
+        return None
+    stay = np.array(sorted(r for part in parts.values() if len(part) < k for r in part), dtype=np.int64)
+    if 0 < len(stay) < k:
+        stay, large = _balanced(stay, large, gain, k)
+    return [stay, *large] if large else None
+
+
+def _balanced(
+    stay: NDArray[np.int64], parts: list[NDArray[np.int64]], gain: NDArray[np.float64], k: int
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """Fill up those that stay to k records: with those that win least where parts can spare them, else whole parts."""
+    spare = [part[np.lexsort((part, gain[part]))][: len(part) - k] for part in parts]
+    offered = np.concatenate(spare)
+    if len(offered) >= k - len(stay):
+        taken = offered[np.lexsort((offered, gain[offered]))][: k - len(stay)]
+        stay = np.sort(np.concatenate([stay, taken]))
+        return stay, [part[~np.isin(part, taken)] for part in parts]
+    parts = sorted(parts, key=lambda part: (len(part), int(part[0])))
+    return np.sort(np.concatenate([stay, parts[0]])), parts[1:]
