@@ -272,8 +272,9 @@ def _against(information: Score, anonymity: Anonymity | None) -> Score:
         else:
             change = np.abs(step.at_risk - float(state.at_risk))
         if state.direction == "down":
-            return np.divide(bits, change + 1.0)
-        found: Floats = np.where(change > 0, -bits / np.maximum(change, 1.0), -bits - _AFTER_ALL_OTHERS)
+            found: Floats = bits / (change + 1.0)
+        else:
+            found = np.where(change > 0, -bits / np.maximum(change, 1.0), -bits - _AFTER_ALL_OTHERS)
         return found
 
     return score

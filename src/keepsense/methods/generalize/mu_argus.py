@@ -1,0 +1,235 @@
+"""mu-Argus: make pairs and triples of columns safe, suppress single cells for the rest (Hundepool and Willenborg 1996).
+
+By design it looks at combinations of few columns only, so that records may still stand alone on all columns together.
+It says so each time, and its strict mode looks at all of them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats
+from keepsense.counts import Counts, distinct_rows
+from keepsense.errors import BadInput, Infeasible, PrivacyWarning
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.generalize._lattice.requirement import requirement
+from keepsense.methods.generalize._table.columns import Flags, Longs
+from keepsense.methods.generalize._table.state import State
+from keepsense.methods.generalize.table import promised
+from keepsense.privacy import KAnonymity, Model, suppression_limit
+from keepsense.progress import Listener, emit
+from keepsense.recoding import SUPPRESSED, Cells, Cuts
+
+Combination = tuple[int, ...]
+
+
+def mu_argus(
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    k: int | None = None,
+    *,
+    models: Sequence[Model] = (),
+    sizes: Sequence[int] = (2, 3),
+    suppression: float = 0.05,
+    strict: bool = False,
+    listener: Listener | None = None,
+) -> Cells:
+    """Generalize columns until few records are rare in some pair or triple of columns; suppress single cells of those.
+
+    A combination of values of `sizes` columns is rare if fewer than k records hold it. In each step the column that
+    takes part in most rare combinations, by records, is raised one level; the original leaves that choice to the user.
+    When at most a share `suppression` of the records is rare, those lose the cells that take part in most of their rare
+    combinations, until none is left; a suppressed cell takes part in no combination.
+
+    Combinations of more columns are not checked: a `PrivacyWarning` says how many records still stand in classes below
+    k, and so does `info["below_k"]`. With `strict`, records whose whole class is below k (a suppressed cell being a
+    value of its own) are suppressed whole and count against the same share, so that the result is k-anonymous.
+
+    Use it for survey data that go to known recipients, or strictly. It is about k alone. Cost: one count a combination
+    and step.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
+    >>> sexes = Hierarchy.of_rows([("f", "*"), ("m", "*")])
+    >>> counts = Counts.of({"sex": ["f", "f", "m", "m"], "job": ["nurse", "surgeon", "clerk", "clerk"]})
+    >>> cells = mu_argus(counts, {"sex": sexes, "job": jobs}, k=2)
+    >>> [tuple(cells.values[j][c] for j, c in enumerate(row)) for row in cells.codes.tolist()]
+    [('f', 'medic'), ('f', 'medic'), ('m', 'office')]
+    """
+    asked = promised(models, k)
+    required = requirement(asked, 0.0, counts)
+    if not all(isinstance(model, KAnonymity) for model in asked):
+        raise BadInput("mu-Argus counts records only; give it k-anonymity and no other model")
+    state = State(counts, hierarchies, required, "up", "levels")
+    limit = suppression_limit(suppression, counts.total)
+    wanted = _combinations(len(counts.names), sizes)
+    counted: dict[Combination, tuple[tuple[int, ...], Longs]] = {}
+    emit(listener, "start", 0, None, method="mu-Argus", combinations=len(wanted), levels=state.levels())
+    done = 0
+    while True:
+        rare = _rare(state, wanted, counted)
+        hidden = _suppressed_cells(rare, wanted, state, limit)
+        released, whole, below = _released(state, hidden, strict)
+        touched = int(counts.weights[hidden.any(axis=1) | whole].sum())
+        if touched <= limit and (~whole).any():
+            break
+        column = _worst(state, rare, wanted)
+        if column is None:
+            raise _infeasible(state, touched, limit, strict)
+        step = next(step for step in state.steps() if step.index == column)
+        state.take(step, 0)
+        done += 1
+        emit(listener, "step", done, None, column=step.column, candidate=step.column, score=float(touched),
+             rare=touched, levels=state.levels())  # fmt: skip
+    if below and not strict:
+        warnings.warn(
+            f"mu-Argus checked combinations of {' and '.join(map(str, sorted(set(sizes))))} columns only: {below:,} of "
+            f"{counts.total:,} records are in classes below k = {required.k}. Use strict=True to protect them too.",
+            PrivacyWarning,
+            stacklevel=2,
+        )
+    info = {
+        "algorithm": "mu-Argus",
+        "category": "TR",
+        "steps": done,
+        "levels": state.levels(),
+        "strict": strict,
+        "checked": tuple(sorted({len(c) for c in wanted})) if not strict else "all",
+        "suppressed_cells": int((hidden & ~whole[:, None]).sum(axis=1) @ counts.weights),
+        "suppressed": int(counts.weights[whole].sum()),
+        "below_k": below,
+        "k_anonymous": below == 0,
+    }
+    emit(listener, "done", done, done, suppressed=info["suppressed"], levels=state.levels())
+    n = len(counts)
+    values, codes = released
+    return Cells(counts.names, values, np.arange(n), codes, counts.weights, whole, info).bound(counts)
+
+
+def _combinations(columns: int, sizes: Sequence[int]) -> list[Combination]:
+    wrong = [size for size in sizes if isinstance(size, bool) or not isinstance(size, int) or size < 1]
+    if wrong or not sizes:
+        raise BadInput("mu-Argus: sizes must be numbers of columns from 1 up, for instance (2, 3)")
+    return [c for size in sorted({min(size, columns) for size in sizes}) for c in combinations(range(columns), size)]
+
+
+def _rare(state: State, wanted: Sequence[Combination], counted: dict[Combination, Any]) -> Flags:
+    """For each distinct tuple and combination whether fewer than k records share it; only what changed is recounted."""
+    rare = np.zeros((len(state.counts), len(wanted)), np.bool_)
+    for c, combination in enumerate(wanted):
+        levels = tuple(int(state.columns[j].level[state.at[j][0]]) for j in combination)
+        if combination not in counted or counted[combination][0] != levels:
+            sizes = _sizes(state.rows, state.weights, combination)[state.tuples]
+            counted[combination] = levels, sizes < state.required.k
+        rare[:, c] = counted[combination][1]
+    return rare
+
+
+def _sizes(rows: NDArray[Any], weights: Longs, combination: Combination) -> Longs:
+    """Records that share each row's values in some columns."""
+    if not len(rows):
+        return np.empty(0, np.int64)
+    key, span = np.zeros(len(rows), np.int64), 1
+    for j in combination:
+        code = rows[:, j].astype(np.int64)
+        low = int(code.min())
+        key = key * (int(code.max()) - low + 1) + (code - low)
+        span *= int(code.max()) - low + 1
+        if span > 1 << 40:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            span = int(key.max()) + 1
+    if span > 8 * len(key) + 1024:
+        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    total: Longs = np.bincount(key, weights).astype(np.int64)[key]
+    return total
+
+
+def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, limit: int) -> Flags:
+    """Cells to suppress so that no rare combination is left.
+
+    A combination that was common may become rare when cells of other records are suppressed, so all are counted again
+    until nothing changes or more records are touched than may be.
+    """
+    counts = state.counts
+    hidden = _hide(rare, wanted, len(state.columns))
+    while 0 < int(counts.weights[hidden.any(axis=1)].sum()) <= limit:
+        rare = np.zeros_like(rare)
+        placed = np.stack([at[counts.codes[:, j]] for j, at in enumerate(state.at)], axis=1)
+        for c, combination in enumerate(wanted):
+            shown = ~hidden[:, combination].any(axis=1)
+            rare[shown, c] = _sizes(placed[shown], counts.weights[shown], combination) < state.required.k
+        if not rare.any():
+            break
+        hidden |= _hide(rare, wanted, len(state.columns))
+    return hidden
+
+
+def _hide(rare: Flags, wanted: Sequence[Combination], columns: int) -> Flags:
+    """In each tuple the cell in most rare combinations first, until no rare combination is whole."""
+    takes_part = np.zeros((len(wanted), columns), np.int64)
+    for c, combination in enumerate(wanted):
+        takes_part[c, list(combination)] = 1
+    hidden = np.zeros((len(rare), columns), np.bool_)
+    rows = np.flatnonzero(rare.any(axis=1))
+    left = rare[rows]
+    while len(rows):
+        often = left.astype(np.int64) @ takes_part
+        column = np.argmax(often, axis=1)
+        hidden[rows, column] = True
+        left = left & ~(takes_part[:, column].T > 0)
+        still = left.any(axis=1)
+        rows, left = rows[still], left[still]
+    return hidden
+
+
+def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any], Flags, int]:
+    """The released cells, the records suppressed whole, and how many others stand in classes below k."""
+    counts = state.counts
+    cells = Cuts(tuple(one.cut(at) for one, at in zip(state.columns, state.at, strict=True))).cells(counts)
+    codes = np.array(cells.codes)
+    values = []
+    star = []
+    for j, labels in enumerate(cells.values):
+        mark = labels.index(SUPPRESSED) if SUPPRESSED in labels else len(labels)
+        star.append(mark)
+        values.append(labels if mark < len(labels) else (*labels, SUPPRESSED))
+        codes[hidden[:, j], j] = mark
+    distinct, owner = distinct_rows(codes)
+    small = np.bincount(owner, counts.weights, len(distinct))[owner] < state.required.k
+    blank = hidden.all(axis=1)
+    whole: Flags = np.logical_or(small, blank) if strict else blank
+    codes[whole] = star
+    return (tuple(values), codes), whole, int(counts.weights[small & ~whole].sum())
+
+
+def _worst(state: State, rare: Flags, wanted: Sequence[Combination]) -> int | None:
+    """The column in most rare combinations, by records, that can still be raised; of several the one of most values."""
+    score: Floats = np.zeros(len(state.columns))
+    weight = state.counts.weights @ rare
+    for c, combination in enumerate(wanted):
+        score[list(combination)] += weight[c]
+    open_columns = {step.index: float(step.distinct[0]) for step in state.steps()}
+    if not open_columns:
+        return None
+    return max(open_columns, key=lambda j: (score[j], open_columns[j], -j))
+
+
+def _infeasible(state: State, touched: int, limit: int, strict: bool) -> Infeasible:
+    total, k = state.space.total, state.required.k
+    relax = [f"k below {k}" if k <= total else f"k of at most {total:,}, the number of rows"]
+    if touched < total:
+        relax.append(f"allow cells of {np.ceil(touched / total * 1000) / 10:.1f}% of the records to be suppressed")
+    if strict:
+        relax.append("strict=False, which checks fewer combinations")
+    cuts = tuple(one.cut(at) for one, at in zip(state.columns, state.at, strict=True))
+    return Infeasible(
+        f"mu-Argus: at the most general levels {touched:,} of {total:,} records would still lose cells, and {limit:,} "
+        f"may. Relax one of: {'; '.join(relax)}",
+        best=Cuts(cuts, info={"algorithm": "mu-Argus", "holds": False}),
+        relax=relax,
+    )
