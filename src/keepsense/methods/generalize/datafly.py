@@ -27,9 +27,11 @@ def datafly(
     """Raise the column with most different values by one level until at most k records stand alone; suppress those.
 
     `suppression` replaces the rule of at most k records by a share of the table (0: none). With `models` beyond k the
-    records that stand alone are those in classes that break any of them. `metric` and `method`
-    serve variants. Of columns with equally many values the first goes first. Use it for a quick, easily explained result that applies to next month's file too; it generalizes more
-    than an optimal search, because a column once raised stays so. Cost: one pass over the classes a level.
+    records that stand alone are those in classes that break any of them. `metric` and `method` serve variants. Of
+    columns with equally many values the first goes first.
+
+    Use it for a quick, easily explained result that applies to next month's file too; it generalizes more than an
+    optimal search may, because a column once raised stays so. Cost: one pass over the classes a level.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> counts = Counts.of({"job": ["nurse", "nurse", "surgeon", "clerk"]})

@@ -73,7 +73,7 @@ def mu_argus(
     done = 0
     while True:
         rare = _rare(state, wanted, counted)
-        hidden = _suppressed_cells(rare, wanted, state, limit)
+        hidden = _suppressed_cells(rare, wanted, state, limit)[state.tuples]
         released, whole, below = _released(state, hidden, strict)
         touched = int(counts.weights[hidden.any(axis=1) | whole].sum())
         if touched <= limit and (~whole).any():
@@ -119,14 +119,14 @@ def _combinations(columns: int, sizes: Sequence[int]) -> list[Combination]:
 
 
 def _rare(state: State, wanted: Sequence[Combination], counted: dict[Combination, Any]) -> Flags:
-    """For each distinct tuple and combination whether fewer than k records share it; only what changed is recounted."""
-    rare = np.zeros((len(state.counts), len(wanted)), np.bool_)
+    """For each working row and combination whether fewer than k records share it; only what changed is recounted."""
+    rare = np.zeros((len(state.rows), len(wanted)), np.bool_)
     for c, combination in enumerate(wanted):
         levels = tuple(int(state.columns[j].level[state.at[j][0]]) for j in combination)
         if combination not in counted or counted[combination][0] != levels:
             sizes = _sizes(state.rows, state.weights, combination)[state.tuples]
             counted[combination] = levels, sizes < state.required.k
-        rare[:, c] = counted[combination][1]
+        rare[:, c] = counted[combination][1][state.source]
     return rare
 
 
@@ -155,14 +155,12 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
     A combination that was common may become rare when cells of other records are suppressed, so all are counted again
     until nothing changes or more records are touched than may be.
     """
-    counts = state.counts
     hidden = _hide(rare, wanted, len(state.columns))
-    while 0 < int(counts.weights[hidden.any(axis=1)].sum()) <= limit:
+    while 0 < int(state.weights[hidden.any(axis=1)].sum()) <= limit:
         rare = np.zeros_like(rare)
-        placed = np.stack([at[counts.codes[:, j]] for j, at in enumerate(state.at)], axis=1)
         for c, combination in enumerate(wanted):
             shown = ~hidden[:, combination].any(axis=1)
-            rare[shown, c] = _sizes(placed[shown], counts.weights[shown], combination) < state.required.k
+            rare[shown, c] = _sizes(state.rows[shown], state.weights[shown], combination) < state.required.k
         if not rare.any():
             break
         hidden |= _hide(rare, wanted, len(state.columns))
@@ -200,9 +198,11 @@ def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any
         values.append(labels if mark < len(labels) else (*labels, SUPPRESSED))
         codes[hidden[:, j], j] = mark
     distinct, owner = distinct_rows(codes)
-    small = np.bincount(owner, counts.weights, len(distinct))[owner] < state.required.k
-    blank = hidden.all(axis=1)
-    whole: Flags = np.logical_or(small, blank) if strict else blank
+    small: Flags = np.bincount(owner, counts.weights, len(distinct))[owner] < state.required.k
+    blank: Flags = hidden.all(axis=1)
+    whole = blank
+    if strict:
+        whole = blank | small
     codes[whole] = star
     return (tuple(values), codes), whole, int(counts.weights[small & ~whole].sum())
 
@@ -210,7 +210,7 @@ def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any
 def _worst(state: State, rare: Flags, wanted: Sequence[Combination]) -> int | None:
     """The column in most rare combinations, by records, that can still be raised; of several the one of most values."""
     score: Floats = np.zeros(len(state.columns))
-    weight = state.counts.weights @ rare
+    weight = state.weights @ rare
     for c, combination in enumerate(wanted):
         score[list(combination)] += weight[c]
     open_columns = {step.index: float(step.distinct[0]) for step in state.steps()}
