@@ -199,7 +199,7 @@ def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any
         codes[hidden[:, j], j] = mark
     distinct, owner = distinct_rows(codes)
     small: Flags = np.bincount(owner, counts.weights, len(distinct))[owner] < state.required.k
-    blank: Flags = hidden.all(axis=1)
+    blank: Flags = np.asarray(hidden.all(axis=1), dtype=np.bool_)
     whole = blank
     if strict:
         whole = blank | small

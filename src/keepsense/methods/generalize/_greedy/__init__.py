@@ -1,0 +1,1 @@
+"""Inner parts of greedy cell recoding."""

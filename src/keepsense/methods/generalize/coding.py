@@ -1,0 +1,82 @@
+"""Top and bottom coding: values beyond a threshold become one (Rodríguez-García 2017, Sec. 2.3.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.recoding import Cut, Cuts
+
+
+def top_bottom_coding(
+    counts: Counts,
+    column: str,
+    *,
+    top: float | None = None,
+    bottom: float | None = None,
+    share: float | None = None,
+) -> Cuts:
+    """Release numbers from `top` upwards as `>=top` and from `bottom` downwards as `<=bottom`; the rest as it is.
+
+    With `share` the missing thresholds are chosen so that at least that share of the records is coded at each end. Use
+    it where the extremes of a number give people away (the very old, the very rich). It protects the ends of one column
+    and promises no model by itself. Missing values stay missing. Cost: one pass over the column's values.
+
+    >>> rule = top_bottom_coding(Counts.of({"age": [20, 30, 95, 101]}), "age", top=90)
+    >>> rule.cuts[0].outputs
+    (20, 30, '>=90', '>=90')
+    """
+    values, weights = counts.values_of(column), counts.marginal(column)
+    numbers = np.array([_number(column, value) for value in values], dtype=np.float64)
+    known = np.isfinite(numbers)
+    if share is not None:
+        if isinstance(share, bool) or not 0 < share <= 0.5:
+            raise BadInput("top and bottom coding: the share at each end must be above 0 and at most 0.5")
+        if not known.any():
+            raise BadInput(f"column {column!r} holds no number; there is nothing to code")
+        low, high = _ends(numbers[known], weights[known], share)
+        top, bottom = high if top is None else top, low if bottom is None else bottom
+    if top is None and bottom is None:
+        raise BadInput("top and bottom coding: give a top, a bottom or the share of records at each end")
+    if top is not None and bottom is not None and bottom >= top:
+        raise BadInput(f"column {column!r}: the bottom must lie below the top; no value would be left as it is")
+    above = known & (numbers >= (np.inf if top is None else top))
+    below = known & (numbers <= (-np.inf if bottom is None else bottom))
+    outputs: list[Value] = list(values)
+    for i in np.flatnonzero(above):
+        outputs[i] = f">={_spelled(top)}"
+    for i in np.flatnonzero(below):
+        outputs[i] = f"<={_spelled(bottom)}"
+    info = {
+        "algorithm": "top and bottom coding",
+        "top": top,
+        "bottom": bottom,
+        "coded": {"top": int(weights[above].sum()), "bottom": int(weights[below].sum())},
+    }
+    return Cuts((Cut(column, values, tuple(outputs)),), info=info)
+
+
+def _number(column: str, value: Any) -> float:
+    if value is None or value == "":
+        return np.nan
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise BadInput(f"column {column!r} holds values that are not numbers; only numbers can be coded") from None
+
+
+def _ends(numbers: Any, weights: Any, share: float) -> tuple[float, float]:
+    """Lowest and highest threshold that leave at least a share of the records at each end."""
+    order = np.argsort(numbers, kind="stable")
+    run = np.cumsum(weights[order])
+    need = share * run[-1]
+    low = numbers[order][int(np.searchsorted(run, need))]
+    high = numbers[order][::-1][int(np.searchsorted(np.cumsum(weights[order][::-1]), need))]
+    return float(low), float(high)
+
+
+def _spelled(number: float | None) -> str:
+    return f"{number:g}" if number != round(number or 0) else str(round(number or 0))
