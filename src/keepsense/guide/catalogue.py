@@ -1,0 +1,100 @@
+"""The catalogue: every technique, category and algorithm, found by name, with its flowchart."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.guide.entries import (
+    aggregation,
+    differential,
+    generalization,
+    lattice_recoding,
+    masking,
+    multidimensional_recoding,
+    noise,
+    swapping,
+    table_recoding,
+)
+from keepsense.guide.flowchart import Flowchart
+from keepsense.guide.pattern import Entry
+
+_FAMILIES = (
+    generalization,
+    table_recoding,
+    lattice_recoding,
+    multidimensional_recoding,
+    swapping,
+    noise,
+    aggregation,
+    differential,
+    masking,
+)
+
+
+@cache
+def catalogue() -> MappingProxyType[str, Entry]:
+    """Every entry by its name.
+
+    >>> catalogue()["datafly"].parent
+    'table recoding'
+    """
+    return MappingProxyType({found.name: found for family in _FAMILIES for found in family.ENTRIES})
+
+
+def entry(name: str) -> Entry:
+    """An entry by its name, by its title or by the name it has in project files.
+
+    >>> entry("Datafly").name
+    'datafly'
+    >>> entry("datafli")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: the catalogue has no entry 'datafli'. Did you mean datafly or semantic datafly?
+    """
+    plain = name.strip().lower().replace("_", " ")
+    entries = catalogue()
+    for found in entries.values():
+        if plain in (found.name, found.title.lower(), found.name.replace("-", " ")):
+            return found
+    raise BadInput(f"the catalogue has no entry {name!r}.{did_you_mean(plain, list(entries))}")
+
+
+def children(name: str) -> list[Entry]:
+    """Entries right below one, in order.
+
+    >>> [found.name for found in children("generalization")][:2]
+    ['table recoding', 'lattice recoding']
+    """
+    return [found for found in catalogue().values() if found.parent == name]
+
+
+def flowchart(name: str) -> Flowchart:
+    """The flowchart of an entry: its own, or its category's with the entry's parameters filled in.
+
+    >>> flowchart("table recoding").parameters
+    ('direction', 'stop', 'candidates', 'metric', 'suppression')
+    >>> flowchart("datafly").parameters
+    ()
+    """
+    found = entry(name)
+    if found.steps is not None:
+        return found.steps
+    if found.parent is None:
+        raise BadInput(f"the catalogue's entry {name!r} has no flowchart")
+    return flowchart(found.parent).filled({key: filling.words for key, filling in found.fillings.items()})
+
+
+def function(found: Entry) -> Any:
+    """The function that does what an entry describes.
+
+    >>> function(entry("datafly")).__name__
+    'datafly'
+    """
+    if found.code is None:
+        raise BadInput(f"{found.title} is described in the catalogue, but Keepsense does not do it")
+    module, name = found.code.split(":")
+    return getattr(import_module(module), name)

@@ -1,0 +1,117 @@
+"""Algorithms of multidimensional recoding (MR): each fills in the parameters of one flowchart."""
+
+from __future__ import annotations
+
+from keepsense.guide.pattern import Entry, Filling
+
+_STRICT = Filling(False, "records with equal values stay together")
+_ANYWHERE = Filling(False, "")
+_BRANCHES = Filling(True, "; words only between whole branches")
+_ALWAYS = Filling(False, "")
+_BEST = Filling("best", "the one with the best cut")
+
+ENTRIES = (
+    Entry(
+        name="mondrian",
+        title="Median Mondrian",
+        kind="algorithm",
+        parent="multidimensional recoding",
+        short="halve groups in their widest column",
+        intent="Halve the group in its widest column, again and again, as long as both halves have k people.",
+        use=("general purposes, numbers above all", "groups shall be of nearly equal size, from k to 2k"),
+        avoid=("analysts need one level of detail a column", "the same rule is to fit next month's file"),
+        inputs=("columns and k", "hierarchies for columns of words"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="About log2(rows / k) sorts of each column.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006; flowchart after Ben Fredj et al. 2015 (Fig. 5).",
+        example="Eight people are cut at age 41 into four and four, each four by education into two and two.",
+        truthful=True,
+        nine=True,
+        code="keepsense.methods.generalize.mondrian:mondrian",
+        project="mondrian",
+        fillings={
+            "order": Filling("widest", "its widest, compared with the whole table"),
+            "score": Filling("median", "the median, so that both parts are of nearly equal size"),
+            "branches": _ANYWHERE,
+            "relaxed": _STRICT,
+            "gain": _ALWAYS,
+        },
+    ),
+    Entry(
+        name="infogain mondrian",
+        title="InfoGain Mondrian",
+        kind="algorithm",
+        parent="multidimensional recoding",
+        short="cut where a class column is best told",
+        intent="Cut where most is learned about a target column with few values, such as whether somebody is ill.",
+        use=("the release is for classification",),
+        avoid=("no single target column is known",),
+        inputs=("columns and k", "hierarchies for columns of words", "the target column"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="As Median Mondrian, times the values of the target.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006 (workload-aware); category after Ben Fredj et al. 2015.",
+        example="Below 50 nobody is ill, above nearly everybody: the first cut is at 50, wherever the median lies.",
+        truthful=True,
+        nine=True,
+        code="keepsense.methods.generalize.infogain_mondrian:infogain_mondrian",
+        project="infogain mondrian",
+        fillings={
+            "order": _BEST,
+            "score": Filling("gain", "where the target is told apart best (information gain)"),
+            "branches": _BRANCHES,
+            "relaxed": _STRICT,
+            "gain": _ALWAYS,
+        },
+    ),
+    Entry(
+        name="lsd mondrian",
+        title="LSD Mondrian",
+        kind="algorithm",
+        parent="multidimensional recoding",
+        short="cut where a numeric target varies least",
+        intent="Cut so that a numeric target, such as income or days in hospital, varies as little as possible inside.",
+        use=("the release is for regression: predicting a number",),
+        avoid=("no numeric target column is known",),
+        inputs=("columns and k", "hierarchies for columns of words", "the numeric target column"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="As Median Mondrian.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006 (workload-aware, least squared deviance); Ben Fredj et al. 2015.",
+        example="Stays are short up to 60 and long from 61 on: the first cut is at 60.",
+        truthful=True,
+        nine=True,
+        code="keepsense.methods.generalize.lsd_mondrian:lsd_mondrian",
+        project="lsd mondrian",
+        fillings={
+            "order": _BEST,
+            "score": Filling("fall", "where the target's squared deviations fall most"),
+            "branches": _BRANCHES,
+            "relaxed": _STRICT,
+            "gain": _ALWAYS,
+        },
+    ),
+    Entry(
+        name="semantic mondrian",
+        title="Semantic Mondrian",
+        kind="algorithm",
+        parent="multidimensional recoding",
+        short="cut where most meaning is won back",
+        intent="Cut where releasing the two parts keeps most of the meaning that the whole group would lose.",
+        use=("columns hold words, and the release is for general purposes",),
+        avoid=("analysts need one level of detail a column", "the same rule is to fit next month's file"),
+        inputs=("columns and k", "hierarchies", "semantic distances where hierarchies know their concepts"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="As Median Mondrian.",
+        paper="Own method on the template of LeFevre et al. 2006.",
+        example="Medics and farmers are parted before the young and the old, since person says so little about both.",
+        truthful=True,
+        code="keepsense.methods.generalize.semantic_mondrian:semantic_mondrian",
+        project="semantic mondrian",
+        fillings={
+            "order": _BEST,
+            "score": Filling("fall", "where the meaning lost by releasing spans falls most"),
+            "branches": _ANYWHERE,
+            "relaxed": _STRICT,
+            "gain": _ALWAYS,
+        },
+    ),
+)
