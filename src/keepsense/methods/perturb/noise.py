@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
-from keepsense.counts import Counts, distinct_rows
+from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters.board import records_of
+from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.replace import Replaced, check_same_domain, replace_by_partner, replace_by_reference
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener
@@ -161,21 +161,12 @@ def concept_cells(
         codes.append(code.astype(np.int32))
         same.append(attribute.bound()[1][counts.column(attribute.name)[source]] == found)
     names = tuple(a.name for a in attributes)
-    table = np.stack([source.astype(np.int32), *codes], axis=1)
-    distinct, where = distinct_rows(table)
     facts = {
         "unchanged": {name: int(kept.sum()) for name, kept in zip(names, same, strict=True)},
         "unchanged_rows": int(np.logical_and.reduce(same).sum()),
         **info,
     }
-    return Cells(
-        names,
-        tuple(values),
-        distinct[:, 0].astype(np.int64),
-        distinct[:, 1:],
-        np.bincount(where, minlength=len(distinct)).astype(np.int64),
-        info=facts,
-    )
+    return cells_of(names, values, source, codes, facts)
 
 
 def _partners(attributes: Sequence[Nominal], pairs: Sequence[tuple[str, str]] | None) -> dict[int, int]:

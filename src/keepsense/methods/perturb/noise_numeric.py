@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from keepsense.arrays import Floats
-from keepsense.counts import Counts, Value, distinct_rows
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters.board import records_of
 from keepsense.methods.perturb.noise import Distribution, unit_errors
 from keepsense.methods.perturb.noise_correlated import correlated_errors
+from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Ordered, check_same_rows
@@ -64,8 +64,6 @@ def add_noise_to_numbers(
     noisy = table + errors
     columns = [_written(a, noisy[:, j], decimals) for j, a in enumerate(attributes)]
     names = tuple(a.name for a in attributes)
-    codes = np.stack([source, *(code for _, code in columns)], axis=1).astype(np.int32)
-    distinct, where = distinct_rows(np.ascontiguousarray(codes))
     kept = {
         name: int((noisy_values == table[:, j]).sum())
         for j, (name, noisy_values) in enumerate(zip(names, _positions(attributes, columns), strict=True))
@@ -76,14 +74,7 @@ def add_noise_to_numbers(
         "unchanged": kept,
         "target_rmse": {a.name: float(np.sqrt(np.mean(errors[:, j] ** 2))) / a.span for j, a in enumerate(attributes)},
     }
-    return Cells(
-        names,
-        tuple(values for values, _ in columns),
-        distinct[:, 0].astype(np.int64),
-        distinct[:, 1:],
-        np.bincount(where, minlength=len(distinct)).astype(np.int64),
-        info=info,
-    )
+    return cells_of(names, [values for values, _ in columns], source, [code for _, code in columns], info)
 
 
 def _written(attribute: Ordered, noisy: Floats, decimals: int | None) -> tuple[tuple[Value, ...], Any]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters.board import Field, check_swap, deal, records_of, to_cells
+from keepsense.methods.perturb.clusters.board import Field, check_swap, to_cells
+from keepsense.methods.perturb.records import deal, records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener
 from keepsense.recoding import Cells

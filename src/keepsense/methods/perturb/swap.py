@@ -8,7 +8,8 @@ import numpy as np
 
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
-from keepsense.methods.perturb.clusters.board import Field, check_swap, deal, records_of, to_cells
+from keepsense.methods.perturb.clusters.board import Field, check_swap, to_cells
+from keepsense.methods.perturb.records import deal, records_of
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute

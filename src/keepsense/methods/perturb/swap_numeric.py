@@ -9,7 +9,8 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters.board import check_swap, records_of, to_cells
+from keepsense.methods.perturb.clusters.board import check_swap, to_cells
+from keepsense.methods.perturb.records import records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
-from keepsense.counts import Counts, distinct_rows
-from keepsense.errors import BadInput, InternalError
+from keepsense.counts import Counts
+from keepsense.errors import BadInput
+from keepsense.methods.perturb.records import cells_of
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import MATRIX_CELLS, Attribute, check_same_rows
@@ -156,30 +157,6 @@ class Field:
         return found
 
 
-def records_of(counts: Counts) -> Ints:
-    """Distinct tuple of each record."""
-    return np.repeat(np.arange(len(counts), dtype=np.int32), counts.weights)
-
-
-def deal(codes: Ints, source: Ints, released: Ints, rng: np.random.Generator) -> Ints:
-    """Hand a swapped column back to the table's records: records with equal values are exchangeable.
-
-    `codes` are the values of the table's records; `source` and `released` say what became of records of each value.
-
-    >>> import numpy as np
-    >>> deal(np.array([1, 0, 1]), np.array([0, 1, 1]), np.array([1, 0, 1]), np.random.default_rng(0)).tolist()[1]
-    1
-    """
-    mixed = rng.permutation(len(codes))
-    mine = mixed[np.argsort(codes[mixed], kind="stable")]
-    theirs = np.argsort(source, kind="stable")
-    if (codes[mine] != source[theirs]).any():
-        raise InternalError("a swapped column does not hold the table's values")
-    out = np.empty(len(codes), dtype=np.int32)
-    out[mine] = released[theirs]
-    return out
-
-
 def to_cells(
     counts: Counts,
     attributes: Sequence[Attribute],
@@ -192,21 +169,9 @@ def to_cells(
     names = tuple(a.name for a in attributes)
     before = np.stack([counts.column(name)[source] for name in names], axis=1)
     same = before == out
-    table = [source[:, None], out] + ([] if groups is None else [groups])
-    distinct, where = distinct_rows(np.ascontiguousarray(np.concatenate(table, axis=1), dtype=np.int32))
-    multiplicity = np.bincount(where, minlength=len(distinct)).astype(np.int64)
     facts = {
         "unchanged": {name: int(same[:, j].sum()) for j, name in enumerate(names)},
         "unchanged_rows": int(same.all(axis=1).sum()),
         **info,
     }
-    if groups is not None:
-        facts["groups"] = distinct[:, 1 + len(names) :]
-    return Cells(
-        names,
-        tuple(a.values for a in attributes),
-        distinct[:, 0].astype(np.int64),
-        distinct[:, 1 : 1 + len(names)],
-        multiplicity,
-        info=facts,
-    )
+    return cells_of(names, tuple(a.values for a in attributes), source, out, facts, groups)

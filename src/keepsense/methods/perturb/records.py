@@ -1,0 +1,74 @@
+"""From counts to records and back: perturbation draws record by record, recodings speak of distinct tuples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Ints
+from keepsense.counts import Counts, Value, distinct_rows
+from keepsense.errors import InternalError
+from keepsense.recoding import Cells
+
+
+def records_of(counts: Counts) -> Ints:
+    """Distinct tuple of each record.
+
+    >>> records_of(Counts.of({"x": ["a", "b", "b"]})).tolist()
+    [0, 1, 1]
+    """
+    return np.repeat(np.arange(len(counts), dtype=np.int32), counts.weights)
+
+
+def deal(codes: Ints, source: Ints, released: Ints, rng: np.random.Generator) -> Ints:
+    """Hand a perturbed column back to the table's records: records with equal values are exchangeable.
+
+    `codes` are the values of the table's records; `source` and `released` say what became of records of each value.
+
+    >>> import numpy as np
+    >>> deal(np.array([1, 0, 1]), np.array([0, 1, 1]), np.array([1, 0, 1]), np.random.default_rng(0)).tolist()[1]
+    1
+    """
+    mixed = rng.permutation(len(codes))
+    mine = mixed[np.argsort(codes[mixed], kind="stable")]
+    theirs = np.argsort(source, kind="stable")
+    if (codes[mine] != source[theirs]).any():
+        raise InternalError("a perturbed column does not hold the table's values")
+    out = np.empty(len(codes), dtype=np.int32)
+    out[mine] = released[theirs]
+    return out
+
+
+def cells_of(
+    names: Sequence[str],
+    values: Sequence[tuple[Value, ...]],
+    source: NDArray[Any],
+    codes: Sequence[NDArray[Any]] | NDArray[Any],
+    info: Mapping[str, Any],
+    groups: NDArray[Any] | None = None,
+) -> Cells:
+    """Allocations from what each record gets: `codes` one column per name, `groups` (likewise) kept in the info.
+
+    >>> import numpy as np
+    >>> cells_of(["x"], [("a", "b")], np.array([0, 0, 0]), [np.array([1, 1, 0])], {}).multiplicity.tolist()
+    [2, 1]
+    """
+    columns = [np.asarray(column) for column in (codes.T if isinstance(codes, np.ndarray) else codes)]
+    marks = [] if groups is None else list(groups.T)
+    table = np.stack([np.asarray(source), *columns, *marks], axis=1).astype(np.int32)
+    distinct, where = distinct_rows(table)
+    width = 1 + len(columns)
+    facts = dict(info)
+    if groups is not None:
+        facts["groups"] = distinct[:, width:]
+    return Cells(
+        tuple(names),
+        tuple(values),
+        distinct[:, 0].astype(np.int64),
+        distinct[:, 1:width],
+        np.bincount(where, minlength=len(distinct)).astype(np.int64),
+        info=facts,
+    )

@@ -1,0 +1,149 @@
+"""One call for tables of words, numbers, ordered categories and sets."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput, UnknownConcept
+from keepsense.methods.perturb import Edit, Sets, add_noise_to_sets, check_groups, join, perturb
+from keepsense.recoding import Cells
+from keepsense.semantics import distance
+from keepsense.semantics.attribute import Attribute, Nominal, Ordered
+from keepsense.semantics.variance import rmse
+from keepsense.taxonomy import Taxonomy, from_edges
+
+LEVELS = ["none", "school", "college", "doctorate"]
+
+
+def _taxonomy() -> Taxonomy:
+    return from_edges([(f"{a}.{b}", f"{a}") for a in range(5) for b in range(5)] + [(f"{a}", "top") for a in range(5)])
+
+
+def _table(rows: int = 120) -> tuple[Counts, list[Attribute]]:
+    taxonomy = _taxonomy()
+    rng = np.random.default_rng(4)
+    leaves = [taxonomy.ids[c] for c in taxonomy.leaves()]
+    counts = Counts.of(
+        {
+            "illness": [leaves[i] for i in rng.integers(0, 25, rows)],
+            "education": [LEVELS[i] for i in rng.integers(0, 4, rows)],
+            "age": rng.integers(20, 90, rows).tolist(),
+            "drugs": [";".join(sorted({leaves[i] for i in rng.integers(0, 25, 3)})) for _ in range(rows)],
+        }
+    )
+    measure = distance("wu-palmer", taxonomy)
+    return counts, [
+        Nominal.of(counts, "illness", measure),
+        Ordered.of(counts, "education", levels=LEVELS),
+        Ordered.of(counts, "age"),
+        Sets.of(counts, "drugs", measure, delimiter=";"),
+    ]
+
+
+@pytest.mark.parametrize("method", ["swap", "swap together", "groups", "groups together"])
+def test_swaps_keep_every_column_whatever_its_kind(method: str) -> None:
+    counts, columns = _table()
+    cells = perturb(counts, columns, method, k=6, rng=1)  # type: ignore[arg-type]
+    cells.check(counts)
+    assert cells.names == ("illness", "education", "age", "drugs")
+    released = cells.apply(counts)
+    for column in columns:
+        before = dict(zip(counts.values_of(column.name), counts.marginal(column.name), strict=True))
+        after = dict(zip(released.values_of(column.name), released.marginal(column.name), strict=True))
+        assert before == {value: n for value, n in after.items() if n}
+        assert cells.info["unchanged"][column.name] < counts.total
+    if method.startswith("groups"):
+        assert check_groups(counts, cells, 6) <= 1 / 6
+
+
+@pytest.mark.parametrize("method", ["noise", "correlated noise"])
+def test_noise_gives_each_kind_values_of_its_kind(method: str) -> None:
+    counts, columns = _table()
+    cells = perturb(counts, columns, method, alpha=0.4, rng=1)  # type: ignore[arg-type]
+    cells.check(counts)
+    taxonomy = _taxonomy()
+    assert cells.names == ("illness", "education", "age", "drugs")
+    assert all(taxonomy.get(str(v)) is not None for v in cells.values[0])
+    assert set(cells.values[1]) <= set(LEVELS)
+    assert all(isinstance(v, int) for v in cells.values[2])
+    assert all(taxonomy.get(word) is not None for v in cells.values[3] for word in str(v).split(";"))
+    small, large = (perturb(counts, columns, method, alpha=a, rng=1) for a in (0.05, 1.0))  # type: ignore[arg-type]
+    for column in columns[:3]:
+        assert rmse(counts, small, column) < rmse(counts, large, column)
+
+
+def test_edits_are_respected() -> None:
+    counts, columns = _table()
+    rule = Edit("no doctor below 30", {"education": {"doctorate"}, "age": lambda v: int(str(v)) < 30})
+    for method, options in (("swap", {"k": 8}), ("noise", {"alpha": 0.3})):
+        cells = perturb(counts, columns, method, edits=[rule], rng=2, **options)  # type: ignore[arg-type]
+        cells.check(counts)
+        levels = [cells.values[1][c] for c in cells.codes[:, 1]]
+        ages = [int(str(cells.values[2][c])) for c in cells.codes[:, 2]]
+        assert not any(level == "doctorate" and age < 30 for level, age in zip(levels, ages, strict=True))
+
+
+def test_set_distances_and_empty_sets() -> None:
+    measure = distance("feature", _taxonomy())
+    counts = Counts.of({"s": [("0.0", "0.1"), ("0.0",), (), ("0.1", "0.0", "0.0"), ()]})
+    column = Sets.of(counts, "s", measure)
+    assert column.matrix[0, 3] == 0.0
+    assert column.matrix[1, 2] == 1.0
+    assert np.allclose(column.matrix, column.matrix.T)
+    assert column.totals() == pytest.approx(column.matrix @ column.weights)
+    assert (np.diff(column.row(1)[column.order(1)]) >= 0).all()
+    kinds = [Sets.of(counts, "s", measure, kind=kind).matrix for kind in ("minimum", "average", "maximum-sum")]
+    assert all(not m.diagonal().any() for m in kinds)
+
+
+def test_noise_on_sets_keeps_the_form_and_counts_what_falls_together() -> None:
+    measure = distance("wu-palmer", _taxonomy())
+    for value, kind in ((("0.0", "0.1"), tuple), (frozenset({"0.0", "0.1"}), frozenset)):
+        counts = Counts.of({"s": [value, type(value)(["4.4"])] * 40 + [type(value)([])]})
+        cells = add_noise_to_sets(counts, Sets.of(counts, "s", measure), 0.5, rng=1)
+        cells.check(counts)
+        assert all(isinstance(v, kind) for v in cells.values[0])
+        shrunk = sum(
+            int(n)
+            for s, c, n in zip(cells.source, cells.codes[:, 0], cells.multiplicity, strict=True)
+            if len(cells.values[0][c]) < len(counts.values[0][counts.codes[s, 0]])  # type: ignore[arg-type]
+        )
+        assert cells.info["shrunk"]["s"] == shrunk
+
+
+def test_joining_keeps_each_part() -> None:
+    counts = Counts.of({"x": ["a", "a", "b"], "y": [1, 2, 2]})
+    x = perturb(counts, [Nominal.of(counts, "x", 1.0 - np.eye(2))], "swap", k=2, rng=1)
+    y = perturb(counts, [Ordered.of(counts, "y")], "swap", k=2, rng=1)
+    both = join(counts, [x, y], rng=1)
+    both.check(counts)
+    assert both.names == ("x", "y")
+    assert (both.apply(counts).marginal("x") == counts.marginal("x")).all()
+    with pytest.raises(BadInput, match="several recodings"):
+        join(counts, [x, x])
+    lost = Cells(x.names, x.values, x.source[:1], x.codes[:1], x.multiplicity[:1])
+    with pytest.raises(BadInput, match="do not add up"):
+        join(counts, [lost, y])
+
+
+def test_bad_input_is_refused_by_name() -> None:
+    counts, columns = _table(20)
+    with pytest.raises(BadInput, match="takes k"):
+        perturb(counts, columns, "swap", alpha=0.3)
+    with pytest.raises(BadInput, match="takes alpha"):
+        perturb(counts, columns, "noise", k=3)
+    with pytest.raises(BadInput, match="method ="):
+        perturb(counts, columns, "shuffle", k=3)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="at least one"):
+        perturb(counts, [], "noise", alpha=0.1)
+    measure = distance("wu-palmer", _taxonomy())
+    with pytest.raises(BadInput, match="delimiter"):
+        Sets.of(counts, "drugs", measure)
+    with pytest.raises(BadInput, match="holds a int"):
+        Sets.of(counts, "age", measure)
+    with pytest.raises(UnknownConcept, match="'s'"):
+        Sets.of(Counts.of({"s": [("nothing such",)]}), "s", measure)
+    with pytest.raises(BadInput, match="empty sets only"):
+        Sets.of(Counts.of({"s": [(), None]}), "s", measure)
