@@ -50,10 +50,10 @@ def entry(name: str) -> Entry:
 
     >>> entry("Datafly").name
     'datafly'
-    >>> entry("datafli")
+    >>> entry("samarity")
     Traceback (most recent call last):
     ...
-    keepsense.errors.BadInput: the catalogue has no entry 'datafli'. Did you mean datafly or semantic datafly?
+    keepsense.errors.BadInput: the catalogue has no entry 'samarity'. Did you mean samarati?
     """
     plain = name.strip().lower().replace("_", " ")
     entries = catalogue()

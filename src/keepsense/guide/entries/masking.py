@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from keepsense.guide.entries.swapping import THESIS
 from keepsense.guide.flowchart import Edge, Flowchart, Node
 from keepsense.guide.pattern import Entry, Relation
@@ -10,7 +12,7 @@ from keepsense.guide.pattern import Entry, Relation
 def _line(start: str, *steps: str, end: str) -> Flowchart:
     nodes = [Node("begin", start, "start"), *(Node(f"step{i}", text) for i, text in enumerate(steps, start=1))]
     nodes.append(Node("end", end, "end"))
-    edges = [Edge(a.key, b.key) for a, b in zip(nodes, nodes[1:], strict=False)]
+    edges = [Edge(a.key, b.key) for a, b in pairwise(nodes)]
     return Flowchart(tuple(nodes), tuple(edges))
 
 

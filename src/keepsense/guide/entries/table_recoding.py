@@ -21,11 +21,11 @@ ENTRIES = (
         kind="algorithm",
         parent="table recoding",
         short="raise the column with most different values",
-        intent="Raise the column with most different values by one level, again and again, until few records stand alone.",
+        intent="Raise the column with most different values by one level, until few records stand alone.",
         use=("you want a quick first result that is easily explained", "the same rule is to fit next month's file"),
         avoid=("detail matters: it generalizes more than needed, since a column once raised stays so",),
         inputs=("columns, hierarchies and k",),
-        guarantee="k-anonymity, and further models if asked; at most k records (or the share you allow) are suppressed.",
+        guarantee="k-anonymity, and further models if asked; at most k records, or a share you allow, are suppressed.",
         cost="One pass over the groups for each level raised: milliseconds.",
         paper="Sweeney 2002; flowchart after Ben Fredj et al. 2015 (Fig. 3a and 6).",
         example="Age has 8 values and education 5, so age is raised first, to ranges of ten years.",
@@ -110,7 +110,7 @@ ENTRIES = (
         kind="algorithm",
         parent="table recoding",
         short="open up branches, for classification",
-        intent="Begin with everything at its most general, and open up the branches that tell most about a target column.",
+        intent="Begin with everything at its most general; open up the branches that tell most about a target column.",
         use=("the release is for classification: predicting a column such as whether somebody falls ill",),
         avoid=("there is no target column", "analysts need detail that says nothing about the target: it stays hidden"),
         inputs=("columns, hierarchies and k", _TARGET),
@@ -126,7 +126,7 @@ ENTRIES = (
             "direction": _DOWN,
             "candidates": _BRANCHES,
             "metric": Filling(
-                "trade_off", "what it tells about the target, divided by what the smallest group shrinks"
+                "trade_off", "what it tells about the target, set against how much the smallest group shrinks"
             ),
             "suppression": _SHARE,
             "stop": _NO_SAFE_STEP,
