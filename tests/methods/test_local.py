@@ -114,7 +114,7 @@ def test_refusals() -> None:
     with pytest.raises(Infeasible) as error:
         local_recoding(counts, HIERARCHIES, [KAnonymity(3)])
     assert error.value.relax
-    with pytest.raises(BadInput, match="no measure"):
+    with pytest.raises(BadInput, match="does not add up over cells"):
         local_recoding(counts, HIERARCHIES, [KAnonymity(2)], measure="lost")
     with pytest.raises(BadInput, match="has no hierarchy"):
         local_recoding(counts, {"job": JOBS}, [KAnonymity(2)])
