@@ -1,0 +1,109 @@
+"""What is known of techniques: the comparisons of Rodríguez-García (2017), Tables 2.1, 2.2 and 6.1, as data."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Mark = Literal["=", "++", "+", ""]
+"""How well a technique preserves a feature: fully, highly, fairly, or not."""
+
+DATA_TYPES = ("continuous numbers", "discrete numbers", "ordered categories", "nominal categories")
+FEATURES = (
+    "truthfulness",
+    "data nature",
+    "frequency distribution",
+    "outliers",
+    "granularity",
+    "cardinality",
+    "mean",
+    "variance",
+    "correlation",
+)
+
+APPLICABLE: dict[str, tuple[str, ...]] = {
+    "sampling": DATA_TYPES[1:],
+    "generalization": DATA_TYPES,
+    "local suppression": DATA_TYPES[1:],
+    "noise addition": DATA_TYPES[:1],
+    "swapping": DATA_TYPES[:3],
+    "microaggregation": DATA_TYPES[:3],
+    "data shuffling": DATA_TYPES[:3],
+}
+"""Data types each technique was made for (Table 2.1). Semantic versions take swapping, noise and microaggregation to
+nominal values that a taxonomy gives meaning."""
+
+_EXACT: dict[str, Mark] = dict.fromkeys(FEATURES[1:], "=")
+
+PRESERVED: dict[str, dict[str, Mark]] = {
+    "sampling": {
+        "truthfulness": "=",
+        "data nature": "=",
+        "granularity": "+",
+        "mean": "+",
+        "variance": "+",
+        "correlation": "+",
+    },
+    "generalization": {"truthfulness": "=", "cardinality": "="},
+    "local suppression": {"truthfulness": "=", "data nature": "="},
+    "noise addition": {
+        "data nature": "=",
+        "outliers": "+",
+        "granularity": "+",
+        "cardinality": "=",
+        "mean": "=",
+        "variance": "++",
+        "correlation": "=",
+    },
+    "swapping": {**_EXACT, "correlation": ""},
+    "microaggregation": {
+        "data nature": "=",
+        "outliers": "+",
+        "granularity": "+",
+        "cardinality": "=",
+        "mean": "=",
+        "correlation": "+",
+    },
+    "data shuffling": {**_EXACT, "correlation": "++"},
+}
+"""Features of the data each technique preserves, and how well (Table 2.1); what is not listed is not preserved.
+
+The mark for correlation under noise is that of correlated noise."""
+
+SATISFIES: dict[str, tuple[str, ...]] = {
+    "k-anonymity": ("generalization", "local suppression", "microaggregation"),
+    "t-closeness": ("generalization", "local suppression", "microaggregation"),
+    "l-diversity": ("generalization", "local suppression"),
+    "probabilistic k-anonymity": ("swapping", "generalization", "local suppression", "microaggregation"),
+    "differential privacy": ("differential privacy",),
+}
+"""Techniques that can keep a promise (Table 2.2). Generalization, suppression and microaggregation keep probabilistic
+k-anonymity too (Sec. 2.5.2), with more loss than it asks for."""
+
+Keep = Literal["mean", "correlation"]
+Reference = Literal["mean", "partner", "root"]
+
+
+def mark(technique: str, feature: str) -> Mark:
+    """How well a technique preserves a feature.
+
+    >>> mark("swapping", "mean"), mark("swapping", "correlation")
+    ('=', '')
+    """
+    return PRESERVED.get(technique, {}).get(feature, "")
+
+
+def noise_for(columns: int, keep: Keep, *, same_taxonomy: bool) -> tuple[str, Reference]:
+    """Which semantic noise suits how many columns of words and what is to be kept (Table 6.1).
+
+    Returns the entry's name and the reference: the mean is SNA-Algorithm 1, the partner 2, the root 3.
+
+    >>> noise_for(1, "mean", same_taxonomy=True)
+    ('noise', 'mean')
+    >>> noise_for(2, "correlation", same_taxonomy=True), noise_for(3, "correlation", same_taxonomy=True)
+    (('correlated noise', 'partner'), ('correlated noise', 'root'))
+    """
+    if columns == 1:
+        return "noise", "mean"
+    if keep == "mean":
+        return "correlated noise", "mean"
+    return "correlated noise", "partner" if columns == 2 and same_taxonomy else "root"

@@ -1,0 +1,91 @@
+"""What a publisher should be warned of, whatever method is chosen."""
+
+from __future__ import annotations
+
+from keepsense.errors import Finding
+from keepsense.guide.answers import Answers
+
+_FEW = 5
+_MANY_COLUMNS = 8
+
+
+def warnings_for(answers: Answers) -> list[Finding]:
+    """Remarks on the plan as a whole, coded.
+
+    >>> [found.code for found in warnings_for(Answers(k=3, sensitive=True))]
+    ['W501', 'W502']
+    """
+    told: list[tuple[str, str, str]] = []
+    only_k = answers.promise in ("k-anonymity", "probabilistic k-anonymity")
+    if only_k and answers.sensitive:
+        told.append(
+            (
+                "W501",
+                "promise",
+                "only k is promised: it hides who somebody is, not what they have. A group whose members all share one "
+                "diagnosis gives it away. Add l-diversity or t-closeness for the sensitive column",
+            )
+        )
+    elif only_k:
+        told.append(
+            (
+                "W501",
+                "promise",
+                "only k is promised: it hides who somebody is. If any column holds what people would rather keep to "
+                "themselves, call it sensitive and add l-diversity or t-closeness",
+            )
+        )
+    if answers.promise not in ("differential privacy", "none") and answers.k < _FEW:
+        told.append(
+            (
+                "W502",
+                "k",
+                f"k = {answers.k} leaves a chance of 1 in {answers.k} to recognize somebody; 5 is a usual least for "
+                "known recipients, 11 or more for the public",
+            )
+        )
+    if answers.promise == "none":
+        told.append(
+            (
+                "W503",
+                "promise",
+                "nothing is promised beforehand: measure the risk of what comes out (keepsense assess) before you "
+                "release it",
+            )
+        )
+    if answers.rows is not None and answers.promise != "none" and answers.rows < 20 * answers.k:
+        told.append(
+            (
+                "W504",
+                "size",
+                f"{answers.rows:,} rows make at most {answers.rows // answers.k} groups of {answers.k}: expect coarse "
+                "values",
+            )
+        )
+    if answers.columns > _MANY_COLUMNS and answers.promise != "differential privacy":
+        told.append(
+            (
+                "W505",
+                "columns",
+                f"{answers.columns} columns by which people could be recognized: nearly everybody is unique then. "
+                "Leave out columns that the purpose does not need",
+            )
+        )
+    if answers.reuse:
+        told.append(
+            (
+                "W506",
+                "later files",
+                "who is in several releases can be found by comparing them; the ledger of releases warns of it",
+            )
+        )
+    if "sets" in answers.kinds and answers.others:
+        told.append(
+            (
+                "W507",
+                "sets",
+                "sets and other columns are protected one after the other: somebody who knows parts of both knows more "
+                "than each promise considers",
+            )
+        )
+    return [Finding(*one) for one in told]
