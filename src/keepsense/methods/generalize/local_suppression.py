@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, did_you_mean
@@ -58,15 +59,14 @@ def local_suppression(
     cells = local_recoding(
         counts, flat, promised(models, k), measure=LossTables("suppressed cells", tables, weights), listener=listener
     )
-    blank = np.stack(
-        [np.array([v == SUPPRESSED for v in values])[cells.codes[:, j]] for j, values in enumerate(cells.values)],
-        axis=1,
-    )
+    marks = [np.array([value == SUPPRESSED for value in values]) for values in cells.values]
+    blank = np.stack([mark[codes] for mark, codes in zip(marks, cells.codes.T, strict=True)], axis=1)
+    whole: NDArray[np.bool_] = np.asarray(blank.all(axis=1), dtype=np.bool_)
     info = {
         "algorithm": "local suppression",
         "category": "local",
         "classes": cells.info["classes"],
         "suppressed_cells": int(blank.sum(axis=1) @ counts.weights),
-        "suppressed": int(counts.weights[blank.all(axis=1)].sum()),
+        "suppressed": int(counts.weights[whole].sum()),
     }
-    return replace(cells, suppressed=blank.all(axis=1), info=info)
+    return replace(cells, suppressed=whole, info=info)

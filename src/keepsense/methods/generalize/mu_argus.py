@@ -155,7 +155,8 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
     A combination that was common may become rare when cells of other records are suppressed, so all are counted again
     until nothing changes or more records are touched than may be.
     """
-    hidden = _hide(rare, wanted, len(state.columns))
+    mute = _mute(state)
+    hidden = _hide(rare, wanted, mute)
     while 0 < int(state.weights[hidden.any(axis=1)].sum()) <= limit:
         rare = np.zeros_like(rare)
         for c, combination in enumerate(wanted):
@@ -163,12 +164,25 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
             rare[shown, c] = _sizes(state.rows[shown], state.weights[shown], combination) < state.required.k
         if not rare.any():
             break
-        hidden |= _hide(rare, wanted, len(state.columns))
+        hidden |= _hide(rare, wanted, mute)
     return hidden
 
 
-def _hide(rare: Flags, wanted: Sequence[Combination], columns: int) -> Flags:
-    """In each tuple the cell in most rare combinations first, until no rare combination is whole."""
+def _mute(state: State) -> Flags:
+    """Cells of working rows that read as suppressed already, being generalized to a top of that name."""
+    found = [
+        np.array([one.label(node) == SUPPRESSED for node in range(len(one.level))], dtype=np.bool_)[state.rows[:, j]]
+        for j, one in enumerate(state.columns)
+    ]
+    return np.stack(found, axis=1)
+
+
+def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags) -> Flags:
+    """In each row the cell in most rare combinations first, until no rare combination is whole.
+
+    Cells that read as suppressed already cannot hide anything: where only those are left, the whole row is hidden.
+    """
+    columns = mute.shape[1]
     takes_part = np.zeros((len(wanted), columns), np.int64)
     for c, combination in enumerate(wanted):
         takes_part[c, list(combination)] = 1
@@ -176,10 +190,13 @@ def _hide(rare: Flags, wanted: Sequence[Combination], columns: int) -> Flags:
     rows = np.flatnonzero(rare.any(axis=1))
     left = rare[rows]
     while len(rows):
-        often = left.astype(np.int64) @ takes_part
+        often = np.where(mute[rows], 0, left.astype(np.int64) @ takes_part)
         column = np.argmax(often, axis=1)
         hidden[rows, column] = True
         left = left & ~(takes_part[:, column].T > 0)
+        lost = often.max(axis=1) == 0
+        hidden[rows[lost]] = True
+        left[lost] = False
         still = left.any(axis=1)
         rows, left = rows[still], left[still]
     return hidden
@@ -199,7 +216,7 @@ def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any
         codes[hidden[:, j], j] = mark
     distinct, owner = distinct_rows(codes)
     small: Flags = np.bincount(owner, counts.weights, len(distinct))[owner] < state.required.k
-    blank: Flags = np.asarray(hidden.all(axis=1), dtype=np.bool_)
+    blank: Flags = np.asarray((codes == np.array(star)).all(axis=1) & hidden.any(axis=1), dtype=np.bool_)
     whole = blank
     if strict:
         whole = blank | small

@@ -131,7 +131,7 @@ def _best(
     """The move of the highest score; the first of several."""
     best: tuple[Step, int, float] | None = None
     for i, step in enumerate(steps):
-        quality = np.array(score(step), dtype=np.float64)
+        quality = _rounded(score(step))
         if valid is not None:
             quality[~valid[i]] = -np.inf
         if beneficial:
@@ -140,6 +140,13 @@ def _best(
         if quality[place] > -np.inf and (best is None or quality[place] > best[2]):
             best = step, place, float(quality[place])
     return best
+
+
+def _rounded(numbers: Floats) -> Floats:
+    """Numbers to 40 bits, so that sums taken in another order make no difference between equal scores."""
+    mantissa, exponent = np.frexp(np.array(numbers, dtype=np.float64))
+    found: Floats = np.ldexp(np.round(mantissa * 2.0**40) / 2.0**40, exponent)
+    return found
 
 
 def _make(state: State, best: tuple[Step, int, float], done: int, listener: Listener | None) -> None:

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.methods.table_reference import counted, released, rows_of_tables
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput, Infeasible
+from keepsense.methods.generalize.coding import top_bottom_coding
+from keepsense.methods.generalize.local_suppression import local_suppression
+from keepsense.methods.generalize.sampling import sampling
+
+# ---- sampling --------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows_of_tables(), st.floats(0.05, 1), st.integers(0, 2**32 - 1))
+def test_a_sample_is_part_of_the_table(rows: list[tuple[Any, ...]], share: float, seed: int) -> None:
+    counts = counted(rows)
+    size = max(1, round(share * len(rows)))
+    cells = sampling(counts, size=size, rng=seed)
+    cells.check(counts)
+    assert cells.suppressed is not None
+    shown = ~cells.suppressed
+    assert int(cells.multiplicity[shown].sum()) == size
+    for t, code in zip(cells.source[shown], cells.codes[shown], strict=True):
+        assert code.tolist() == counts.codes[t].tolist(), "records of the sample are unchanged"
+    hidden = {tuple(cells.values[j][c] for j, c in enumerate(row)) for row in cells.codes[~shown].tolist()}
+    assert hidden <= {("*", "*", "*")}
+    again = sampling(counts, size=size, rng=seed)
+    assert (again.multiplicity == cells.multiplicity).all()
+    assert "seed" not in str(cells.info)
+
+
+def test_every_record_is_as_likely() -> None:
+    counts = Counts.of({"job": ["nurse"] * 30 + ["clerk"] * 10})
+    rng = np.random.default_rng(5)
+    drawn = [sampling(counts, share=0.5, rng=rng) for _ in range(400)]
+    nurses = [int(c.multiplicity[(c.source == 0) & ~c.suppressed].sum()) for c in drawn if c.suppressed is not None]
+    # hypergeometric: mean 15, variance 20 * 3/4 * 1/4 * 20/39
+    assert abs(np.mean(nurses) - 15) < 4 * np.sqrt(1.923 / 400)
+    assert np.var(nurses) == pytest.approx(1.923, rel=0.35)
+
+
+def test_sampling_refuses() -> None:
+    counts = Counts.of({"job": ["nurse", "clerk"]})
+    wrong: list[dict[str, Any]] = [{}, {"share": 0.5, "size": 1}, {"share": 0.0}, {"share": 1.5}, {"share": 0.1}]
+    for options in (*wrong, {"size": 0}, {"size": 3}):
+        with pytest.raises(BadInput, match="sampling"):
+            sampling(counts, **options)
+
+
+# ---- top and bottom coding -------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.integers(0, 100), min_size=1, max_size=40), st.integers(0, 100), st.integers(0, 100))
+def test_only_the_ends_change(numbers: list[int], a: int, b: int) -> None:
+    bottom, top = min(a, b), max(a, b) + 1
+    counts = Counts.of({"age": numbers})
+    rule = top_bottom_coding(counts, "age", top=top, bottom=bottom)
+    for value, out in zip(rule.cuts[0].inputs, rule.cuts[0].outputs, strict=True):
+        assert isinstance(value, int)
+        assert out == (f">={top}" if value >= top else f"<={bottom}" if value <= bottom else value)
+    assert rule.info["coded"] == {
+        "top": sum(n >= top for n in numbers),
+        "bottom": sum(n <= bottom for n in numbers),
+    }
+    assert rule.apply(counts).total == len(numbers)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.integers(0, 1000), min_size=10, max_size=60, unique=True), st.floats(0.01, 0.3))
+def test_a_share_of_records_at_each_end(numbers: list[int], share: float) -> None:
+    rule = top_bottom_coding(Counts.of({"age": numbers}), "age", share=share)
+    least = int(np.ceil(share * len(numbers) - 1e-9))
+    assert rule.info["coded"] == {"top": least, "bottom": least}
+
+
+def test_coding_reads_text_keeps_gaps_and_refuses() -> None:
+    rule = top_bottom_coding(Counts.of({"age": ["20", None, "95.5"]}), "age", top=90.5)
+    assert rule.cuts[0].outputs == ("20", None, ">=90.5")
+    counts = Counts.of({"age": [20, 30], "job": ["nurse", "clerk"]})
+    with pytest.raises(BadInput, match="'job' holds values that are not numbers"):
+        top_bottom_coding(counts, "job", top=3)
+    with pytest.raises(BadInput, match="below the top"):
+        top_bottom_coding(counts, "age", top=20, bottom=25)
+    with pytest.raises(BadInput, match="give a top"):
+        top_bottom_coding(counts, "age")
+    with pytest.raises(BadInput, match="share"):
+        top_bottom_coding(counts, "age", share=0.7)
+    with pytest.raises(BadInput, match="no column"):
+        top_bottom_coding(counts, "ages", top=3)
+    with pytest.raises(BadInput, match="no number"):
+        top_bottom_coding(Counts.of({"age": [None]}), "age", share=0.1)
+
+
+# ---- local suppression -----------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows_of_tables(), st.integers(2, 4))
+def test_cells_are_kept_or_blank_and_the_promise_holds(rows: list[tuple[Any, ...]], k: int) -> None:
+    counts = counted(rows)
+    cells = local_suppression(counts, k=k)
+    assert cells.apply(counts).weights.min() >= k
+    out = released(cells, counts)
+    blank = 0
+    for row, new, weight in zip(counts.codes.tolist(), out, counts.weights.tolist(), strict=True):
+        for j, value in enumerate(new):
+            assert value in (counts.values[j][row[j]], "*")
+            blank += weight * (value == "*")
+    assert cells.info["suppressed_cells"] == blank
+
+
+def test_few_cells_are_lost() -> None:
+    rows = [("nurse", 30, "f")] * 4 + [("nurse", 31, "f")] * 4 + [("clerk", 40, "m")] * 4 + [("clerk", 41, "m")]
+    cells = local_suppression(counted(rows), k=2)
+    # the last record needs company: the four clerks aged 40 lose their age with it, five cells in all
+    assert cells.info["suppressed_cells"] == 5
+    assert cells.info["suppressed"] == 0
+
+
+def test_important_columns_are_kept() -> None:
+    counts = Counts.of({"sex": ["f", "f", "m", "m"], "job": ["nurse", "clerk", "nurse", "clerk"]})
+    by_sex = local_suppression(counts, k=2, importance={"sex": 5})
+    assert set(released(by_sex, counts)) == {("f", "*"), ("m", "*")}
+    by_job = local_suppression(counts, k=2, importance={"job": 5})
+    assert set(released(by_job, counts)) == {("*", "nurse"), ("*", "clerk")}
+
+
+def test_local_suppression_refuses() -> None:
+    counts = Counts.of({"sex": ["f", "m"]})
+    with pytest.raises(BadInput, match=r"'sec' to give importance. Did you mean sex"):
+        local_suppression(counts, k=2, importance={"sec": 1})
+    with pytest.raises(BadInput, match="above 0"):
+        local_suppression(counts, k=2, importance={"sex": 0})
+    with pytest.raises(BadInput, match="already"):
+        local_suppression(Counts.of({"sex": ["f", "*"]}), k=2)
+    with pytest.raises(Infeasible):
+        local_suppression(counts, k=3)
