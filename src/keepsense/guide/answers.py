@@ -45,7 +45,8 @@ PROMISES: dict[Promise, str] = {
 class Answers:
     """What a publisher tells about a table and its release.
 
-    `columns` counts those by which people could be recognized. `same_taxonomy`: all columns of words share one. `even` asks for one level of detail in each column, `reuse` for a rule that fits later files too.
+    `columns` counts those by which people could be recognized; `same_taxonomy` says that all columns of words share
+    one. `even` asks for one level of detail in each column, `reuse` for a rule that fits later files too.
 
     >>> Answers(kinds=("words", "numbers"), purpose="classification").truthful
     True

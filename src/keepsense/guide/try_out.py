@@ -1,0 +1,170 @@
+"""Try recommended methods on the data and rank them by what they lose and what risk they leave.
+
+Each goes the way a release goes (`keepsense.publish.run`), verifier included, into a folder that is thrown away.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import KeepsenseError, PrivacyWarning
+from keepsense.guide.advise import Advice
+from keepsense.privacy import record_linkage
+from keepsense.publish.pipeline import Outcome, run
+from keepsense.publish.plan import Plan
+from keepsense.publish.project import Method, Project
+from keepsense.recoding import SUPPRESSED, Cells, Cuts
+
+_MOST_TUPLES = 20_000
+"""Distinct records up to which linkage is measured."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came out of trying a method: its loss and risk, or why it failed.
+
+    `loss` is the mean distance between what was and what is released, from 0 to 1: for generalized values the share of
+    the column's detail they hide, for moved values how far they were moved. `risk` is the chance to recognize a record.
+
+    >>> Trial("optimal", ok=False, problem="k = 5 cannot be met").loss is None
+    True
+    """
+
+    name: str
+    ok: bool
+    loss: float | None = None
+    risk: float | None = None
+    risk_kind: str = ""
+    suppressed: int = 0
+    classes: int = 0
+    seconds: float = 0.0
+    problem: str = ""
+    notes: tuple[str, ...] = field(default=())
+
+
+def try_out(project: Project, advice: Sequence[Advice], *, folder: str | Path = ".", rng: Any = None) -> list[Trial]:
+    """Run each method that project files know on the project's table; best first: least loss, then least risk.
+
+    >>> try_out.__name__
+    'try_out'
+    """
+    found = []
+    for one in advice:
+        if one.entry.project is None:
+            found.append(Trial(one.name, ok=False, problem="project files do not know it yet; use it from Python"))
+        else:
+            found.append(_try(project, one, Path(folder), rng))
+    return sorted(found, key=_rank)
+
+
+def _rank(trial: Trial) -> tuple[bool, float, float]:
+    large = float("inf")
+    return not trial.ok, large if trial.loss is None else trial.loss, large if trial.risk is None else trial.risk
+
+
+def _try(project: Project, advice: Advice, folder: Path, rng: Any) -> Trial:
+    method = Method.model_validate({"name": advice.entry.project, "parameters": advice.parameters})
+    changed = project.model_copy(update={"method": method})
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as room, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PrivacyWarning)
+        try:
+            outcome = run(changed, folder=folder, into=room, rng=rng)
+        except KeepsenseError as error:
+            return Trial(advice.name, ok=False, problem=str(error), seconds=time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        notes = tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, PrivacyWarning)))
+        risk, kind = _risk(outcome, advice)
+        return Trial(
+            advice.name,
+            ok=True,
+            loss=_loss(outcome, advice),
+            risk=risk,
+            risk_kind=kind,
+            suppressed=outcome.verification.suppressed,
+            classes=outcome.verification.classes,
+            seconds=seconds,
+            notes=notes,
+        )
+
+
+def _loss(outcome: Outcome, advice: Advice) -> float | None:
+    if advice.entry.truthful:
+        lost = outcome.description["utility"].get("loss")
+        return None if lost is None else float(lost)
+    rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
+    if len(rules) != 1:
+        return None
+    cells = rules[0].cells(outcome.counts)
+    far = _distances(outcome.plan, outcome.counts, cells)
+    total = 0.0
+    for j, name in enumerate(cells.names):
+        moved = far[name][cells.codes[:, j], outcome.counts.column(name)[cells.source]]
+        total += float(cells.multiplicity @ moved)
+    return total / (outcome.counts.total * len(cells.names))
+
+
+def _risk(outcome: Outcome, advice: Advice) -> tuple[float | None, str]:
+    if advice.entry.truthful:
+        after = outcome.description["risk"].get("after")
+        return (None, "") if after is None else (float(after["prosecutor, highest"]), "highest of any record")
+    if advice.name == "strict rank swapping":
+        return 1.0 / int(advice.parameters["k"]), "bound, by construction"
+    rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
+    if len(rules) != 1 or len(outcome.counts) > _MOST_TUPLES:
+        return None, ""
+    cells = rules[0].cells(outcome.counts)
+    found = record_linkage(outcome.counts, cells, _distances(outcome.plan, outcome.counts, cells))
+    return found.risk, "share of records linked rightly"
+
+
+def _distances(plan: Plan, counts: Counts, cells: Cells) -> dict[str, NDArray[np.float64]]:
+    """By column: distance from each released to each original value, from 0 to 1."""
+    found = {}
+    for j, name in enumerate(cells.names):
+        originals, released = counts.values_of(name), cells.values[j]
+        if plan.column(name).kind in ("numeric", "ordinal"):
+            found[name] = _along(originals, released, plan.column(name).order)
+        else:
+            found[name] = _meaning(plan, name, counts, released)
+    return found
+
+
+def _along(originals: Sequence[Value], released: Sequence[Value], order: list[str] | None) -> NDArray[np.float64]:
+    place = {value: float(i) for i, value in enumerate(order or ())}
+    before, after = (
+        np.array([place[str(v)] if str(v) in place else _number(v) for v in values]) for values in (originals, released)
+    )
+    width = float(np.nanmax(before) - np.nanmin(before)) or 1.0
+    far: NDArray[np.float64] = np.minimum(1.0, np.abs(after[:, None] - before[None, :]) / width)
+    return np.nan_to_num(far, nan=1.0)
+
+
+def _number(value: Value) -> float:
+    try:
+        return float(str(value))
+    except ValueError:
+        return float("nan")
+
+
+def _meaning(plan: Plan, name: str, counts: Counts, released: Sequence[Value]) -> NDArray[np.float64]:
+    from keepsense.semantics import distance
+    from keepsense.utility import value_distances
+
+    rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
+    taxonomy = plan.taxonomy(name)
+    concepts: dict[Value, Any] = dict(plan.mapping(name, rows).concepts)
+    for value in released:
+        if value not in concepts and value != SUPPRESSED:
+            concepts[value] = taxonomy.code(str(value))
+    return value_distances(distance(plan.column(name).distance, taxonomy), released, counts.values_of(name), concepts)
