@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 from typing import Any, ClassVar
 
@@ -96,21 +96,23 @@ def rare_itemsets(rows: Rows, weights: Weights, k: int, m: int) -> Iterator[Rare
     >>> [rare.itemsets.tolist() for rare in rare_itemsets(sets, np.ones(3, np.int64), 2, 2)]
     [[[1], [2]], []]
     """
-    there = weights > 0
-    entry = there[rows.row_of()]
-    size = int(rows.indices.max(initial=-1)) + 1
-    support = np.bincount(rows.indices[entry], weights[rows.row_of()[entry]], size).astype(np.int64)
-    rare = np.flatnonzero((support > 0) & (support < k))
-    bad = np.unique(rows.row_of()[entry & np.isin(rows.indices, rare)])
-    yield Rare(rare[:, None].astype(np.int32), support[rare], bad.astype(np.int64))
-    kept = entry & (support[rows.indices] >= k)
-    frequent = Rows.from_pairs(rows.row_of()[kept], rows.indices[kept], len(rows))
+    names, code = np.unique(rows.indices, return_inverse=True)
+    row = rows.row_of()
+    entry = weights[row] > 0
+    support = np.bincount(code[entry], weights[row[entry]], len(names)).astype(np.int64)
+    rare = (support > 0) & (support < k)
+    bad = np.unique(row[entry & rare[code]])
+    yield Rare(names[rare][:, None].astype(np.int32), support[rare], bad.astype(np.int64))
+    kept = entry & (support[code] >= k)
+    frequent = Rows.from_pairs(row[kept], code[kept].astype(np.int32), len(rows))
     known: list[Ints] = []
     for number in range(2, m + 1):
         found, times = _counted(frequent, weights, number)
         few = found[times < k]
-        fresh = few[~_contain_any(few, known)]
-        yield Rare(fresh, times[times < k][~_contain_any(few, known)], _holders(frequent, weights, fresh))
+        smallest = ~_contain_any(few, known)
+        fresh = few[smallest]
+        holders = _holders(frequent, weights, fresh)
+        yield Rare(names[fresh].astype(np.int32), times[times < k][smallest], holders)
         known.append(fresh)
 
 
@@ -141,7 +143,7 @@ def _combined(rows: Rows, number: int) -> Iterator[tuple[Ints, NDArray[np.int64]
         items = np.sort(rows.gather(which.astype(np.int32)).reshape(len(which), size), axis=1)
         choices = combinations(range(size), number)
         while True:
-            picks = np.array([p for p, _ in zip(choices, range(max(1, _BLOCK // len(which))), strict=False)])
+            picks = np.array(list(islice(choices, max(1, _BLOCK // len(which)))), dtype=np.int64)
             if not len(picks):
                 break
             yield items[:, picks].reshape(-1, number), np.repeat(which, len(picks))

@@ -116,7 +116,7 @@ def _table(path: Path) -> Any:
     options = "" if reader == "read_parquet" else ", header = true, all_varchar = true"
     try:
         with duckdb.connect() as connection:
-            return connection.execute(f"SELECT * FROM {reader}(?{options})", [str(path)]).to_arrow_table()
+            return connection.sql(f"SELECT * FROM {reader}(?{options})", params=[str(path)]).to_arrow_table()
     except duckdb.Error:
         raise BadInput(f"{path.name}: this is no table that can be read back") from None
 

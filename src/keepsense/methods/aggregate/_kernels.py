@@ -293,3 +293,16 @@ def group_centroids(
                 low = min(total, low)
                 chosen = r
         out[g] = chosen
+
+
+@njit(cache=True, nogil=True)
+def nearest_in_parts(distances: Any, record: Any, part: Any, alive: Any, parts: int, noise: float) -> Any:
+    """For each part the row that is alive and whose record is nearest, the first of equals; -1 where none is alive."""
+    found = np.full(parts, -1, np.int64)
+    low = np.full(parts, np.inf)
+    for i in range(len(record)):
+        d = distances[record[i]]
+        if alive[i] and d < low[part[i]] - noise:
+            low[part[i]] = d
+            found[part[i]] = i
+    return found

@@ -7,7 +7,7 @@ some into the next, just as ten equal rows would.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Protocol
@@ -112,7 +112,18 @@ def check_size(k: object, total: int, what: str = "microaggregation") -> int:
     return int(k)
 
 
-def mdav(space: Space, weights: NDArray[np.int64], k: int, *, listener: Listener | None = None) -> Partition:
+Refine = Callable[[dict[int, int], Floats, NDArray[np.int64], NDArray[np.int64]], None]
+"""Changes a group before it is final: its records and copies, distances from its first record, what is left, names."""
+
+
+def mdav(
+    space: Space,
+    weights: NDArray[np.int64],
+    k: int,
+    *,
+    refine: Refine | None = None,
+    listener: Listener | None = None,
+) -> Partition:
     """Partition records into groups of k, the last of k to 2k - 1 (Domingo-Ferrer and Mateo-Sanz 2002).
 
     As Batet et al. 2014 (Sec. 3) tell it. Each round: find the centroid of the ungrouped records and the record r
@@ -120,6 +131,7 @@ def mdav(space: Space, weights: NDArray[np.int64], k: int, *, listener: Listener
     After every group, if fewer than 2k records are left, they are the last group. Of equally far records the first
     counts, so the same distinct records in the same order give the same groups. Use it as the default: groups are tight
     and all but the last have exactly k records. The cost is about n / k rounds of four passes over what is left.
+    `refine` may exchange records of each group for others, one for one, before it is final.
 
     >>> from keepsense.arrays import Rows
     >>> from keepsense.methods.aggregate.item_distances import ItemDistances
@@ -134,7 +146,7 @@ def mdav(space: Space, weights: NDArray[np.int64], k: int, *, listener: Listener
     left = np.array(weights, dtype=np.int64)
     total = check_total = int(left.sum())
     k = check_size(k, total)
-    grouping = _Grouping(space, left)
+    grouping = _Grouping(space, left, refine)
     if total >= 2 * k:
         space.start(grouping.left)
     while total >= 2 * k:
@@ -155,8 +167,9 @@ def mdav(space: Space, weights: NDArray[np.int64], k: int, *, listener: Listener
 class _Grouping:
     """Groups so far, and the records that are left under the numbers the space now knows them by."""
 
-    def __init__(self, space: Space, left: NDArray[np.int64]) -> None:
+    def __init__(self, space: Space, left: NDArray[np.int64], refine: Refine | None) -> None:
         self.space = space
+        self.refine = refine
         self.left = left
         self.names = np.arange(len(left), dtype=np.int64)
         self.groups: list[tuple[list[int], list[int]]] = []
@@ -178,9 +191,12 @@ class _Grouping:
             need -= copies
             if not need:
                 break
+        if self.refine is not None:
+            self.refine(taken, distances, left, self.names)
         other = int(farthest(distances, left, space.noise))
         self.gone += sum(not left[record] for record in taken)
-        for record, copies in taken.items():
+        # Handing the seed's distances on only saves a pass; they are good until another record is asked for.
+        for record, copies in sorted(taken.items(), key=lambda pair: pair[0] != seed):
             space.leave(record, copies, distances if record == seed else None)
         self.groups.append((self.names[list(taken)].tolist(), list(taken.values())))
         return other

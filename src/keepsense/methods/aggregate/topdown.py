@@ -23,7 +23,7 @@ def generalize_topdown(
     Each step takes, in one group, the node whose children would win most (the penalty saved over all items below it)
     and parts the records by which of the children they hold. Parts of fewer than k records stay together where they
     were; if they are fewer than k themselves, records that win least are taken from parts that can spare them, or else
-    the smallest part joins. Where no part has k records the node is not split. Groups end up with different levels of
+    the smallest part, of equals the one that wins least, joins. Where no part has k records the node is not split. Groups end up with different levels of
     detail (local recoding). An empty set holds an item of its own right below the root, so the root's label then means
     anything, or nothing.
 
@@ -80,8 +80,6 @@ def _entries(rows: Rows, records: NDArray[np.int64]) -> tuple[NDArray[np.int64],
 
 def _split(tree: ItemTree, rows: Rows, node: NDArray[np.int64], one: _Group, k: int) -> list[_Group] | None:
     """The parts of a group, split at the most winning node that can be split; None where there is none."""
-    if len(one.records) < k + 1:
-        return None
     at, owner = _entries(rows, one.records)
     closed = set(one.closed)
     while True:
@@ -162,5 +160,5 @@ def _balanced(
         taken = offered[np.lexsort((offered, gain[offered]))][: k - len(stay)]
         stay = np.sort(np.concatenate([stay, taken]))
         return stay, [part[~np.isin(part, taken)] for part in parts]
-    parts = sorted(parts, key=lambda part: (len(part), int(part[0])))
+    parts = sorted(parts, key=lambda part: (len(part), float(gain[part].sum()), int(part[0])))
     return np.sort(np.concatenate([stay, parts[0]])), parts[1:]

@@ -1,0 +1,91 @@
+"""Semantic adaptive microaggregation: groups as large as the data asks for (Martínez, Sánchez and Valls 2012)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts
+from keepsense.methods.aggregate.centres import Candidates
+from keepsense.methods.aggregate.mdav import Partition
+from keepsense.methods.aggregate.record_space import RecordSpace
+from keepsense.methods.aggregate.records import grouped
+from keepsense.progress import Listener, emit
+from keepsense.recoding import Cells
+from keepsense.semantics.attribute import Attribute
+
+
+def microaggregate_adaptive(
+    counts: Counts,
+    attributes: Sequence[Attribute],
+    k: int,
+    *,
+    candidates: Candidates = "values",
+    listener: Listener | None = None,
+) -> Cells:
+    """MDAV on distinct records that are never torn apart: equal records always share a group, which may exceed k.
+
+    Columns of words repeat a lot. MDAV with groups of exactly k tears ten equal records into several groups and fills
+    them up with strangers; here a group takes all copies of its first record and then, nearest first, all copies of
+    others until it holds at least k: a record shared by k people that begins a group is released as it is. What is left
+    over at the end, if it is less than k, joins the groups whose first record is nearest. The idea is the paper's
+    (semantic distance and centroid, group sizes that adapt to how often values occur); the order of steps is MDAV's.
+    Loses less than MDAV where most records are shared by k people or more, and more where most are a little rarer.
+
+    >>> from keepsense.semantics.attribute import Ordered
+    >>> counts = Counts.of({"age": [20, 20, 20, 60, 61]})
+    >>> cells = microaggregate_adaptive(counts, [Ordered.of(counts, "age")], 2)
+    >>> cells.apply(counts).weights.tolist(), cells.values
+    ([2, 3], ((20.0, 60.5),))
+    """
+
+    def method(space: RecordSpace, weights: NDArray[np.int64], k: int) -> Partition:
+        return _whole_records(space, weights, k, listener)
+
+    return grouped(counts, attributes, k, method, candidates, "semantic adaptive microaggregation")
+
+
+def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, listener: Listener | None) -> Partition:
+    from keepsense.methods.aggregate._kernels import farthest, nearest
+
+    left = np.array(weights, dtype=np.int64)
+    total = everything = int(left.sum())
+    groups: list[list[int]] = []
+    seeds: list[int] = []
+
+    def around(seed: int) -> int:
+        distances = space.from_record(seed).copy()
+        group = [seed]
+        size = int(left[seed])
+        left[seed] = 0
+        if size < k:
+            for record in nearest(distances, left, k - size, space.noise).tolist():
+                group.append(record)
+                size += int(left[record])
+                left[record] = 0
+                if size >= k:
+                    break
+        for record in group:
+            space.leave(record, int(weights[record]))
+        groups.append(group)
+        seeds.append(seed)
+        return int(farthest(distances, left, space.noise))
+
+    space.start(left)
+    while total >= 2 * k:
+        other = around(int(farthest(space.from_centre(left), left, space.noise)))
+        total = int(left.sum())
+        if total >= 2 * k:
+            around(other)
+            total = int(left.sum())
+        emit(listener, "groups", everything - total, everything, groups=len(groups))
+    rest = np.flatnonzero(left).tolist()
+    if total >= k or not groups:
+        groups.append(rest)
+    else:
+        for record in rest:
+            near = space.from_record(record)[seeds]
+            groups[int(np.argmin(near))].append(record)
+    return Partition.of([(group, weights[group].tolist()) for group in groups if group])

@@ -1,0 +1,270 @@
+"""Microaggregation that keeps sensitive values spread: t-closeness on top of k (Soria-Comas et al. 2015).
+
+Three ways, from the simplest to the most careful; all end by merging whatever is not yet close, so the promise holds:
+
+- `merge`: MDAV, then the group farthest from the whole table joins its nearest neighbour, until all are close.
+- `swap`: while MDAV forms a group, records are exchanged for the next nearest ones that bring its sensitive values
+  closer to the table's (k-anonymity first).
+- `spread`: every group takes one record from each of equally large slices of the sensitive column, so it is close by
+  construction (t-closeness first). For sensitive columns with an order.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats, Rows
+from keepsense.counts import Counts, Histogram
+from keepsense.errors import BadInput
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.methods.aggregate.centres import Candidates, centres, squared_error, to_cells
+from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
+from keepsense.methods.aggregate.record_space import RecordSpace
+from keepsense.methods.aggregate.records import own_order
+from keepsense.privacy.base import share
+from keepsense.privacy.emd import NOISE
+from keepsense.privacy.ground import Ground, Ordered, ground
+from keepsense.progress import Listener, emit
+from keepsense.recoding import Cells
+from keepsense.semantics.attribute import Attribute
+
+How = Literal["merge", "swap", "spread"]
+
+
+def microaggregate_close(
+    counts: Counts,
+    attributes: Sequence[Attribute],
+    k: int,
+    t: float,
+    sensitive: str,
+    *,
+    distance: Ground | Hierarchy | str = "equal",
+    how: How = "swap",
+    candidates: Candidates = "values",
+    listener: Listener | None = None,
+) -> Cells:
+    """Microaggregate so that every group holds k records whose sensitive values are spread as in the table, up to t.
+
+    `counts` must count the sensitive column along with the others, as a column: which group a row joins depends on its
+    sensitive value. `distance` is the ground distance of t-closeness (`keepsense.privacy.TCloseness`). The sensitive
+    column itself is not changed. Groups grow as t shrinks; `info` tells how many were merged. Costs MDAV, and for
+    `swap` one earth mover's distance for each pair of exchanged values that is tried.
+
+    >>> from keepsense.semantics.attribute import Ordered as Numbers
+    >>> counts = Counts.of({"age": [20, 21, 60, 61], "disease": ["flu", "flu", "cold", "cold"]})
+    >>> cells = microaggregate_close(counts, [Numbers.of(counts, "age")], 2, 0.1, "disease", how="swap")
+    >>> [cells.values[0][c] for c in cells.codes[:, 0]], cells.info["groups"]
+    ([40.0, 40.0, 41.0, 41.0], 2)
+    """
+    k = check_size(k, counts.total)
+    t = share("t", t, "t-closeness")
+    if how not in ("merge", "swap", "spread"):
+        raise BadInput(f"how: {how!r} is not one of 'merge', 'swap', 'spread'")
+    if sensitive in [attribute.name for attribute in attributes]:
+        raise BadInput(f"column {sensitive!r} is sensitive and microaggregated; choose one role")
+    space = RecordSpace(counts, attributes)
+    order = own_order(counts, [*(attribute.name for attribute in attributes), sensitive])
+    space.keep(order)
+    spread = _Spread(counts, sensitive, ground(distance), order)
+    weights = counts.weights[order]
+    if how == "spread":
+        found = _from_slices(space, weights, spread, k, t, listener)
+    else:
+        refine = spread.refine(t) if how == "swap" else None
+        found = mdav(space, weights, k, refine=refine, listener=listener)
+    before = len(found)
+    named = Partition(found.group, order[found.record], found.copies)
+    named = _merged(counts, attributes, named, spread.back(order), t, listener)
+    columns = [(a, centres(a, counts.column(a.name), named, candidates)) for a in attributes]
+    info = {
+        "method": f"t-close microaggregation ({how})",
+        "k": k,
+        "t": t,
+        "groups": len(named),
+        "merged": before - len(named),
+        "squared error": squared_error(counts, columns, named),
+    }
+    return to_cells(counts, columns, named, info)
+
+
+class _Spread:
+    """The sensitive value of each record, and how far groups of them are from the whole table."""
+
+    def __init__(self, counts: Counts, column: str, kind: Ground, order: NDArray[np.int64]) -> None:
+        self.values = counts.values_of(column)
+        self.kind = kind
+        self.code = counts.column(column)[order].astype(np.int64)
+        self.reference = counts.marginal(column)
+
+    def back(self, order: NDArray[np.int64]) -> _Spread:
+        """The same for records under their own numbers again."""
+        found = object.__new__(_Spread)
+        found.values, found.kind, found.reference = self.values, self.kind, self.reference
+        found.code = np.empty_like(self.code)
+        found.code[order] = self.code
+        return found
+
+    def distances(self, held: NDArray[np.int64]) -> Floats:
+        """Earth mover's distance to the table of groups given as counts of each sensitive value, a row each."""
+        row, value = np.nonzero(held)
+        rows = Rows.from_pairs(row.astype(np.int32), value.astype(np.int32), len(held))
+        return self.kind.distances(Histogram(self.values, rows, held[row, value]), self.reference)
+
+    def held(self, partition: Partition) -> NDArray[np.int64]:
+        """Counts of each sensitive value in each group."""
+        table = np.zeros((len(partition), len(self.values)), dtype=np.int64)
+        np.add.at(table, (partition.group, self.code[partition.record]), partition.copies)
+        return table
+
+    def refine(self, t: float) -> Any:
+        """Exchange records of a group for the next nearest ones, as long as that brings its values closer."""
+
+        def exchange(
+            taken: dict[int, int], distances: Floats, left: NDArray[np.int64], names: NDArray[np.int64]
+        ) -> None:
+            held = np.zeros(len(self.values), dtype=np.int64)
+            for record, copies in taken.items():
+                held[self.code[names[record]]] += copies
+            away = float(self.distances(held[None])[0])
+            tried: set[int] = set()
+            if away <= t + NOISE:
+                return
+            for record in np.argsort(distances, kind="stable").tolist():
+                while left[record] > 0 and away > t + NOISE:
+                    fresh = int(self.code[names[record]])
+                    if fresh in tried:
+                        break  # no exchange for this value helped, and the group is still the same
+                    inside = sorted(taken, key=lambda one: -distances[one])  # of equal ones the farthest goes
+                    options = np.tile(held, (len(inside), 1))
+                    options[np.arange(len(inside)), self.code[names[inside]]] -= 1
+                    options[:, fresh] += 1
+                    found = self.distances(options)
+                    best = int(np.argmin(found))
+                    if found[best] >= away - NOISE:
+                        tried.add(fresh)
+                        break
+                    gone = inside[best]
+                    left[gone] += 1
+                    left[record] -= 1
+                    taken[gone] -= 1
+                    if not taken[gone]:
+                        del taken[gone]
+                    taken[record] = taken.get(record, 0) + 1
+                    held, away = options[best], float(found[best])
+                    tried.clear()
+                if away <= t + NOISE:
+                    return
+
+        return exchange
+
+
+def _merged(
+    counts: Counts,
+    attributes: Sequence[Attribute],
+    partition: Partition,
+    spread: _Spread,
+    t: float,
+    listener: Listener | None,
+) -> Partition:
+    """Join the group farthest from the table with the group nearest to it, until every group is close."""
+    held = spread.held(partition)
+    away = spread.distances(held)
+    if float(away.max()) <= t + NOISE:
+        return partition
+    space = RecordSpace(counts, attributes)
+    group = partition.group.copy()
+    alive = np.ones(len(held), dtype=np.bool_)
+    while True:
+        worst = int(np.argmax(np.where(alive, away, -1.0)))
+        if away[worst] <= t + NOISE or alive.sum() == 1:
+            break
+        own = group == worst
+        alone = Partition(np.zeros(int(own.sum()), np.int64), partition.record[own], partition.copies[own])
+        rows = [_row(a, centres(a, counts.column(a.name), alone)) for a in attributes]
+        far = space.from_values(rows)[partition.record] * partition.copies
+        size = np.bincount(group, partition.copies, len(held))
+        mean = np.bincount(group, far, len(held)) / np.maximum(size, 1)
+        other = int(np.argmin(np.where(alive & (np.arange(len(held)) != worst), mean, np.inf)))
+        group[own] = other
+        alive[worst] = False
+        held[other] += held[worst]
+        away[other] = spread.distances(held[other : other + 1])[0]
+        emit(listener, "merged", int((~alive).sum()), None, groups=int(alive.sum()))
+    number = np.cumsum(alive) - 1
+    order = np.argsort(number[group], kind="stable")
+    return Partition(number[group][order], partition.record[order], partition.copies[order])
+
+
+def _row(attribute: Attribute, centre: Any) -> Floats:
+    away: Floats = centre.row(int(centre.codes[0]))
+    return away
+
+
+def _from_slices(
+    space: RecordSpace,
+    weights: NDArray[np.int64],
+    spread: _Spread,
+    k: int,
+    t: float,
+    listener: Listener | None,
+) -> Partition:
+    """Groups of one record from each slice of the sensitive column (t-closeness first)."""
+    from keepsense.methods.aggregate._kernels import farthest, nearest_in_parts
+
+    if not isinstance(spread.kind, Ordered):
+        raise BadInput("how='spread' needs a sensitive column with an order; give distance='ordered' or 'numeric'")
+    total = int(weights.sum())
+    size = max(k, math.ceil(total / (2 * (total - 1) * t + 1))) if total > 1 else k
+    size = min(size, total)
+    size += (total % size) // (total // size)
+    groups = total // size
+    record = np.repeat(np.arange(len(weights), dtype=np.int64), weights)
+    position = spread.kind._positions(spread.values)
+    ranked = np.lexsort((record, position[spread.code[record]]))
+    # What does not divide evenly goes to the middle slices, where an extra record moves the spread least.
+    width = np.full(size, groups)
+    middle = np.argsort(np.abs(np.arange(size) - (size - 1) / 2), kind="stable")
+    for extra in range(total - groups * size):
+        width[middle[extra % size]] += 1
+    part = np.empty(total, dtype=np.int64)
+    part[ranked] = np.repeat(np.arange(size), width)
+    alive = np.ones(total, dtype=np.bool_)
+    left = weights.astype(np.int64).copy()
+    found: list[tuple[list[int], list[int]]] = []
+
+    def around(seed: int) -> int:
+        distances = space.from_record(seed).copy()
+        taken: dict[int, int] = {}
+
+        def take(row: int) -> None:
+            alive[row] = False
+            width[part[row]] -= 1
+            here = int(record[row])
+            left[here] -= 1
+            taken[here] = taken.get(here, 0) + 1
+
+        own = int(np.flatnonzero(alive & (record == seed))[0])
+        take(own)
+        for row in nearest_in_parts(distances, record, part, alive, size, space.noise).tolist():
+            if row >= 0 and part[row] != part[own]:
+                take(row)
+        for slice_ in np.flatnonzero(width > groups - len(found) - 1).tolist():
+            row = int(nearest_in_parts(distances, record, part, alive, size, space.noise)[slice_])
+            take(row)
+        for here, copies in taken.items():
+            space.leave(here, copies)
+        found.append((list(taken), list(taken.values())))
+        emit(listener, "groups", len(found), groups)
+        return int(farthest(distances, left, space.noise))
+
+    space.start(left)
+    while len(found) < groups:
+        other = around(int(farthest(space.from_centre(left), left, space.noise)))
+        if len(found) < groups:
+            around(other)
+    return Partition.of(found)

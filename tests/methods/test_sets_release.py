@@ -1,0 +1,172 @@
+"""The release of microaggregated sets: k-anonymous, synthetic, in the form it came in, with everything counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.strategies import taxonomies
+
+from keepsense.errors import BadInput, Infeasible
+from keepsense.methods.aggregate.compare import compare_sets
+from keepsense.methods.aggregate.concepts import map_sets
+from keepsense.methods.aggregate.items import from_delimited, from_lists, from_long
+from keepsense.methods.aggregate.set_distance import KINDS
+from keepsense.methods.aggregate.set_files import read_baskets
+from keepsense.methods.aggregate.sets import microaggregate_sets
+from keepsense.privacy.km_verify import verify_sets
+from keepsense.semantics import distance
+from keepsense.taxonomy import Taxonomy, from_edges
+
+PHONES = from_edges(
+    [("smartphone", "phone"), ("landline", "phone"), ("phone", "thing"), ("charger", "thing")],
+    names={
+        "smartphone": ["smartphone", "iPhone 3", "Galaxy S2", "Nexus 4"],
+        "landline": ["landline"],
+        "phone": ["phone"],
+        "thing": ["thing"],
+        "charger": ["charger", "AC adapter"],
+    },
+)
+
+
+def released_by(records: list[list[str]], k: int, seed: int = 0, kind: str = "average") -> list[list[str]]:
+    sets = map_sets(from_lists(records), PHONES)
+    return microaggregate_sets(sets, distance("feature", PHONES), k, distance=kind, rng=seed).records()  # type: ignore[return-value]
+
+
+@settings(max_examples=30, deadline=None)
+@given(taxonomies(10), st.integers(0, 2**32 - 1), st.integers(2, 5), st.sampled_from(KINDS))
+def test_every_released_set_is_shared_by_k_records(taxonomy: Taxonomy, seed: int, k: int, kind: str) -> None:
+    rng = np.random.default_rng(seed)
+    names = [name for c in range(len(taxonomy)) for name in taxonomy.synonyms(c)[:2]] + ["unheard of", "unseen"]
+    records = [list(rng.choice(names, int(rng.integers(0, 4)))) for _ in range(23)]
+    sets = map_sets(from_lists(records), taxonomy)
+    release = microaggregate_sets(sets, distance("wu-palmer", taxonomy), k, distance=kind, rng=rng)
+    assert verify_sets(release.records(), [release.promise()], original_records=len(records)).ok
+    assert len(release.records()) == len(records)
+    assert min(Counter(release.group.tolist()).values()) >= k
+
+
+def test_terms_are_drawn_from_those_that_enough_people_use() -> None:
+    records = [["iPhone 3"]] * 6 + [["Galaxy S2"]] * 3 + [["Nexus 4"]]
+    seen = Counter(r[0] for seed in range(60) for r in released_by(records, 3, seed))
+    assert set(seen) == {"iPhone 3", "Galaxy S2"}
+    assert 1.5 < seen["iPhone 3"] / seen["Galaxy S2"] < 2.7  # drawn over occurrences, 6 to 3
+
+
+def test_a_concept_whose_terms_are_all_rare_is_released_by_its_label() -> None:
+    records = [["iPhone 3"], ["Galaxy S2"], ["Nexus 4"]]
+    sets = map_sets(from_lists(records), PHONES)
+    release = microaggregate_sets(sets, distance("feature", PHONES), 3, rng=0)
+    assert release.records() == [["smartphone"]] * 3
+    assert (release.labelled, release.withheld, release.verbatim) == (1, 0, 0)
+    assert any(f.code == "W307" for f in release.findings())
+
+
+def test_a_rare_opaque_term_is_withheld_and_a_common_one_released() -> None:
+    records = [["qqq", "www"], ["qqq", "www"], ["qqq", "eee"]]
+    sets = map_sets(from_lists(records), PHONES)
+    release = microaggregate_sets(sets, distance("feature", PHONES), 3, rng=0)
+    assert release.records() == [["*", "qqq"]] * 3
+    assert release.withheld == 1
+    assert any(f.code == "W308" for f in release.findings())
+
+
+def test_a_set_is_drawn_once_for_all_records_of_a_group() -> None:
+    records = [["iPhone 3", "charger"], ["Galaxy S2", "AC adapter"]] * 10
+    release = released_by(records, 4, seed=5)
+    assert len(set(map(tuple, release))) <= 5
+    assert all(len(r) == 2 for r in release)
+
+
+def test_how_often_chance_gives_the_centroid_back_is_told() -> None:
+    one_term_each = map_sets(from_lists([["landline"], ["landline"], ["phone"], ["phone"]]), PHONES)
+    release = microaggregate_sets(one_term_each, distance("feature", PHONES), 2, rng=1)
+    assert release.verbatim == len(release.partition) == 2
+    assert any(f.code == "W306" and "2 of 2" in f.message for f in release.findings())
+    many = map_sets(from_lists([["iPhone 3"]] * 9 + [["Galaxy S2"]] * 9 + [["iPhone 3", "charger"]] * 9), PHONES)
+    seen = [microaggregate_sets(many, distance("feature", PHONES), 9, rng=s).verbatim for s in range(8)]
+    assert min(seen) < 3  # one group's centroid has two terms and may be released as the other one
+
+
+def test_empty_sets_are_alike_and_far_from_the_rest() -> None:
+    for kind in KINDS:
+        release = released_by([[], [], ["phone"], ["landline"]], 2, kind=kind)
+        assert release[:2] == [[], []]
+        assert [] not in release[2:]
+
+
+def test_output_keeps_the_form() -> None:
+    measure = distance("feature", PHONES)
+    text = map_sets(from_delimited(["phone;charger"] * 2 + ['landline;"a;b"'] * 2, delimiter=";"), PHONES)
+    assert microaggregate_sets(text, measure, 2, rng=0).column() == ["charger;phone"] * 2 + ['"a;b";landline'] * 2
+    lists = map_sets(from_lists([["phone"]] * 2), PHONES)
+    assert microaggregate_sets(lists, measure, 2, rng=0).column() == [["phone"]] * 2
+    rows = map_sets(from_long(["ann", "bob", "bob"], ["phone", "phone", "charger"]), PHONES)
+    keys, items = microaggregate_sets(rows, measure, 2, rng=0).column(rng=1)
+    assert sorted(set(keys)) == [1, 2]
+    assert "ann" not in keys
+    assert len(keys) == len(items)
+
+
+def test_a_seed_gives_the_same_release_and_none_gives_fresh_ones() -> None:
+    records = [["iPhone 3"], ["Galaxy S2"], ["charger"], ["AC adapter"]] * 20
+    assert released_by(records, 4, seed=9) == released_by(records, 4, seed=9)
+    sets = map_sets(from_lists(records), PHONES)
+    measure = distance("feature", PHONES)
+    fresh = {str(microaggregate_sets(sets, measure, 4).records()) for _ in range(6)}
+    assert len(fresh) > 1
+
+
+def test_what_cannot_be_done_is_refused() -> None:
+    sets = map_sets(from_lists([["phone"], ["charger"]]), PHONES)
+    measure = distance("feature", PHONES)
+    with pytest.raises(Infeasible, match=r"'items': 2 records cannot form a group of k = 3") as error:
+        microaggregate_sets(sets, measure, 3)
+    assert "a smaller k" in error.value.relax
+    with pytest.raises(BadInput, match="at least 2"):
+        microaggregate_sets(sets, measure, 1)
+    with pytest.raises(BadInput, match="Did you mean"):
+        microaggregate_sets(sets, measure, 2, distance="minimun")
+    other = from_edges([("phone", "thing")])
+    with pytest.raises(BadInput, match="another taxonomy"):
+        microaggregate_sets(sets, distance("feature", other), 2)
+    with pytest.raises(Infeasible, match="0 records"):
+        microaggregate_sets(map_sets(from_lists([]), PHONES), measure, 2)
+
+
+def test_a_record_with_a_hundred_thousand_items_is_grouped_like_any_other() -> None:
+    many = [f"item {i}" for i in range(100_000)]
+    sets = map_sets(from_lists([many, ["item 5"], ["item 6"], ["phone"]]), PHONES)
+    for kind in ("average", "minimum", "minimum-sum"):
+        release = microaggregate_sets(sets, distance("feature", PHONES), 2, distance=kind, rng=0)
+        assert verify_sets(release.records(), [release.promise()]).ok
+
+
+def test_rows_on_demand_give_the_same_groups() -> None:
+    rng = np.random.default_rng(4)
+    links = [(f"c{i}", f"c{i // 3}") for i in range(1, 200)]
+    tree = from_edges(links)
+    records = [[f"c{i}" for i in rng.choice(200, 4, replace=False)] for _ in range(60)]
+    sets = map_sets(from_lists(records), tree)
+    for kind in KINDS:
+        whole = microaggregate_sets(sets, distance("feature", tree), 3, distance=kind, rng=0)
+        lean = microaggregate_sets(sets, distance("feature", tree), 3, distance=kind, rng=0, memory=30_000)
+        np.testing.assert_array_equal(whole.group, lean.group)
+        assert whole.terms == lean.terms
+
+
+@pytest.mark.data
+def test_real_baskets_are_k_anonymous_afterwards(shared_data: Path) -> None:
+    sets = read_baskets(shared_data / "groceries" / "groceries_baskets.csv", delimiter=";")
+    assert len(sets) == 9_835
+    some = map_sets(from_lists(sets.sets()[:800]), None)
+    release = microaggregate_sets(some, None, 5, rng=0)
+    assert verify_sets(release.records(), [release.promise()]).ok
+    found = compare_sets(some, release.records(), None, known=[2], people=200, rng=0)
+    assert found.linkage[0].risk <= 1 / 5
