@@ -79,12 +79,24 @@ class LatticeSearch:
         measure: Measure = "loss",
         memory: int = MEMORY,
     ) -> None:
+        self.hierarchies, self.suppression, self.measure = hierarchies, suppression, measure
         self.space: Space = prepare(counts, hierarchies)
         self.required: Requirement = requirement(models, suppression, counts)
         self.objective: Objective = objective(measure, self.space)
         self.memory = memory
         self.checks = 0
         self.place = 0
+
+    def part(self, names: Sequence[str]) -> LatticeSearch:
+        """The same search over some of the columns only."""
+        return LatticeSearch(
+            self.space.counts.project(names),
+            self.hierarchies,
+            self.required.bound,
+            suppression=self.suppression,
+            measure=self.measure,
+            memory=self.memory,
+        )
 
     @cached_property
     def goal(self) -> Any:
@@ -145,7 +157,8 @@ class LatticeSearch:
         penalty, found = np.zeros(len(node)), np.zeros(6, np.int64)
         evaluate(space.levels, store, losses, goal, place, levels, penalty, found)
         holds = found[0] <= goal.limit and found[1] > 0
-        added = float(penalty.sum()) * self.objective.scale
+        whole = all(map(int.__le__, node, space.heights))
+        added = self.objective.price(levels, penalty)
         floor = found
         if holds and self.required.rest:
             holds, kept = self._ask(place)
@@ -153,9 +166,13 @@ class LatticeSearch:
             store.bad[: len(kept)] = ~kept
             evaluate(space.levels, store, losses, goal, place, levels, penalty, found)
         value = np.inf
-        if holds and all(map(int.__le__, node, space.heights)):
+        if holds and whole:
             value = self._value(levels, penalty, found)
         return Verdict(tuple(node), bool(holds), int(found[0]), int(found[1]), float(value)), added, floor
+
+    def base(self, node: Node) -> float:
+        """The measure of a node if nothing were suppressed (for class sizes: the loss, which guides the search)."""
+        return self.objective.base(np.array(node, dtype=np.int64))
 
     def _ask(self, place: int) -> tuple[bool, NDArray[np.bool_]]:
         """Ask the models that compiled loops do not know."""

@@ -85,6 +85,42 @@ class Objective:
             return float(np.expm1(np.log1p(column * self.scale).mean()))
         return float(column.sum() * self.scale)
 
+    # ---- costs: the measure in a form that adds up over columns, a lower bound of it where it does not ---------------
+
+    def price(self, node: NDArray[np.int64], penalty: Floats) -> float:
+        """What suppression adds to the cost of a node, and at least to that of every node below it."""
+        if self.kind != GEOMETRIC:
+            return float(penalty.sum() * self.scale)
+        before = self.column[np.arange(len(node)), node] * self.scale
+        return float((np.log1p(before + penalty * self.scale) - np.log1p(before)).mean())
+
+    def costs(self, heights: Sequence[int]) -> Floats:
+        """Cost of each column at each level, growing with the level."""
+        if self.moments is not None:
+            column = np.diagonal(self.moments).reshape(self.column.shape) * self.scale
+        elif self.kind == GEOMETRIC:
+            column = np.log1p(self.least * self.scale) / len(heights)
+        else:
+            column = self.least * self.scale
+        found = column.copy()
+        for j, height in enumerate(heights):
+            found[j, : height + 1] = np.minimum.accumulate(column[j, height::-1])[::-1]
+        return found
+
+    def to_cost(self, value: float) -> float:
+        """Cost of a value of the measure."""
+        return float(np.log1p(value)) if self.kind == GEOMETRIC else value
+
+    def from_cost(self, cost: float) -> float:
+        """Value of the measure with a cost."""
+        return float(np.expm1(cost)) if self.kind == GEOMETRIC else cost
+
+    def least_value(self, k: int, total: int) -> float:
+        """What no node can be below, whatever the table: class sizes are at least k."""
+        if self.kind == DISCERNIBILITY:
+            return float(k * total)
+        return total / (total // k + 1) if self.kind == CLASS_SIZE else 0.0
+
 
 Measure = str | LossTables
 """A measure: its name, or tables of one's own."""

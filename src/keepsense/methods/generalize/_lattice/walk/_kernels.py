@@ -182,7 +182,8 @@ def raise_bounds(
 ) -> None:
     """Raise the lower bounds of the nodes below (and for class sizes above) a checked node.
 
-    Records suppressed at a node are suppressed at every node below it, where they lose at least as much.
+    Records suppressed at a node are suppressed at every node below it, where they lose at least as much: `added` is
+    what they add (for a geometric mean, to the mean logarithm of one plus the loss).
     """
     if kind in (SUM, SQUARES):
         if monotone and added > 0:
@@ -191,6 +192,11 @@ def raise_bounds(
                 nodes.bound[v] = max(nodes.bound[v], nodes.base[v] + added)
         return
     if kind == GEOMETRIC:
+        if monotone and added > 0:
+            more = np.exp(added)
+            for i in range(box(np.zeros_like(node), node, nodes.strides, scratch)):
+                v = scratch[i]
+                nodes.bound[v] = max(nodes.bound[v], (1.0 + nodes.base[v]) * more - 1.0)
         return
     total = float(goal.total)
     if kind == DISCERNIBILITY:
@@ -286,9 +292,10 @@ def search(
                 if value < nodes.best[0]:
                     nodes.best[0] = value
                     nodes.place[1] = v
-                raise_bounds(
-                    nodes, levels.heights, node, losses.kind, monotone, value - nodes.base[v], goal, found, scratch
-                )
+                added = value - nodes.base[v]
+                if losses.kind == GEOMETRIC:
+                    added = np.log1p(value) - np.log1p(nodes.base[v])
+                raise_bounds(nodes, levels.heights, node, losses.kind, monotone, added, goal, found, scratch)
             tag(nodes, levels.heights, node, holds, scratch)
             if made < len(log):
                 log[made, 0], log[made, 1], log[made, 2] = v, store.length[place], suppressed

@@ -1,0 +1,1 @@
+"""The cheapest node that earlier checks do not rule out."""

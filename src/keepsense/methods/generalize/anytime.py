@@ -1,0 +1,153 @@
+"""A good generalization from a lattice too large to search, with a bound on how far from optimal it may be.
+
+Nodes are never listed. Good nodes are found by stepping down from the top and around what was found. Two things bound
+what any node can reach. Groups of columns small enough for an exact search lose in every release at least what they
+lose by themselves. And every check that fails is widened to a cut, the most general node of as few columns as possible
+that fails for the same reason: the cheapest node that no cut rules out is checked next, and holds or gives another cut
+(implicit hitting sets). Suppressed records give a cut a price, because they are lost at every node below, too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.generalize._lattice.blocks import block_bound
+from keepsense.methods.generalize._lattice.climbing import around, bits, climb, descend, wander
+from keepsense.methods.generalize._lattice.cutting import CutSet
+from keepsense.methods.generalize._lattice.result import infeasible, recoding
+from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict, promised
+from keepsense.privacy import Model
+from keepsense.progress import Listener, emit
+from keepsense.recoding import Cuts
+
+
+def anytime(
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    models: Sequence[Model] | None = None,
+    *,
+    k: int | None = None,
+    measure: Measure = "loss",
+    suppression: float = 0.0,
+    time_limit: float = 60.0,
+    rng: np.random.Generator | int | None = None,
+    listener: Listener | None = None,
+) -> Cuts:
+    """Find a good full-domain generalization of very many columns within `time_limit` seconds.
+
+    The result says how good it is: no node's loss is below `info["bound"]`; `info["gap"]` is the share of the loss that
+    a better node might spare, and `info["optimal"]` whether none can. The models must be monotone, as for `incognito`.
+    Class sizes have no useful bound; for them, and where the bound stands still, nodes are also reached at random
+    (`rng`). Progress is told by "better" and "bound" events.
+
+    Use it for lattices of more than some million nodes (25 columns of four levels have 10^15); for smaller ones
+    `optimal` is faster. It runs until the time is over, the optimum is proven, or nothing helps any more; a step that
+    has begun is finished, so that very large tables may take a little longer.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
+    >>> counts = Counts.of({"job": ["nurse", "surgeon", "nurse", "clerk"]})
+    >>> found = anytime(counts, {"job": jobs}, k=3, suppression=0.25, time_limit=1)
+    >>> found.levels, found.info["optimal"]
+    ((1,), True)
+    """
+    begin = time.monotonic()
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, measure=measure)
+    if not search.required.monotone:
+        raise BadInput(
+            "anytime() relies on models for which more generalization never hurts; with suppressed records "
+            f"{', '.join(model.name for model in search.required.rest)} is not one. Use optimal(), or no suppression"
+        )
+    emit(listener, "start", 0, time_limit, algorithm="anytime", columns=search.space.names, nodes=search.space.size)
+    best = search.check(search.space.heights)
+    if not best.holds:
+        raise infeasible(search, "anytime")
+    run = _Run(search, best, begin, time_limit, listener)
+    run.through(np.random.default_rng(rng))
+    found, bound = run.best, run.bound
+    gap = 0.0 if run.proven else 1 - bound / found.value
+    info = {"bound": bound, "gap": gap, "optimal": run.proven, "cuts": run.cuts}
+    cuts = recoding(search, found.node, "anytime", **info)
+    emit(listener, "chosen", time_limit, time_limit, node=found.node, loss=found.value, bound=bound)
+    return cuts
+
+
+@dataclass(eq=False)
+class _Run:
+    """The best node so far and what no node can be below, on the way to the deadline."""
+
+    search: LatticeSearch
+    best: Verdict
+    begin: float
+    time_limit: float
+    listener: Listener | None
+    bound: float = 0.0
+    cuts: int = 0
+
+    @property
+    def proven(self) -> bool:
+        """Whether no node can be better."""
+        return self.bound >= self.best.value * (1 - 1e-12)
+
+    def through(self, rng: np.random.Generator) -> None:
+        """All phases; each has its share of the time, and what it does not need is left to the next."""
+        search = self.search
+        steepest = not CutSet.bounds(search)
+        self.raise_to(search.objective.least_value(search.required.k, search.space.total))
+        self.take([descend(search, self.best, self.at(0.1), steepest)])
+        self.raise_to(block_bound(search, 20_000, self.at(0.2)))
+        self.cut(self.at(0.4), steepest)
+        if not self.proven:
+            top = search.check(search.space.heights)
+            self.take([descend(search, top, self.at(0.5), steepest=True)])
+            self.take(around(search, self.best, self.at(0.6), steepest))
+            self.raise_to(block_bound(search, 300_000, self.at(0.9)))
+        if not self.proven:
+            self.take(wander(search, rng, self.at(1.0)))
+
+    def at(self, share: float) -> float:
+        """The moment at which a share of the time is over."""
+        return self.begin + share * self.time_limit
+
+    def cut(self, deadline: float, steepest: bool) -> None:
+        """Check the cheapest node that no cut rules out, again and again."""
+        search, cuts = self.search, CutSet(self.search)
+        entropy = bits(search.space)
+        rounds = 0
+        while time.monotonic() <= deadline and not self.proven:
+            node, bound = cuts.cheapest(self.best.value)
+            self.raise_to(bound)
+            if node is None or (rounds > 64 and bound < 0.5 * self.bound):
+                break  # nothing better is left, or cuts are no match for the bound from groups of columns
+            self.take([search.check(node)])
+            if rounds % 16 == 0:
+                self.take([descend(search, climb(search, node, entropy), deadline, steepest)])
+            rounds += 1
+            if not cuts.cut(node, self.best.value, deadline):
+                break  # it holds and nothing rules it out: only looking around is left
+            self.cuts = cuts.number
+
+    def take(self, found: Iterable[Verdict]) -> None:
+        """Keep what is better than the best so far."""
+        for verdict in found:
+            if verdict.holds and verdict.value < self.best.value:
+                self.best = verdict
+                self.tell("better")
+
+    def raise_to(self, bound: float) -> None:
+        """Keep a higher bound; it never exceeds the best value, which some node has."""
+        if bound > self.bound:
+            self.bound = min(bound, self.best.value)
+            self.tell("bound")
+
+    def tell(self, what: str) -> None:
+        """Report how far it is."""
+        done = min(time.monotonic() - self.begin, self.time_limit)
+        emit(self.listener, what, done, self.time_limit, node=self.best.node, loss=self.best.value, bound=self.bound,
+             cuts=self.cuts)  # fmt: skip

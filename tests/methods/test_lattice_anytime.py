@@ -1,0 +1,146 @@
+"""The anytime search: bounds that never lie, optima where it proves them, progress that is told."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.methods.lattice_reference import judge, nodes_of, tables, value
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput, Infeasible
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.generalize._lattice.blocks import block_bound, blocks
+from keepsense.methods.generalize._lattice.cuts._kernels import cheapest
+from keepsense.methods.generalize.anytime import anytime
+from keepsense.methods.generalize.lattice import LatticeSearch
+from keepsense.methods.generalize.optimal import optimal
+from keepsense.privacy import DistinctDiversity, EntropyDiversity, KAnonymity, Model, TCloseness
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    heights=st.lists(st.integers(0, 3), min_size=1, max_size=4),
+    seed=st.integers(0, 10_000),
+    n=st.integers(0, 8),
+    states=st.sampled_from([12, 5_000]),
+)
+def test_the_cheapest_node_equals_brute_force(heights: list[int], seed: int, n: int, states: int) -> None:
+    rng = np.random.default_rng(seed)
+    d = len(heights)
+    cost = np.sort(rng.integers(0, 20, (d, max(heights) + 2)).astype(float), axis=1)
+    cuts = np.array([[rng.integers(0, h + 2) for h in heights] for _ in range(n)], dtype=np.int16).reshape(n, d)
+    prices = np.where(rng.random(n) < 0.5, np.inf, rng.integers(1, 20, n))
+    lowest = np.array([rng.integers(0, h + 1) for h in heights])
+
+    def total(node: tuple[int, ...]) -> float:
+        under = [p for cut, p in zip(cuts, prices, strict=True) if all(a <= b for a, b in zip(node, cut, strict=True))]
+        return float(sum(cost[j, level] for j, level in enumerate(node)) + max(under, default=0.0))
+
+    every = itertools.product(*(range(low, h + 1) for low, h in zip(lowest, heights, strict=True)))
+    least = min(map(total, every))
+    out = np.empty(d, np.int64)
+    bound, verdict = cheapest(cost, np.array(heights), lowest, cuts, prices, n, 1e6, states, out)
+    if verdict == 2:
+        assert bound == pytest.approx(least)
+        assert total(tuple(out.tolist())) == pytest.approx(least)
+    elif verdict == 1:
+        assert bound <= least + 1e-9
+    else:
+        assert np.isinf(least)
+    assert cheapest(cost, np.array(heights), lowest, cuts, prices, n, least, 5_000, out)[1] == 0
+
+
+MODELS: list[list[Model]] = [[KAnonymity(2)], [KAnonymity(3)], [KAnonymity(2), DistinctDiversity(2, "s")]]
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    table=tables(),
+    share=st.sampled_from([0.0, 0.1, 0.3, 1.0]),
+    models=st.sampled_from(MODELS),
+    measure=st.sampled_from(["loss", "geometric loss", "non-uniform entropy", "height", "discernibility"]),
+)
+def test_small_tables_equal_brute_force(table: Any, share: float, models: list[Model], measure: str) -> None:
+    columns, sensitive, chosen = table
+    counts = Counts.of(columns, histograms=sensitive)
+    holding = {}
+    for node in nodes_of(chosen):
+        judged = judge(columns, sensitive, chosen, models, share, node)
+        if judged.holds:
+            holding[node] = value(measure, columns, chosen, judged)
+    if not holding:
+        with pytest.raises(Infeasible):
+            anytime(counts, chosen, models, suppression=share, measure=measure, time_limit=5)
+        return
+    found = anytime(counts, chosen, models, suppression=share, measure=measure, time_limit=5, rng=1)
+    least = min(holding.values())
+    assert found.info["loss"] == pytest.approx(holding[found.info["node"]], abs=1e-9)
+    assert found.info["bound"] <= least + 1e-9
+    assert 0 <= found.info["gap"] <= 1
+    if measure != "discernibility":
+        assert found.info["optimal"]
+    if found.info["optimal"]:
+        assert found.info["loss"] == pytest.approx(least, abs=1e-9)
+
+
+def many_columns(d: int, rows: int = 500, seed: int = 2) -> tuple[Counts, dict[str, Hierarchy]]:
+    rng = np.random.default_rng(seed)
+    leaves = [(f"v{i}", f"g{i // 2}", f"h{i // 4}", "*") for i in range(8)]
+    chosen = {f"c{j}": Hierarchy.of_rows(leaves, name=f"c{j}") for j in range(d)}
+    common = rng.normal(size=rows)
+    columns = {}
+    for name in chosen:
+        x = common * rng.random() + rng.normal(size=rows)
+        columns[name] = [f"v{i}" for i in np.clip((x * 1.5 + 4).astype(int), 0, 7)]
+    return Counts.of(columns), chosen
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize("measure", ["loss", "geometric loss"])
+def test_groups_of_columns_bound_the_optimum(share: float, measure: str) -> None:
+    counts, chosen = many_columns(6)
+    exact = optimal(counts, chosen, k=4, suppression=share, measure=measure).info["loss"]
+    search = LatticeSearch(counts, chosen, [KAnonymity(4)], suppression=share, measure=measure)
+    later = time.monotonic() + 60
+    small, large, whole = (block_bound(search, most, later) for most in (16, 256, 5_000))
+    assert 0 < small <= large <= whole * (1 + 1e-12)
+    assert whole == pytest.approx(exact)
+    assert sorted(j for block in blocks(search.space, 256) for j in block) == list(range(6))
+
+
+def test_a_lattice_of_a_million_billion_nodes() -> None:
+    counts, chosen = many_columns(25)
+    seen: list[Any] = []
+    found = anytime(counts, chosen, k=3, suppression=0.05, time_limit=2.0, rng=3, listener=seen.append)
+    assert found.info["lattice"]["nodes"] == 4**25
+    verdict = LatticeSearch(counts, chosen, [KAnonymity(3)], suppression=0.05).check(found.info["node"])
+    assert verdict.holds
+    assert 0 < found.info["bound"] < found.info["loss"] < 1
+    assert found.info["gap"] == pytest.approx(1 - found.info["bound"] / found.info["loss"])
+    losses = [event.details["loss"] for event in seen if event.name == "better"]
+    bounds = [event.details["bound"] for event in seen if event.name == "bound"]
+    assert losses == sorted(losses, reverse=True)
+    assert bounds == sorted(bounds)
+    assert losses[-1] == found.info["loss"]
+    assert bounds[-1] == found.info["bound"]
+    assert all(0 <= event.fraction <= 1 for event in seen)
+
+
+def test_too_many_nodes_for_the_exact_search() -> None:
+    counts, chosen = many_columns(25, rows=50)
+    with pytest.raises(BadInput, match=r"use anytime\(\)"):
+        optimal(counts, chosen, k=2)
+
+
+def test_models_that_suppression_spoils_are_refused() -> None:
+    counts = Counts.of({"sex": ["f", "m"] * 3}, histograms={"s": ["a", "b", "a", "b", "c", "c"]})
+    sex = {"sex": Hierarchy.of_rows([("f", "*"), ("m", "*")])}
+    for model in (TCloseness(0.2, "s"), EntropyDiversity(1.5, "s")):
+        with pytest.raises(BadInput, match="never hurts"):
+            anytime(counts, sex, [model], suppression=0.5)
