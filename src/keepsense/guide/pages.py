@@ -75,8 +75,8 @@ def trace_page(trace: Trace) -> str:
         f'<p class="muted">Keepsense guide: an algorithm step by step</p><h1>{escape(found.title)}</h1>',
         f'<p class="lead">{escape(found.intent)}</p>',
         f"<p>On {escape(trace.lesson.title)}, so that everybody is hidden among at least {trace.k} "
-        f"(k&nbsp;=&nbsp;{trace.k}). Rows of one colour form a group: they look alike. Values that the last step changed "
-        "are bold.</p>",
+        f"(k&nbsp;=&nbsp;{trace.k}). Rows of one colour form a group: they look alike. Values that a step changed are "
+        "bold.</p>",
         '<div class="two"><section><h2>The table before</h2>',
         _table(trace, trace.before, None),
         "</section><section><h2>What the algorithm does</h2>",
@@ -160,6 +160,9 @@ def entry_page(name: str) -> str:
     ]
     if children(found.name):
         body.append(f"<h2>Below it</h2>{taxonomy_tree.draw_tree_svg(taxonomy_tree.tree(found.name))}")
+        if any(one.nine for child in (found, *children(found.name)) for one in (child, *children(child.name))):
+            note = "Dashed: not among the nine algorithms of Ben Fredj et al. (2015), Fig. 9."
+            body.append(f'<p class="muted">{note}</p>')
     return page(found.title, "".join(body))
 
 

@@ -82,7 +82,7 @@ STYLE = """
 """
 """Style sheet of the drawing."""
 
-_WIDTH, _ROW, _BOX, _GAP = 216, 40, 30, 44
+_WIDTH, _ROW, _BOX, _GAP = 232, 40, 30, 44
 
 
 def draw_tree_svg(branch: Branch) -> str:
@@ -118,7 +118,7 @@ def _place(branch: Branch, level: int, row: float, parts: list[str]) -> float:
         bend = x + _WIDTH + _GAP / 2
         parts.append(f'<path d="M{x + _WIDTH} {middle:g}H{bend:g}V{end:g}H{x + _WIDTH + _GAP}"/>')
     kind = branch.entry.kind if branch.entry.kind != "algorithm" else ("nine" if branch.entry.nine else "beyond")
-    size = "" if len(branch.entry.title) < 30 else ' style="font-size:11px"'
+    size = "" if len(branch.entry.title) < 32 else ' style="font-size:11px"'
     title = escape(branch.entry.title)
     parts.append(
         f'<g class="{kind}"><rect x="{x}" y="{middle - _BOX / 2:g}" width="{_WIDTH}" height="{_BOX}" rx="5"/>'

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepsense.errors import BadInput, PrivacyWarning, did_you_mean
@@ -27,7 +27,7 @@ class Trace:
 
     >>> trace = explain("datafly", k=2)
     >>> trace.iterations[0].chosen, len(trace.iterations), trace.final.safe
-    ('age', 3, True)
+    ('age', 4, True)
     """
 
     entry: Entry
@@ -57,7 +57,7 @@ def _shown(found: Entry) -> bool:
 def explain(name: str, lesson: Lesson | None = None, *, k: int = 2, most: int = 100) -> Trace:
     """Run an algorithm on a small table and keep every step; `most` bounds how many.
 
-    >>> [step.title for step in explain("datafly", k=2).iterations]
+    >>> [step.title for step in explain("datafly", k=2).iterations][:3]
     ['Raise age to level 1', 'Raise education to level 1', 'Raise age to level 2']
     """
     found = entry(name)
@@ -78,7 +78,10 @@ def explain(name: str, lesson: Lesson | None = None, *, k: int = 2, most: int = 
     if len(iterations) > most:
         notes.append(f"{len(iterations) - most} more steps are not shown")
     final, hidden = released(table, result, k)
-    return Trace(found, table, k, watch.before, tuple(iterations[:most]), final, hidden, result, tuple(notes))
+    kept = iterations[:most]
+    if any(hidden) and kept and kept[-1].table != final.table:
+        kept.append(replace(final, title="Suppress the rows that still stand alone"))
+    return Trace(found, table, k, watch.before, tuple(kept), final, hidden, result, tuple(notes))
 
 
 def _check(found: Entry, table: Lesson, k: int) -> None:

@@ -1,0 +1,148 @@
+"""`keepsense explain`: an algorithm step by step on a small table, to learn how it works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands._output import Json, Quiet, show, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from keepsense.guide.iteration import Iteration
+    from keepsense.guide.trace import Trace
+
+
+def explain(
+    algorithm: Annotated[
+        str | None, typer.Argument(help="Name of the algorithm, such as datafly; without one they are listed.")
+    ] = None,
+    on: Annotated[
+        Path | None, typer.Option("--on", help="Small table of your own (up to 200 rows); else ten made-up people.")
+    ] = None,
+    project: Annotated[Path | None, typer.Option(help="Project file whose table and hierarchies to use.")] = None,
+    column: Annotated[
+        list[str] | None, typer.Option(help="Column to generalize; can be given more than once. Guessed otherwise.")
+    ] = None,
+    target: Annotated[str | None, typer.Option(help="Column the release is to predict.")] = None,
+    k: Annotated[int, typer.Option("-k", "--k", help="How many people must look alike.")] = 2,
+    html: Annotated[Path | None, typer.Option(help="Write the steps to this file as a page for the browser.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run an algorithm on a small table and show each step: what it chose, the score, and the table so far."""
+    from keepsense.engines.files import whole_file
+    from keepsense.guide import pages
+    from keepsense.guide import trace as tracing
+
+    if algorithm is None:
+        _list(as_json=as_json, quiet=quiet)
+        return
+    found = tracing.explain(algorithm, _lesson(on, project, column or [], target), k=k)
+    if html is not None:
+        with whole_file(html) as part:
+            part.write_text(pages.trace_page(found), encoding="utf-8")
+
+    def render(console: Console) -> None:
+        _render(console, found)
+        if html is not None:
+            console.print(f"written to {html}: open it in a browser", markup=False)
+
+    show(as_data(found), render, as_json=as_json, quiet=quiet)
+
+
+def _lesson(on: Path | None, project: Path | None, columns: list[str], target: str | None) -> Any:
+    from keepsense.errors import BadInput
+    from keepsense.guide import lesson
+
+    if on is not None and project is not None:
+        raise BadInput("give a table with --on or a project file with --project, not both")
+    if project is not None:
+        return lesson.from_project_file(project)
+    if on is not None:
+        return lesson.from_file(on, columns, target)
+    if columns or target:
+        raise BadInput("--column and --target are about a table of your own; name it with --on")
+    return lesson.example()
+
+
+def _list(*, as_json: bool, quiet: bool) -> None:
+    from keepsense.guide.catalogue import entry
+    from keepsense.guide.trace import explainable
+
+    found = [entry(name) for name in explainable()]
+
+    def render(console: Console) -> None:
+        rows = [(one.name, one.short) for one in found]
+        console.print(table("Algorithms that can be shown step by step", ("name", "what it does"), rows))
+        console.print("Try `keepsense explain datafly`, or `keepsense guide datafly` for its description.")
+
+    show({"algorithms": [one.name for one in found]}, render, as_json=as_json, quiet=quiet)
+
+
+def as_data(found: Trace) -> dict[str, Any]:
+    """A trace for scripts."""
+    names = found.lesson.quasi_identifiers
+
+    def step(one: Iteration) -> dict[str, Any]:
+        return {
+            "title": one.title,
+            "chosen": one.chosen,
+            "score": one.score,
+            "safe": one.safe,
+            "facts": dict(one.facts),
+            "table": [dict(zip(names, map(str, row), strict=True)) for row in one.table],
+            "group sizes": list(one.sizes),
+        }
+
+    return {
+        "algorithm": found.entry.name,
+        "k": found.k,
+        "columns": list(names),
+        "before": step(found.before),
+        "steps": [step(one) for one in found.iterations],
+        "released": {**step(found.final), "suppressed": list(found.suppressed)},
+        "notes": list(found.notes),
+    }
+
+
+def _render(console: Console, found: Trace) -> None:
+    console.print(f"\n[bold]{found.entry.title}[/], step by step, on {found.lesson.title}; k = {found.k}")
+    console.print(f"{found.entry.intent}\n", markup=False)
+    console.print(_drawn(found, found.before, None))
+    last = found.before
+    for number, one in enumerate(found.iterations, start=1):
+        verdict = "" if one.safe is None else ("  [green]safe[/]" if one.safe else "  [yellow]not safe[/]")
+        from rich.markup import escape
+
+        console.print(f"[bold]{number}. {escape(one.title)}[/]{verdict}")
+        console.print("   " + "; ".join(f"{name}: {value}" for name, value in one.facts), markup=False)
+        console.print(_drawn(found, one, last))
+        last = one
+    gone = sum(found.suppressed)
+    told = f", {gone} row(s) suppressed" if gone else ""
+    good = "every released group has at least" if found.final.safe else "not every released group has"
+    console.print(f"[bold]Released[/]: {good} {found.k} rows{told}.")
+    for note in found.notes:
+        console.print(f"beware: {note}", markup=False)
+
+
+def _drawn(found: Trace, one: Iteration, last: Iteration | None) -> Table:
+    """The table as it stands; what the step changed is marked, and so are rows that stand out."""
+    names = found.lesson.quasi_identifiers
+    further = [name for name in found.lesson.columns if name not in names]
+    rows = []
+    for i, row in enumerate(one.table):
+        cells = [_marked(value, last is not None and value != last.table[i][j]) for j, value in enumerate(row)]
+        size = one.sizes[i]
+        stands_out = f"{size}" if size >= found.k else f"{size} !"
+        rows.append((*cells, *(str(found.lesson.columns[name][i]) for name in further), stands_out))
+    return table("" if last else "The table before", (*names, *further, "group of"), rows)
+
+
+def _marked(value: object, new: bool) -> str:
+    return f"> {value}" if new else f"  {value}"

@@ -1,0 +1,158 @@
+"""The catalogue in words: one entry for the terminal, for scripts, and all of it as a page of the documentation."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import Any
+
+from keepsense.guide.catalogue import catalogue, children, entry, flowchart
+from keepsense.guide.flowchart_text import draw_text
+from keepsense.guide.pattern import Entry, Relation
+from keepsense.guide.properties import APPLICABLE, DATA_TYPES, FEATURES, PRESERVED, SATISFIES
+from keepsense.guide.taxonomy_tree import draw_tree_text, tree
+
+_WIDTH = 88
+
+
+def as_data(found: Entry) -> dict[str, Any]:
+    """An entry for scripts.
+
+    >>> as_data(entry("datafly"))["parameters"]["direction"]
+    'up'
+    """
+    chart = flowchart(found.name)
+    return {
+        "name": found.name,
+        "title": found.title,
+        "kind": found.kind,
+        "parent": found.parent,
+        "intent": found.intent,
+        "use": list(found.use),
+        "avoid": list(found.avoid),
+        "inputs": list(found.inputs),
+        "guarantee": found.guarantee,
+        "cost": found.cost,
+        "example": found.example,
+        "paper": found.paper,
+        "truthful": found.truthful,
+        "in project files": found.project,
+        "function": found.code,
+        "parameters": {key: filling.value for key, filling in found.fillings.items()},
+        "combines": {relation.name: relation.why for relation in found.combines},
+        "conflicts": {relation.name: relation.why for relation in found.conflicts},
+        "steps": {
+            "nodes": [{"key": n.key, "text": n.text, "kind": n.kind, "part": n.part} for n in chart.nodes],
+            "edges": [{"start": e.start, "end": e.end, "label": e.label} for e in chart.edges],
+        },
+    }
+
+
+def as_text(found: Entry) -> str:
+    """An entry for the terminal, with its flowchart.
+
+    >>> print(as_text(entry("datafly")).splitlines()[0])
+    Datafly: raise the column with most different values
+    """
+    lines = [f"{found.title}: {found.short}", "", *_wrapped(found.intent, "")]
+    for title, texts in _parts(found):
+        lines += ["", title]
+        for text in texts:
+            lines += _wrapped(text, "  - " if len(texts) > 1 else "  ")
+    lines += ["", "Steps", "", draw_text(flowchart(found.name))]
+    if children(found.name):
+        lines += ["", "Below it", "", draw_tree_text(tree(found.name))]
+    return "\n".join(lines)
+
+
+def _parts(found: Entry) -> list[tuple[str, tuple[str, ...]]]:
+    parts = [
+        ("Use it when", found.use),
+        ("Rather not when", found.avoid),
+        ("It needs", found.inputs),
+        ("It guarantees", (found.guarantee,)),
+        ("For example", (found.example,)),
+        ("Cost", (found.cost,)),
+        ("Goes well with", _related(found.combines)),
+        ("Does not go with", _related(found.conflicts)),
+        ("Paper", (found.paper,)),
+        ("In project files", (f'name = "{found.project}"',) if found.project else ()),
+    ]
+    if not found.runs and found.kind != "category" and not children(found.name):
+        parts.append(("Note", ("Keepsense describes it, and does not do it.",)))
+    return [(title, texts) for title, texts in parts if texts]
+
+
+def _related(relations: tuple[Relation, ...]) -> tuple[str, ...]:
+    return tuple(f"{entry(r.name).title}: {r.why}" for r in relations)
+
+
+def _wrapped(text: str, indent: str) -> list[str]:
+    return textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=" " * len(indent))
+
+
+# ---- the page of the documentation -----------------------------------------------------------------------------------
+
+
+def as_page() -> str:
+    """The whole catalogue as Markdown: the tree, the comparison of techniques, and every entry.
+
+    >>> as_page().startswith("# The catalogue of methods")
+    True
+    """
+    techniques = [found for found in catalogue().values() if found.parent is None]
+    parts = [
+        "# The catalogue of methods",
+        "This page is written from the catalogue that `keepsense guide` uses; a test keeps both alike. The grouping of "
+        "generalization into three categories, each with one flowchart whose parameters its algorithms fill in, is that of "
+        "Ben Fredj, Lammari and Comyn-Wattiau (2015). A star marks their nine algorithms.",
+        "```text\n" + "\n\n".join(draw_tree_text(tree(found.name)) for found in techniques) + "\n```",
+        "## What techniques preserve",
+        "After Rodríguez-García (2017), Table 2.1: `=` fully, `++` highly, `+` fairly, empty: not. For words, the semantic "
+        "versions in Keepsense take swapping, noise and microaggregation to nominal values too. The mark for correlation "
+        "under noise is that of correlated noise.",
+        _comparison(),
+        "## What keeps which promise",
+        "After Rodríguez-García (2017), Table 2.2.",
+        _promises(),
+    ]
+    for found in techniques:
+        parts += _section(found, 2)
+    return "\n\n".join(parts) + "\n"
+
+
+def _comparison() -> str:
+    names = list(PRESERVED)
+    head = ["", *(entry(name).title.lower() for name in names)]
+    rows = [[kind, *("yes" if kind in APPLICABLE[name] else "" for name in names)] for kind in DATA_TYPES]
+    rows += [[feature, *(_code(PRESERVED[name].get(feature, "")) for name in names)] for feature in FEATURES]
+    return _table(head, rows)
+
+
+def _code(mark: str) -> str:
+    return f"`{mark}`" if mark else ""
+
+
+def _promises() -> str:
+    rows = [[promise, ", ".join(entry(name).title.lower() for name in able)] for promise, able in SATISFIES.items()]
+    return _table(["promise", "techniques"], rows)
+
+
+def _table(head: list[str], rows: list[list[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _section(found: Entry, level: int) -> list[str]:
+    parts = [f"{'#' * level} {found.title}", found.intent]
+    lines = []
+    for title, texts in _parts(found):
+        lines.append(f"- **{title}**: {'; '.join(texts)}")
+    parts.append("\n".join(lines))
+    if found.fillings:
+        rows = [[f"*{key}*", filling.words.strip("; ") or "not used"] for key, filling in found.fillings.items()]
+        parts.append(_table(["parameter", "filled in with"], rows))
+    if found.steps is not None:
+        parts.append(f"```text\n{draw_text(found.steps)}\n```")
+    for child in children(found.name):
+        parts += _section(child, min(level + 1, 4))
+    return parts
