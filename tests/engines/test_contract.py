@@ -86,6 +86,12 @@ def test_cuts_and_suppressed_classes(duck: Any) -> None:
     assert rows(spelled) == rows(released), "a rule and the same rule spelled out agree"
 
 
+def test_a_cut_may_mix_original_and_generalized_values(duck: Any) -> None:
+    rule = Cuts((Cut("age", (31, 40, 52), (31, "40s", "50s")),), frozenset({("50s",)}))
+    released = rows(duck.recode(duck.read({"age": PEOPLE["age"]}), [rule]))
+    assert [age for (age,) in released] == ["31", "40s", "31", "*", "40s"]
+
+
 def test_several_outputs_are_dealt_to_rows_at_random(duck: Any) -> None:
     n = 400
     counts = Counts.of({"job": ["nurse"] * n})

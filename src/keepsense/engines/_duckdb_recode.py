@@ -37,9 +37,10 @@ def _cuts(engine: DuckDBEngine, table: DuckTable, rule: Cuts) -> DuckTable:
     hidden = None
     if rule.suppress:
         classes = list(rule.suppress)
-        columns = {f"c{j}": _cells_of([c[j] for c in classes]) for j in range(len(rule.cuts))}
+        # Compared as text: a cut may leave some values as they are and generalize others, which mixes types.
+        columns = {f"c{j}": [None if c[j] is None else str(c[j]) for c in classes] for j in range(len(rule.cuts))}
         name = _lookup(engine, columns)
-        on = " AND ".join(f"m{j}.o IS NOT DISTINCT FROM s.c{j}" for j in range(len(rule.cuts)))
+        on = " AND ".join(f"m{j}.o::VARCHAR IS NOT DISTINCT FROM s.c{j}::VARCHAR" for j in range(len(rule.cuts)))
         joins.append(f"LEFT JOIN {name} s ON {on}")
         hidden = "s.k IS NOT NULL"
     chosen = []

@@ -115,8 +115,8 @@ def from_arrays(
         if not join_roots:
             shown = ", ".join(_show(ids[r]) for r in roots[:3]) + (", ..." if len(roots) > 3 else "")
             raise BadTaxonomy(
-                f"{name}: there are {len(roots):,} roots ({shown}); join them under a virtual root with join_roots=True,"
-                " or add the missing is-a links"
+                f"{name}: there are {len(roots):,} roots ({shown}); join them under a virtual root with "
+                "join_roots=True, or add the missing is-a links"
             )
         if root_label in set(ids):
             raise BadTaxonomy(f"{name}: the virtual root's id {_show(root_label)} is taken; give another root_label")
