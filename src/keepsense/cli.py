@@ -19,9 +19,15 @@ import typer
 from keepsense import __version__
 from keepsense.commands.demo import demo
 from keepsense.commands.distance import distance
+from keepsense.commands.explain import explain
+from keepsense.commands.guide import guide
+from keepsense.commands.init import init
+from keepsense.commands.inspect import inspect_table
 from keepsense.commands.mapping import map_column
+from keepsense.commands.run import run_project
 from keepsense.commands.sample import sample
 from keepsense.commands.taxonomy import taxonomy
+from keepsense.commands.verify import verify_release
 from keepsense.errors import Infeasible, KeepsenseError
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
@@ -38,8 +44,14 @@ app = typer.Typer(
 )
 app.command()(demo)
 app.command()(sample)
+app.command("inspect")(inspect_table)
+app.command()(init)
+app.command("run")(run_project)
+app.command("verify")(verify_release)
 app.command("map")(map_column)
 app.command()(distance)
+app.command()(guide)
+app.command()(explain)
 app.add_typer(taxonomy, name="taxonomy")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ class Audit:
     def __init__(self) -> None:
         import duckdb
 
-        self.sql = duckdb.connect(":memory:")
+        # tables larger than memory spill here, not into the folder the program happens to run in
+        self._spill = tempfile.TemporaryDirectory(prefix="keepsense-", ignore_cleanup_errors=True)
+        self.sql = duckdb.connect(":memory:", config={"temp_directory": self._spill.name})
         self._size: dict[str, int] = {}
         self._columns: dict[str, dict[str, str]] = {}
         self._counted: dict[str, str] = {}
@@ -32,6 +35,7 @@ class Audit:
 
     def __exit__(self, *_: object) -> None:
         self.sql.close()
+        self._spill.cleanup()
 
     # ---- tables ----------------------------------------------------------------------------------------------------
 
@@ -63,6 +67,10 @@ class Audit:
 
     def _raw(self, table: str, source: Any, delimiter: str | None, pa: Any) -> list[str]:
         """Make a view of a file or frame with columns c0, c1, ...; return its column names."""
+        if isinstance(source, pa.RecordBatchReader):
+            names = list(source.schema.names)
+            self.sql.register(f"{table}_raw", _numbered(source, pa))  # a stream, so read once only
+            return names
         if not isinstance(source, str | Path):
             arrow = _arrow(source, pa)
             self.sql.register(f"{table}_raw", arrow.rename_columns([f"c{i}" for i in range(arrow.num_columns)]))
@@ -345,6 +353,13 @@ class Audit:
 
 class _Unseen(Exception):
     """A promise that cannot be checked with what there is."""
+
+
+def _numbered(reader: Any, pa: Any) -> Any:
+    """A stream of record batches with its columns called c0, c1, ..."""
+    schema = pa.schema([field.with_name(f"c{i}") for i, field in enumerate(reader.schema)])
+    batches = (pa.RecordBatch.from_arrays(batch.columns, schema=schema) for batch in reader)
+    return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def _arrow(source: Any, pa: Any) -> Any:

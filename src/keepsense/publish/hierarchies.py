@@ -53,11 +53,13 @@ def hierarchy_of(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
         if column.order is None:
             raise BadInput(f"column {name!r} is ordinal; list its values in `order`, lowest first")
         hierarchy = ordered(column.order, name=name)
-    elif column.taxonomy is None:
+    elif column.taxonomy is None or column.kind == "set":
         hierarchy = Hierarchy.of_rows([(value, "*") for value in present], name=name)
     else:
         hierarchy = _words(plan, name, present)
-    return _with_missing(hierarchy, name) if None in rows and None not in hierarchy.leaves else hierarchy
+    if None in rows and None not in hierarchy.leaves:
+        return _with_missing(hierarchy, name, wild=column.missing == "wildcard")
+    return hierarchy
 
 
 def read_hierarchy(path: Path, name: str) -> Hierarchy:
@@ -79,6 +81,7 @@ def read_hierarchy(path: Path, name: str) -> Hierarchy:
 
 def _words(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
     """The best of many candidates that the taxonomy gives, by their semantic loss."""
+    from keepsense.hierarchies.choice import by_gsl
     from keepsense.semantics import distance
 
     taxonomy = plan.taxonomy(name)
@@ -94,7 +97,8 @@ def _words(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
         name=name,
         rng=plan.rng,
     )
-    return choose({name: made}, {name: judge}).hierarchies[name]
+    # values in no taxonomy stay by themselves up to the top and are not judged
+    return choose({name: made}, by_gsl(judge, unknown="list")).hierarchies[name]
 
 
 def _numbers(name: str, rows: Mapping[Value, int]) -> Hierarchy:
@@ -114,9 +118,10 @@ def _numbers(name: str, rows: Mapping[Value, int]) -> Hierarchy:
     return Hierarchy.of_rows([(value, *above[whole[n]]) for value, n in numbers.items()], name=name, kind="numeric")
 
 
-def _with_missing(hierarchy: Hierarchy, name: str) -> Hierarchy:
-    """The hierarchy with a leaf for missing cells, which stays by itself up to the top."""
+def _with_missing(hierarchy: Hierarchy, name: str, *, wild: bool) -> Hierarchy:
+    """The hierarchy with a leaf for missing cells, which stays by itself up to the top; a wildcard stays empty."""
     rows = hierarchy.rows()
     top = rows[0][-1]
-    missing = (None, *[MISSING] * (hierarchy.height - 1), top) if hierarchy.height else (None,)
+    label = None if wild else MISSING
+    missing = (None, *[label] * (hierarchy.height - 1), top) if hierarchy.height else (None,)
     return Hierarchy.of_rows([*rows, missing], name=name, kind=hierarchy.kind)

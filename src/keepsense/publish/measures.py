@@ -21,7 +21,7 @@ _MEASURES: dict[str, Callable[[Counts, Any, Any], float]] = {
 }
 
 
-def measured_utility(plan: Plan, counts: Counts, rules: list[Recoding]) -> dict[str, float]:
+def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     """Losses of the quasi-identifiers by every measure that applies to the recoding.
 
     >>> measured_utility.__name__
@@ -32,7 +32,7 @@ def measured_utility(plan: Plan, counts: Counts, rules: list[Recoding]) -> dict[
     found: dict[str, float] = {}
     if not technique(plan.project.method.name).truthful:
         return found
-    trees = plan.hierarchies
+    trees, counts = plan.hierarchies, plan.counts
     for rule in rules:
         if isinstance(rule, Cuts | Cells):
             for name, measure in _MEASURES.items():
@@ -43,16 +43,18 @@ def measured_utility(plan: Plan, counts: Counts, rules: list[Recoding]) -> dict[
     return found
 
 
-def measured_risk(plan: Plan, before: Counts, after: Counts) -> dict[str, dict[str, Any]]:
-    """Risk of re-identification before and after.
+def measured_risk(plan: Plan, after: Counts, population: Counts | None = None) -> dict[str, dict[str, Any]]:
+    """Risk of re-identification before and after; a journalist's too where a population or sampling weights are given.
 
     >>> measured_risk.__name__
     'measured_risk'
     """
+    before = plan.own_counts
+    everybody = None if plan.population is None else plan.count_in(plan.population)
     found: dict[str, dict[str, Any]] = {}
-    for when, counts in (("before", before), ("after", after)):
+    for when, counts, people in (("before", before, everybody), ("after", after, population)):
         try:
-            measured = risk(counts)
+            measured = risk(counts, population=people, missing=plan.missing)
         except KeepsenseError:
             continue  # nothing but suppressed records: nobody can be looked up
         found[when] = {
@@ -61,4 +63,18 @@ def measured_risk(plan: Plan, before: Counts, after: Counts) -> dict[str, dict[s
             "marketer": measured.marketer,
             "unique records": measured.sample_uniques,
         }
+        if people is not None:
+            found[when]["journalist, highest"] = measured.journalist_maximum
+            found[when]["journalist, average"] = measured.journalist_average
+    for weight in plan.project.having("weight"):
+        found["before"].update(_estimated(before, before.sums[weight]))
     return found
+
+
+def _estimated(counts: Counts, weights: Any) -> dict[str, float]:
+    """A journalist's risk where each row stands for as many people of the population as its sampling weight says."""
+    people = [max(float(w), float(n)) for w, n in zip(weights.tolist(), counts.weights.tolist(), strict=True)]
+    return {
+        "journalist, highest, by sampling weights": 1 / min(people),
+        "journalist, average, by sampling weights": len(people) / sum(people),
+    }

@@ -6,6 +6,7 @@ The verifier reads that file back. Only if every promise holds is it renamed to 
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,9 +18,11 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.engines import Writing, engine
+from keepsense.engines.files import format_of
 from keepsense.errors import BadInput, Finding, Infeasible
-from keepsense.privacy import Verification, bind, decide, suppression_limit, verify
+from keepsense.privacy import Verification, bind, decide, suppression_limit
 from keepsense.progress import Listener, emit
+from keepsense.publish.checking import verified
 from keepsense.publish.ledger import Entry, add_entry, read_ledger, today, warnings_for
 from keepsense.publish.measures import measured_risk, measured_utility
 from keepsense.publish.plan import Plan, Random
@@ -44,8 +47,13 @@ class Outcome:
     recodings: list[Recoding]
     counts: Counts
     plan: Plan
+    released_values: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+
+
+STAGES = ("read and count", "decide", "recode", "write", "verify", "measure")
+"""What a run does, in order; a listener hears a "stage" event at the start of each."""
 
 
 def run(
@@ -53,14 +61,16 @@ def run(
     *,
     folder: str | Path | None = None,
     reuse: str | Path | None = None,
+    into: str | Path | None = None,
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Outcome:
     """Make a verified release of a table as a project file says.
 
     `project` is a project file's path, or a `Project` whose relative paths start at `folder`. `reuse` applies the
-    recoding of an earlier release to this table, and refuses where the promise would break. Nothing appears under its
-    final name unless the verifier has read it back and found every promise kept.
+    recoding of an earlier release to this table, and refuses where the promise would break. `into` rehearses: the
+    release goes into that folder and not into the ledger. Nothing appears under its final name unless the verifier has
+    read it back and found every promise kept.
 
     >>> import tempfile
     >>> table = "job,illness\\n" + "nurse,flu\\nclerk,cold\\n" * 5
@@ -79,50 +89,133 @@ def run(
         folder = Path(project).parent if folder is None else Path(folder)
         project = read_project(project)
     home = Path(folder or ".")
-    timer = _Timer()
+    stage = _Stages(listener)
+    chosen = technique(project.method.name)
     with engine() as running:
         plan = Plan(project, home, running, np.random.default_rng(rng))
-        with timer("read and count"):
+        with stage("read and count"):
             counts = plan.counts
             _check(plan)
         emit(listener, "counted", counts.total, counts.total, tuples=len(counts))
-        findings = warnings_for(read_ledger(home), tuple(c for c in plan.table.columns if c not in plan.dropped))
-        with timer("decide"):
-            rules = _decide(plan, reuse, listener)
+        findings = _warnings(plan, read_ledger(home) if into is None else [])
+        with stage("decide"):
+            rules = chosen.run(plan, project.method.parameters, listener) if reuse is None else _reuse(plan, reuse)
         emit(listener, "decided", 1, 1, method=project.method.name)
-        with timer("recode"):
+        with stage("recode"):
             released = running.recode(plan.table, rules, drop=plan.dropped, rng=plan.rng)
-        target = _target(plan)
-        part = target.with_name(f".{target.name}.unverified{''.join(target.suffixes)}")
-        try:
-            with timer("write"):
-                how = Writing(
-                    delimiter=project.release.delimiter,
-                    shuffle=project.release.shuffle,
-                    spreadsheet_safe=project.release.spreadsheet_safe,
-                )
-                running.write(released, part, how, rng=plan.rng)
-            with timer("verify"):
-                verification = _verified(plan, part)
+            everybody = _population(plan, rules)
+        target = _target(plan, None if into is None else Path(into))
+        with _release_folder(target) as part:
+            with stage("write"):
+                hidden = _write(plan, released, part)
+            with stage("verify"):
+                kept = () if reuse is not None else chosen.kept(plan, rules)
+                verification = verified(plan, part, hidden=hidden, population=everybody, checked_elsewhere=kept)
             emit(listener, "verified", 1, 1, ok=verification.ok)
             _stop_unless_kept(verification)
-            with timer("measure"):
-                after = running.count(released, plan.quasi_identifiers)
-                utility = measured_utility(plan, counts, rules)
-                description = describe_release(plan, rules, verification, utility, measured_risk(plan, counts, after))
-            private = target.parent / PRIVATE
-            private.mkdir(mode=0o700, exist_ok=True)
-            save_recodings(rules, private / "recoding.json")
-            write_description(target.parent, description)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-        kept = tuple(released.columns)
-        entry = Entry(today(), target.name, kept, [m.promise() for m in plan.models], project.method.name, counts.total)
-        add_entry(home, entry)
+            with stage("measure"):
+                after = plan.count_in(released)
+                description = describe_release(
+                    plan,
+                    rules,
+                    verification,
+                    after,
+                    measured_utility(plan, rules),
+                    measured_risk(plan, after, None if everybody is None else plan.count_in(everybody)),
+                )
+            _publish(part, target, rules, description)
+        spent = sum(float(rule.info.get("epsilon", 0.0)) for rule in rules)
+        if into is None:
+            names = tuple(released.columns)
+            promises = [m.promise() for m in plan.models]
+            add_entry(home, Entry(today(), target.name, names, promises, project.method.name, counts.total, spent))
     return Outcome(
-        target, verification, description, rules, counts, plan, [*findings, *verification.findings], timer.seconds
+        target,
+        verification,
+        description,
+        rules,
+        counts,
+        plan,
+        {name: len(after.values_of(name)) for name in after.names},
+        [*findings, *verification.findings],
+        stage.seconds,
     )
+
+
+def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
+    """What a publisher should know though nothing forbids going on."""
+    found = warnings_for(ledger, tuple(c for c in plan.table.columns if c not in plan.dropped))
+    people = plan.project.having("person")
+    if people and not any(model.name == "(X,Y)-anonymity" for model in plan.models):
+        found.append(
+            Finding(
+                "W403",
+                people[0],
+                "people may have several rows, but the promises count rows; (X,Y)-anonymity counts people",
+            )
+        )
+    names = {model.name for model in plan.models}
+    secret = [n for n in plan.project.having("sensitive") if not any(n in m.columns for m in plan.models)]
+    if secret and names <= {"k-anonymity", "maximum risk", "average risk", "k-map"}:
+        found.append(
+            Finding(
+                "W404",
+                ", ".join(secret),
+                "nothing is promised about these sensitive columns: people who cannot be told apart may still share "
+                "one value; l-diversity or t-closeness prevents that",
+            )
+        )
+    return found
+
+
+def _write(plan: Plan, released: Any, part: Path) -> Path | None:
+    """Write the release, and, for promises about people, who they are, in the same order, where nobody sees it."""
+    project = plan.project.release
+    how = Writing(delimiter=project.delimiter, shuffle=project.shuffle, spreadsheet_safe=project.spreadsheet_safe)
+    secret = [n for m in plan.models for n in m.columns if n in plan.dropped]
+    same_order = copy.deepcopy(plan.rng)
+    plan.engine.write(released, part, how, rng=plan.rng)
+    if not secret:
+        return None
+    beside: Path = plan.engine.folder / "beside.parquet"
+    others = [n for n in plan.table.columns if n not in secret]
+    plan.engine.write(plan.engine.recode(plan.table, [], drop=others), beside, how, rng=same_order)
+    return beside
+
+
+def _population(plan: Plan, rules: list[Recoding]) -> Any:
+    """The population recoded like the release, so that both can be compared."""
+    if plan.population is None:
+        return None
+    if not all(isinstance(rule, Cuts) for rule in rules):
+        raise BadInput(
+            f"the method {plan.project.method.name!r} does not say what would become of the rest of the population; "
+            "choose one that recodes whole values, such as optimal"
+        )
+    return plan.engine.recode(plan.population, rules)
+
+
+@contextmanager
+def _release_folder(target: Path) -> Iterator[Path]:
+    """A path for the unverified file beside the target; whatever happens it does not stay, nor does a folder made."""
+    made = not target.parent.exists()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_name(f".unverified.{target.name}")
+    try:
+        yield part
+    finally:
+        part.unlink(missing_ok=True)
+        if made and not any(target.parent.iterdir()):
+            target.parent.rmdir()
+
+
+def _publish(part: Path, target: Path, rules: list[Recoding], description: dict[str, Any]) -> None:
+    """Put the recoding, the description and the data where they belong; each appears whole, the data last."""
+    private = target.parent / PRIVATE
+    private.mkdir(mode=0o700, exist_ok=True)
+    save_recodings(rules, private / "recoding.json")
+    write_description(target.parent, description)
+    part.replace(target)
 
 
 def _check(plan: Plan) -> None:
@@ -136,11 +229,8 @@ def _check(plan: Plan) -> None:
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
 
 
-def _decide(plan: Plan, reuse: str | Path | None, listener: Listener | None) -> list[Recoding]:
-    if reuse is None:
-        chosen = technique(plan.project.method.name)
-        return chosen.run(plan, plan.project.method.parameters, listener)
-    rules = read_recodings(Path(reuse))
+def _reuse(plan: Plan, path: str | Path) -> list[Recoding]:
+    rules = read_recodings(Path(path))
     if len(rules) != 1 or not isinstance(rules[0], Cuts):
         raise BadInput("only a recoding of whole values (levels or cuts) can be reused; this one is for one table")
     return [_reused(plan, rules[0])]
@@ -165,47 +255,19 @@ def _reused(plan: Plan, rule: Cuts) -> Cuts:
     return Cuts(rule.cuts, frozenset(labels))
 
 
-def _target(plan: Plan) -> Path:
-    """Path of the released file; its folder is made."""
-    name = plan.project.release.file or Path(plan.project.source.path).name
+def _target(plan: Plan, into: Path | None) -> Path:
+    """Path of the released file."""
+    name = plan.released_name
     if Path(name).name != name or name.startswith("."):
         raise BadInput(f"the released file's name {name!r} must be a plain file name")
-    folder = plan.folder / plan.project.release.folder
-    target = folder / name
-    source = Path(plan.located(plan.project.source))
-    if source.exists() and target.exists() and target.samefile(source):
-        raise BadInput("the release would overwrite its own source; give it another folder or name")
-    folder.mkdir(parents=True, exist_ok=True)
+    if format_of(name) == "postgresql":
+        raise BadInput("a database table is released as a file; name it in the key `file` of [release]")
+    target = (plan.folder / plan.project.release.folder if into is None else into) / name
+    for source in (plan.project.source, plan.project.population):
+        path = None if source is None else Path(plan.located(source))
+        if path is not None and path.exists() and target.exists() and target.samefile(path):
+            raise BadInput("the release would overwrite its own source; give it another folder or name")
     return target
-
-
-def _verified(plan: Plan, part: Path) -> Verification:
-    """Read the written file back with the verifier; formats it does not read itself come to it as Arrow."""
-    text = part.suffix.lower() in (".csv", ".tsv", ".txt", ".parquet")
-    released: Any = part if text else plan.engine.read(part).arrow()
-    recoded = set(plan.quasi_identifiers)
-    return verify(
-        released,
-        plan.models,
-        quasi_identifiers=plan.quasi_identifiers,
-        sensitive=[n for n in plan.project.having("sensitive") if n not in plan.dropped],
-        original=plan.table.arrow(),
-        identifiers=plan.project.having("identifier", "person"),
-        preserved=_preserved(plan, recoded),
-        suppression=plan.project.release.suppression,
-        missing="wildcard" if any(plan.column(n).missing == "wildcard" for n in recoded) else "category",
-        delimiter=plan.project.release.delimiter if part.suffix.lower() != ".parquet" and text else None,
-    )
-
-
-def _preserved(plan: Plan, recoded: set[str]) -> list[str]:
-    """Columns that must come out as they went in; those with text a spreadsheet would run are defused, so not these."""
-    kept = [n for n in plan.table.columns if n not in recoded and n not in plan.dropped]
-    if not plan.project.release.spreadsheet_safe:
-        return kept
-    from keepsense.engines.files import holds_formulas
-
-    return [n for n in kept if not holds_formulas(plan.engine, plan.table, n)]
 
 
 def _stop_unless_kept(verification: Verification) -> None:
@@ -219,16 +281,18 @@ def _stop_unless_kept(verification: Verification) -> None:
     )
 
 
-class _Timer:
-    """Seconds by step."""
+class _Stages:
+    """Tells a listener which stage begins, and adds up the seconds of each."""
 
-    def __init__(self) -> None:
+    def __init__(self, listener: Listener | None) -> None:
         self.seconds: dict[str, float] = {}
+        self._listener = listener
 
     @contextmanager
-    def __call__(self, step: str) -> Iterator[None]:
+    def __call__(self, stage: str) -> Iterator[None]:
+        emit(self._listener, "stage", STAGES.index(stage), len(STAGES), stage=stage)
         start = time.perf_counter()
         try:
             yield
         finally:
-            self.seconds[step] = self.seconds.get(step, 0.0) + time.perf_counter() - start
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start

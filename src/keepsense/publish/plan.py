@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Reading
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import Model, model, needed_columns
+from keepsense.privacy import Model, model, needed_columns, with_population
+from keepsense.privacy.presence import POPULATION
 from keepsense.publish.project import Column, Project, Source
 from keepsense.taxonomy import Mapping as Mapped
 from keepsense.taxonomy import Taxonomy
@@ -60,6 +61,11 @@ class Plan:
         return str(self.folder / source.path)
 
     @property
+    def released_name(self) -> str:
+        """Name of the released file: as asked for, or that of the source."""
+        return self.project.release.file or Path(self.project.source.path).name
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """Columns that are not released."""
         gone = set(self.project.having("identifier", "person"))
@@ -84,13 +90,48 @@ class Plan:
             raise BadInput('no column has the role "quasi-identifier"; name those by which people could be recognized')
         return found
 
+    @property
+    def missing(self) -> Literal["category", "wildcard"]:
+        """What an empty cell of a quasi-identifier is: a value of its own, or one that fits any."""
+        wild = any(self.column(name).missing == "wildcard" for name in self.quasi_identifiers)
+        return "wildcard" if wild else "category"
+
     @cached_property
     def counts(self) -> Counts:
         """Distinct tuples of the quasi-identifiers, with what the models and targets need under each."""
+        if POPULATION not in needed_columns(self.models):
+            return self.own_counts
+        if self.population is None:
+            raise BadInput("a promise compares with the population; say where that table is in [population]")
+        return with_population(self.own_counts, self.count_in(self.population))
+
+    @cached_property
+    def own_counts(self) -> Counts:
+        """The same of the source alone, without the tuples that only a population holds."""
         targets = [n for n in self.project.having("target") if self.project.columns[n].kind != "numeric"]
         numbers = [n for n in self.project.having("target") if self.project.columns[n].kind == "numeric"]
-        histograms = dict.fromkeys([*needed_columns(self.models), *targets])
-        return self.count(self.quasi_identifiers, histograms=histograms, sums=numbers)
+        needed = [n for n in needed_columns(self.models) if n != POPULATION]
+        sums = [*numbers, *self.project.having("weight")]
+        return self.count(self.quasi_identifiers, histograms=dict.fromkeys([*needed, *targets]), sums=sums)
+
+    @cached_property
+    def population(self) -> Any:
+        """The table of everybody, opened, or None; it must have the quasi-identifiers."""
+        given = self.project.population
+        if given is None:
+            return None
+        table = self.engine.read(self.located(given), _reading(given))
+        for name in self.quasi_identifiers:
+            if name not in table.columns:
+                raise BadInput(
+                    f"the population lacks the quasi-identifier {name!r}.{did_you_mean(name, table.columns)}"
+                )
+        return table
+
+    def count_in(self, table: Any) -> Counts:
+        """Count the quasi-identifiers of another table, a population or a release."""
+        found: Counts = self.engine.count(table, self.quasi_identifiers)
+        return found
 
     def count(self, columns: Sequence[str], *, histograms: Any = (), sums: Any = ()) -> Counts:
         """Count some columns of the source."""
@@ -145,6 +186,15 @@ class Plan:
             rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
             found[name] = hierarchy_of(self, name, rows)
         return found
+
+
+def has_text_format(file: Path) -> bool:
+    """Whether a file is a text table that the verifier reads by itself.
+
+    >>> has_text_format(Path("people.csv")), has_text_format(Path("people.xlsx"))
+    (True, False)
+    """
+    return file.suffix.lower() in (".csv", ".tsv", ".txt")
 
 
 def _reading(source: Source) -> Reading:

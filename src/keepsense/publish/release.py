@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from keepsense import __version__
-from keepsense.counts import Value
+from keepsense.counts import Counts, Value
 from keepsense.engines.files import whole_file
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Verification
 from keepsense.publish.plan import Plan
-from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
+from keepsense.recoding import SUPPRESSED, Cuts, Recoding
 
 DESCRIPTION = "release.json"
 PRIVATE = "private"
@@ -23,6 +23,7 @@ def describe_release(
     plan: Plan,
     recodings: list[Recoding],
     verification: Verification,
+    after: Counts,
     utility: Mapping[str, Any],
     risk: Mapping[str, Any],
 ) -> dict[str, Any]:
@@ -52,27 +53,32 @@ def describe_release(
         "classes": verification.classes,
         "suppressed records": verification.suppressed,
         "verified": verification.ok,
-        "hierarchies": _released_hierarchies(plan, recodings),
+        "hierarchies": _released_hierarchies(plan, recodings, after),
         "utility": dict(utility),
         "risk": dict(risk),
     }
 
 
-def _released_hierarchies(plan: Plan, recodings: list[Recoding]) -> dict[str, list[list[Value]]]:
-    """Each released label and what lies above it: enough to read the data, nothing below the released cut."""
+def _released_hierarchies(plan: Plan, recodings: list[Recoding], after: Counts) -> dict[str, list[list[Value]]]:
+    """Each label that stands in the release and what lies above it: enough to read the data, nothing below the cut.
+
+    A label that only suppressed records had is not in the release, so it is not here either.
+    """
     found: dict[str, list[list[Value]]] = {}
+    if not _truthful(plan):
+        return found
     for rule in recodings:
-        if isinstance(rule, Cuts):
-            released = {cut.name: (set(cut.outputs), cut.level) for cut in rule.cuts}
-        elif isinstance(rule, Cells):
-            released = {name: (set(values), None) for name, values in zip(rule.names, rule.values, strict=True)}
-        else:
-            continue
-        for name, (labels, level) in released.items():
-            hierarchy = plan.hierarchies.get(name) if name in plan.quasi_identifiers and _truthful(plan) else None
-            if hierarchy is not None:
-                found[name] = _above(hierarchy, labels - {SUPPRESSED}, level)
+        levels = dict(zip(rule.names, rule.levels, strict=True)) if isinstance(rule, Cuts) else {}
+        for name in rule.names:
+            if name in plan.quasi_identifiers:
+                shown = {_spelled(v) for v in after.values_of(name)} - {SUPPRESSED}
+                found[name] = _above(plan.hierarchies[name], shown, levels.get(name))
     return found
+
+
+def _spelled(value: Value) -> str | None:
+    # where a column holds suppressed cells the engine releases all its cells as text
+    return None if value is None else str(value)
 
 
 def _truthful(plan: Plan) -> bool:
@@ -81,11 +87,11 @@ def _truthful(plan: Plan) -> bool:
     return technique(plan.project.method.name).truthful
 
 
-def _above(hierarchy: Hierarchy, labels: set[Value], level: int | None) -> list[list[Value]]:
+def _above(hierarchy: Hierarchy, labels: set[str | None], level: int | None) -> list[list[Value]]:
     rows: dict[tuple[Value, ...], None] = {}
     for row in hierarchy.rows():
         for lv, label in enumerate(row):
-            if label in labels and (level is None or lv == level):
+            if _spelled(label) in labels and (level is None or lv == level):
                 rows[tuple(row[lv:])] = None
                 break
     return [list(row) for row in rows]

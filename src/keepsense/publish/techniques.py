@@ -13,6 +13,10 @@ from keepsense.publish.plan import Plan
 from keepsense.recoding import Recoding
 
 
+def _nothing(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Technique:
     """A method a project file can name: what it does in a few words, whether its output stays true, and how to run it.
@@ -25,14 +29,28 @@ class Technique:
     summary: str
     truthful: bool
     run: Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]
+    kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing
+    """Promises about the mechanism that the recodings keep, which no file can show; checked, not believed."""
 
 
 _FOUND: dict[str, Technique] = {}
 
 
-def _register(name: str, summary: str, *, truthful: bool) -> Callable[[Any], Any]:
+def register(
+    name: str,
+    summary: str,
+    *,
+    truthful: bool,
+    kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing,
+) -> Callable[[Any], Any]:
+    """Make a method known under a name: a decorator for functions that turn a plan into recodings.
+
+    >>> register.__name__
+    'register'
+    """
+
     def keep(function: Any) -> Any:
-        _FOUND[name] = Technique(name, summary, truthful, function)
+        _FOUND[name] = Technique(name, summary, truthful, function, kept)
         return function
 
     return keep
@@ -109,7 +127,7 @@ for _name, _module, _function, _summary in (
     ("semantic mondrian", "semantic_mondrian", "semantic_mondrian", "divide where least meaning is lost"),
     ("local recoding", "local", "local_recoding", "every class of records at levels of its own"),
 ):
-    _register(_name, _summary, truthful=True)(_generalize(_module, _function))
+    register(_name, _summary, truthful=True)(_generalize(_module, _function))
 
 
 def _attributes(plan: Plan) -> tuple[Any, list[Any]]:
@@ -135,7 +153,7 @@ def _attributes(plan: Plan) -> tuple[Any, list[Any]]:
     return counts, found
 
 
-@_register("rank swapping", "swap values between records whose values mean nearly the same", truthful=False)
+@register("rank swapping", "swap values between records whose values mean nearly the same", truthful=False)
 def _swap(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
     from keepsense.methods.perturb.swap import swap_by_clusters
 
@@ -144,7 +162,7 @@ def _swap(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) 
     return [cells.bound(counts)]
 
 
-@_register("strict rank swapping", "permute values inside groups of k: bounds re-identification by 1/k", truthful=False)
+@register("strict rank swapping", "permute values inside groups of k: bounds re-identification by 1/k", truthful=False)
 def _swap_strictly(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
     from keepsense.methods.perturb.strict import swap_in_groups
 
@@ -153,7 +171,7 @@ def _swap_strictly(plan: Plan, parameters: Mapping[str, Any], listener: Listener
     return [cells.bound(counts)]
 
 
-@_register("noise", "replace values by others at a random semantic distance", truthful=False)
+@register("noise", "replace values by others at a random semantic distance", truthful=False)
 def _noise(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
     from keepsense.methods.perturb.noise import add_noise
 

@@ -1,0 +1,36 @@
+"""How a table is to be read, as options that several commands share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from keepsense.engines import Reading
+
+Format = Annotated[
+    str | None, typer.Option("--format", help="csv, parquet, excel, jsonl, arrow, duckdb, sqlite or postgresql.")
+]
+Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file; found out where it is not given.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found out where it is not given.")]
+TableName = Annotated[str | None, typer.Option("--table", help="Table of a database, or sheet of a workbook.")]
+
+
+def reading(
+    format: str | None = None, delimiter: str | None = None, encoding: str | None = None, table: str | None = None
+) -> Reading:
+    """What the options say."""
+    from keepsense.engines import Reading
+
+    mark = "\t" if delimiter in ("\\t", "tab") else delimiter
+    return Reading(format=format, delimiter=mark, encoding=encoding, table=table)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)

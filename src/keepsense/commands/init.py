@@ -1,0 +1,47 @@
+"""`keepsense init`: a project file for a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from keepsense.commands._output import Json, Quiet, show
+from keepsense.commands._reading import Delimiter, Encoding, Format, TableName, reading
+from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def init(
+    file: Annotated[str, typer.Argument(help="Table to anonymize: a file, or a postgresql:// address.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Project file to write.")] = Path("keepsense.toml"),
+    k: Annotated[int, typer.Option(min=2, help="Records that every released combination must fit.")] = 5,
+    taxonomies: Taxonomies = None,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    table_name: TableName = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a project file that is there.")] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Inspect a table and write a project file for it: every key explained, every guess to be confirmed by you."""
+    from keepsense.publish.draft import check_free, draft, source_keys, write_draft
+    from keepsense.publish.inspect import inspect
+
+    check_free(output, force=force)
+    how = reading(format, delimiter, encoding, table_name)
+    found = inspect(file, how, taxonomies=chosen(taxonomies))
+    text = draft(found, source=source_keys(file, how, output.parent), k=k)
+    write_draft(text, output, force=force)
+
+    def print_it(console: Console) -> None:
+        render(console, found)
+        there = "" if output == Path("keepsense.toml") else f" {output}"
+        console.print(f"[bold]{output}[/] is written. Look at the roles in it, then:", soft_wrap=True)
+        console.print(f"  [bold]keepsense run{there}[/]", soft_wrap=True)
+
+    show({"project": str(output), **as_data(found)}, print_it, as_json=as_json, quiet=quiet)

@@ -1,0 +1,104 @@
+"""`keepsense inspect`: what is in a table, before anything is done to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands import _library
+from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._reading import Delimiter, Encoding, Format, TableName, plain, reading
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from keepsense.publish.inspect import Inspected, Inspection
+    from keepsense.taxonomy import Taxonomy
+
+Taxonomies = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--taxonomy", "-t", help="Taxonomy to try on columns of words; can be given more than once. WordNet by default."
+    ),
+]
+
+
+def inspect_table(
+    file: Annotated[str, typer.Argument(help="Table: a file, or a postgresql:// address.")],
+    taxonomies: Taxonomies = None,
+    format: Format = None,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    table_name: TableName = None,
+    values: Annotated[
+        int, typer.Option(min=0, help="Show this many of the most frequent values of each column: real data.")
+    ] = 0,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Inspect a table: what each column holds, which role it may have and why, and which taxonomy knows its words."""
+    from keepsense.publish.inspect import inspect
+
+    found = inspect(file, reading(format, delimiter, encoding, table_name), taxonomies=chosen(taxonomies))
+    show(as_data(found, values), lambda console: render(console, found, values), as_json=as_json, quiet=quiet)
+
+
+def chosen(names: list[str] | None) -> dict[str, Taxonomy] | None:
+    """Taxonomies by name, or None for the usual one."""
+    return {name: _library.find(name) for name in names} if names else None
+
+
+def as_data(found: Inspection, values: int = 0) -> dict[str, Any]:
+    """An inspection for scripts."""
+    return {
+        "file": found.source,
+        "format": found.format,
+        "rows": found.rows,
+        "columns": [_column(column, values) for column in found.columns],
+    }
+
+
+def _column(column: Inspected, values: int) -> dict[str, Any]:
+    seen, meaning = column.profile, column.meaning
+    about: dict[str, Any] = {
+        "column": column.name,
+        "type": seen.type,
+        "values": seen.distinct,
+        "missing": seen.missing,
+        "values_of_one_row": seen.single,
+        "role": column.role,
+        "kind": column.kind,
+        "reason": column.reason,
+        "notes": list(column.notes),
+    }
+    if meaning is not None:
+        about["taxonomy"] = {
+            "name": meaning.taxonomy,
+            "domain": meaning.domain,
+            "rows": meaning.rows,
+            "values": meaning.values,
+            "looked_up": meaning.looked_up,
+        }
+    if column.delimiter is not None:
+        about["delimiter"] = column.delimiter
+    if values:
+        about["frequent"] = [[plain(v), n] for v, n in list(seen.values.items())[:values]]
+    return about
+
+
+def render(console: Console, found: Inspection, values: int = 0) -> None:
+    """An inspection for people."""
+    rows = []
+    for c in found.columns:
+        words = ""
+        if c.meaning is not None:
+            below = f" below {c.meaning.domain}" if c.meaning.domain else ""
+            words = f"{c.meaning.taxonomy}{below}, {c.meaning.rows:.0%} of rows"
+        empty = f"{c.profile.missing / max(1, c.profile.rows):.1%}" if c.profile.missing else ""
+        rows.append((c.name, c.kind, c.profile.distinct, empty, c.role, words, "; ".join([c.reason, *c.notes])))
+    names = ("column", "kind", "values", "empty", "role (guess)", "known to", "because")
+    console.print(table(f"{found.source}: {found.rows:,} rows", names, rows))
+    for column in found.columns if values else ():
+        frequent = ", ".join(f"{v} ({n:,})" for v, n in list(column.profile.values.items())[:values])
+        console.print(f"{column.name}: {frequent}", markup=False)

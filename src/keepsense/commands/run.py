@@ -1,0 +1,129 @@
+"""`keepsense run`: make a verified release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._progress import progress
+from keepsense.commands._reading import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from keepsense.publish import Outcome
+
+ProjectFile = Annotated[Path, typer.Argument(help="Project file; `keepsense init` writes one.")]
+
+
+def run_project(
+    project: ProjectFile = Path("keepsense.toml"),
+    reuse: Annotated[
+        Path | None,
+        typer.Option(help="Recoding of an earlier release (private/recoding.json) to apply to this table as it is."),
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(min=0, help="Make random choices repeatable; keep it secret, for it undoes swaps and noise."),
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Anonymize a table as the project file says; the release appears only after it was read back and verified."""
+    from keepsense.publish.pipeline import run
+
+    with progress(quiet=quiet or as_json) as listener:
+        done = run(project, reuse=reuse, rng=seed, listener=listener)
+    show(as_data(done), lambda console: render(console, done), as_json=as_json, quiet=quiet)
+
+
+def as_data(done: Outcome) -> dict[str, Any]:
+    """A run for scripts: the release's public description, where it lies, what to look at and how long it took."""
+    data: dict[str, Any] = plain(
+        {
+            "file": str(done.file),
+            **done.description,
+            "changes": [dict(zip(("column", "values", "released", "how"), row, strict=True)) for row in changes(done)],
+            "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in done.findings],
+            "seconds": {step: round(seconds, 4) for step, seconds in done.seconds.items()},
+        }
+    )
+    return data
+
+
+def changes(done: Outcome) -> list[tuple[str, int, int, str]]:
+    """What became of each quasi-identifier: values before and after, and the level released."""
+    from keepsense.recoding import Cuts
+
+    plan, rows = done.plan, []
+    for name in plan.quasi_identifiers:
+        cut = next((c for rule in done.recodings if isinstance(rule, Cuts) for c in rule.cuts if c.name == name), None)
+        height = plan.hierarchies[name].height if cut is not None else 0
+        if cut is None:
+            how = "differs from record to record"
+        elif cut.level is None:
+            how = "branches of its hierarchy at several levels"
+        elif cut.level == 0:
+            how = "as it was"
+        elif cut.level == height:
+            how = "hidden altogether"
+        else:
+            how = f"level {cut.level} of {height}"
+        released = done.released_values[name]
+        rows.append((name, len(plan.own_counts.values_of(name)), released, how))
+    return rows
+
+
+def render(console: Console, done: Outcome) -> None:
+    """A run for people: the promise, the price, the risk that is left, what to look at."""
+    about = done.description
+    console.print(
+        f"\n[bold green]Verified and released:[/] [bold]{done.file}[/]  "
+        f"({about['records']:,} records in {about['classes']:,} classes, {about['suppressed records']:,} suppressed)\n",
+        soft_wrap=True,
+    )
+    for sentence in about["in words"]:
+        console.print(f"  [green]✓[/] {sentence}", soft_wrap=True)
+    if about["removed columns"]:
+        number = about["removed columns"]
+        console.print(f"  [green]✓[/] {number} identifying column{'' if number == 1 else 's'} removed")
+    console.print()
+    console.print(table("What was changed", ("column", "values before", "after", "released"), changes(done)))
+    if about["utility"]:
+        rows = [(name, float(value), _meaning(name)) for name, value in about["utility"].items()]
+        console.print(table("What was lost", ("measure", "figure", "meaning"), rows))
+    console.print(_risk(about["risk"]))
+    for finding in done.findings:
+        console.print(f"[yellow]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
+    console.print(
+        f"{sum(done.seconds.values()):.1f} s. {done.file.parent / 'release.json'} describes the release for its "
+        f"readers; {done.file.parent / 'private'} stays with you.",
+        soft_wrap=True,
+    )
+
+
+def _risk(risk: dict[str, dict[str, float]]) -> Any:
+    before, after = risk.get("before", {}), risk.get("after", {})
+    names = list(dict.fromkeys([*before, *after]))
+    rows = [(name, _percent(before.get(name)), _percent(after.get(name))) for name in names]
+    return table("Risk of being recognized", ("attack", "before", "after"), rows)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.2%}"
+
+
+_MEANINGS = {
+    "loss": "0 keeps every value, 1 none",
+    "precision": "1 keeps every level, 0 none",
+    "average class size": "records that share their quasi-identifiers",
+    "discernibility": "pairs of records that cannot be told apart; less is better",
+    "non-uniform entropy": "bits by which values became vaguer, per cell",
+}
+
+
+def _meaning(name: str) -> str:
+    return _MEANINGS.get(name, "")

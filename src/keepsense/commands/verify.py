@@ -1,0 +1,89 @@
+"""`keepsense verify`: does a released file keep what the project promises?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._reading import plain
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def verify_release(
+    released: Annotated[Path, typer.Argument(help="Released file.")],
+    project: Annotated[Path, typer.Option("--project", "-p", help="Project file that says what is promised.")] = Path(
+        "keepsense.toml"
+    ),
+    alone: Annotated[
+        bool, typer.Option("--alone", help="Look at the release alone, without comparing it with the source.")
+    ] = False,
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="Show some combinations that break a promise: real data.")
+    ] = False,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Check a released file against the promises of a project file, with a verifier that trusts no method."""
+    from keepsense.publish.checking import verify_file
+
+    found, names = verify_file(project, released, original=not alone, show_values=show_values)
+    result: dict[str, Any] = {
+        "file": str(released),
+        "ok": found.ok,
+        "records": found.records,
+        "classes": found.classes,
+        "suppressed": found.suppressed,
+        "promises": [
+            {
+                "promise": plain(dict(check.promise)),
+                "holds": check.holds,
+                "failing_classes": check.failing_classes,
+                "failing_records": check.failing_records,
+                "worst": check.worst,
+                "reason": check.reason,
+            }
+            for check in found.checks
+        ],
+        "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in found.findings],
+    }
+    if show_values:
+        result["examples"] = [dict(zip(names, plain(row), strict=True)) for row in found.examples]
+
+    def render(console: Console) -> None:
+        verdict = "[bold green]verified[/]" if found.ok else "[bold red]NOT verified[/]"
+        console.print(
+            f"{released}: {verdict} ({found.records:,} records, {found.classes:,} classes, "
+            f"{found.suppressed:,} suppressed)",
+            soft_wrap=True,
+        )
+        rows = [
+            (spelled(check.promise), check.holds, check.failing_classes, check.failing_records, _worst(check.worst))
+            for check in found.checks
+        ]
+        if rows:
+            names_ = ("promise", "holds", "failing classes", "failing records", "worst")
+            console.print(table("Promises", names_, rows))
+        for finding in found.findings:
+            style = "red" if finding.is_error else "yellow"
+            console.print(f"[{style}]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
+        for row in found.examples:
+            console.print("  " + ", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)), markup=False)
+
+    show(result, render, as_json=as_json, quiet=quiet)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+def spelled(promise: Any) -> str:
+    """A promise in a few words: k-anonymity (k = 5)."""
+    rest = ", ".join(f"{k} = {v}" for k, v in promise.items() if k != "model" and not isinstance(v, list | dict))
+    return f"{promise['model']} ({rest})" if rest else str(promise["model"])
+
+
+def _worst(worst: float | None) -> str:
+    return "" if worst is None else f"{worst:.4g}"

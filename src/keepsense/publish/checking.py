@@ -1,0 +1,110 @@
+"""A release read back by the independent verifier: what it is told about the project, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keepsense.engines import Reading, engine
+from keepsense.engines.files import format_of, holds_formulas, readable
+from keepsense.privacy import Verification, verify
+from keepsense.publish.plan import Plan, has_text_format
+from keepsense.publish.project import Project, read_project
+
+_BATCH = 65_536
+
+
+def verified(
+    plan: Plan,
+    file: Path,
+    *,
+    original: bool = True,
+    hidden: Path | None = None,
+    population: Any = None,
+    checked_elsewhere: Iterable[str] = (),
+    show_values: bool = False,
+) -> Verification:
+    """Check a file against everything a project promises; formats the verifier cannot read come to it as a stream.
+
+    With `original` the source is compared too: no row more, no identifier left, columns that are not recoded as they
+    were. Only the columns that this needs leave the engine, batch by batch.
+
+    >>> verified.__name__
+    'verified'
+    """
+    recoded = set(plan.quasi_identifiers)
+    preserved = preserved_columns(plan, recoded) if original else []
+    before = dict.fromkeys([*preserved, *(n for m in plan.models for n in m.columns if n in plan.table.columns)])
+    text = has_text_format(file)
+    released: Any = file
+    if not text and file.suffix.lower() not in (".parquet", ".pq"):
+        # a stream can be read once only, and columns beside it ask for more
+        opened = _opened(plan, file)
+        released = _streamed(plan, opened, None) if hidden is None else opened.arrow()
+    return verify(
+        released,
+        plan.models,
+        quasi_identifiers=plan.quasi_identifiers,
+        sensitive=[n for n in plan.project.having("sensitive") if n not in plan.dropped],
+        original=_streamed(plan, plan.table, list(before) or list(plan.table.columns[:1])) if original else None,
+        identifiers=plan.project.having("identifier", "person"),
+        preserved=preserved,
+        suppression=plan.project.release.suppression if original else None,
+        missing=plan.missing,
+        population=None if population is None else _streamed(plan, population, plan.quasi_identifiers),
+        hidden=hidden,
+        checked_elsewhere=checked_elsewhere,
+        show_values=show_values,
+        delimiter=plan.project.release.delimiter if text else None,
+    )
+
+
+def preserved_columns(plan: Plan, recoded: set[str]) -> list[str]:
+    """Columns that must come out as they went in; text a spreadsheet would run is defused, so not those with such."""
+    kept = [n for n in plan.table.columns if n not in recoded and n not in plan.dropped]
+    spreadsheet = format_of(plan.released_name) in ("csv", "excel")
+    if not (plan.project.release.spreadsheet_safe and spreadsheet):
+        return kept
+    return [n for n in kept if not holds_formulas(plan.engine, plan.table, n)]
+
+
+def _opened(plan: Plan, file: Path) -> Any:
+    table = "released" if format_of(file.name) in ("duckdb", "sqlite") else None
+    return plan.engine.read(str(file), Reading(table=table))
+
+
+def _streamed(plan: Plan, table: Any, columns: Sequence[str] | None) -> Any:
+    return plan.engine.connection.sql(table.query(columns)).to_arrow_reader(_BATCH)
+
+
+def verify_file(
+    project: Project | str | Path,
+    file: str | Path,
+    *,
+    folder: str | Path | None = None,
+    original: bool = True,
+    show_values: bool = False,
+) -> tuple[Verification, tuple[str, ...]]:
+    """Check any file against a project, whoever made it; with the quasi-identifiers it was grouped by.
+
+    A promise about a mechanism cannot be seen in a file, so it does not hold here; `run` checks it on the recoding.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "people.csv").write_text("job\\nnurse\\nclerk\\n")
+    ...     given = {"source": {"path": "people.csv"}, "columns": {"job": {"role": "quasi-identifier"}},
+    ...              "privacy": [{"model": "k-anonymity", "k": 2}]}
+    ...     verify_file(Project.model_validate(given), Path(folder) / "people.csv", folder=folder)[0].ok
+    False
+    """
+    if isinstance(project, str | Path):
+        folder = Path(project).parent if folder is None else folder
+        project = read_project(project)
+    readable(file)
+    with engine() as running:
+        plan = Plan(project, Path(folder or "."), running, np.random.default_rng())
+        found = verified(plan, Path(file), original=original, show_values=show_values)
+    return found, plan.quasi_identifiers
