@@ -1,0 +1,57 @@
+"""Swapping and noise on real hospital encounters: what the thesis finds holds on a sample of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from keepsense.methods.perturb import (
+    add_correlated_noise,
+    add_noise,
+    check_groups,
+    swap_by_clusters,
+    swap_by_ranking,
+    swap_freely,
+    swap_in_groups,
+    swap_tuples,
+)
+from keepsense.recoding import Cells
+from keepsense.semantics.dependence import distance_correlation
+from keepsense.semantics.variance import rmse
+
+pytestmark = pytest.mark.data
+
+
+def test_a_sample_of_encounters_behaves_as_the_thesis_tells(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEEPSENSE_DATA", str(shared_data))
+    from experiments.thesis import data
+    from experiments.thesis.measure import columns_of
+
+    sample = next(iter(data.swapping()))
+    counts, columns = sample.counts, columns_of(sample, "attribute")
+    original = distance_correlation(counts, *columns)
+    assert counts.total == 1172
+    assert original == pytest.approx(0.455, abs=0.001)
+
+    def seen(cells: Cells, used: list) -> tuple[float, float]:
+        cells.check(counts)
+        released = cells.apply(counts)
+        after = [c.reweighted(released) for c in used]
+        return rmse(counts, cells, used[0]), distance_correlation(released, *after)
+
+    k = 50
+    ranking = seen(swap_by_ranking(counts, columns, k, rng=1), columns)
+    clusters = seen(swap_by_clusters(counts, columns, k, rng=1), columns)
+    tuples = seen(swap_tuples(counts, columns, k, rng=1), columns)
+    free = seen(swap_freely(counts, ["a", "b"], rng=1), columns)
+    assert clusters[0] < tuples[0] < ranking[0] < free[0]
+    assert original > tuples[1] > clusters[1] > ranking[1] > free[1] - 0.05
+    strict = swap_in_groups(counts, columns, k, together=True, rng=1)
+    assert check_groups(counts, strict, k) <= 1 / k
+    domain = columns_of(sample, "domain")
+    for alpha in (0.1, 1.0):
+        apart = np.mean([seen(add_noise(counts, domain, alpha, rng=s), domain)[1] for s in range(3)])
+        linked = np.mean([seen(add_correlated_noise(counts, domain, alpha, rng=s), domain)[1] for s in range(3)])
+        assert free[1] < apart < linked < original
