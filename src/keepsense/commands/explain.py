@@ -111,14 +111,15 @@ def as_data(found: Trace) -> dict[str, Any]:
 
 
 def _render(console: Console, found: Trace) -> None:
+    from rich.markup import escape
+
     console.print(f"\n[bold]{found.entry.title}[/], step by step, on {found.lesson.title}; k = {found.k}")
-    console.print(f"{found.entry.intent}\n", markup=False)
+    console.print(found.entry.intent, markup=False)
+    console.print(f"> marks what a step changed, ! a group of fewer than {found.k} rows\n", markup=False)
     console.print(_drawn(found, found.before, None))
     last = found.before
     for number, one in enumerate(found.iterations, start=1):
         verdict = "" if one.safe is None else ("  [green]safe[/]" if one.safe else "  [yellow]not safe[/]")
-        from rich.markup import escape
-
         console.print(f"[bold]{number}. {escape(one.title)}[/]{verdict}")
         console.print("   " + "; ".join(f"{name}: {value}" for name, value in one.facts), markup=False)
         console.print(_drawn(found, one, last))

@@ -188,9 +188,9 @@ def _several(question: str, options: Any, most: int | None = None) -> list[str]:
     while True:
         given = str(typer.prompt(how, default="1"))
         parts = [part.strip() for part in given.split(",") if part.strip()]
-        if parts and all(part.isdigit() and 1 <= int(part) <= len(names) for part in parts):
-            if most is None or len(parts) <= most:
-                return list(dict.fromkeys(names[int(part) - 1] for part in parts))
+        good = all(part.isdigit() and 1 <= int(part) <= len(names) for part in parts)
+        if good and 0 < len(parts) <= (most or len(names)):
+            return list(dict.fromkeys(names[int(part) - 1] for part in parts))
         typer.echo(f"  please give {'a number' if most == 1 else 'numbers'} from 1 to {len(names)}")
 
 

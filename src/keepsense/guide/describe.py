@@ -103,13 +103,13 @@ def as_page() -> str:
     parts = [
         "# The catalogue of methods",
         "This page is written from the catalogue that `keepsense guide` uses; a test keeps both alike. The grouping of "
-        "generalization into three categories, each with one flowchart whose parameters its algorithms fill in, is that of "
-        "Ben Fredj, Lammari and Comyn-Wattiau (2015). A star marks their nine algorithms.",
+        "generalization into three categories, each with one flowchart whose parameters its algorithms fill in, is "
+        "that of Ben Fredj, Lammari and Comyn-Wattiau (2015). A star marks their nine algorithms.",
         "```text\n" + "\n\n".join(draw_tree_text(tree(found.name)) for found in techniques) + "\n```",
         "## What techniques preserve",
-        "After Rodríguez-García (2017), Table 2.1: `=` fully, `++` highly, `+` fairly, empty: not. For words, the semantic "
-        "versions in Keepsense take swapping, noise and microaggregation to nominal values too. The mark for correlation "
-        "under noise is that of correlated noise.",
+        "After Rodríguez-García (2017), Table 2.1: `=` fully, `++` highly, `+` fairly, empty: not. For words, the "
+        "semantic versions in Keepsense take swapping, noise and microaggregation to nominal values too. The mark for "
+        "correlation under noise is that of correlated noise.",
         _comparison(),
         "## What keeps which promise",
         "After Rodríguez-García (2017), Table 2.2.",

@@ -106,9 +106,8 @@ def _verdict(trace: Trace) -> str:
 def _step(trace: Trace, number: int, step: Iteration, last: Iteration) -> str:
     badge = ""
     if step.safe is not None:
-        badge = (
-            f'<span class="badge {"safe" if step.safe else "unsafe"}">{"safe" if step.safe else "not safe yet"}</span>'
-        )
+        kind, word = ("safe", "safe") if step.safe else ("unsafe", "not safe")
+        badge = f'<span class="badge {kind}">{word}</span>'
     facts = "".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in step.facts)
     return (
         f'<section class="step"><h3>{number}. {escape(step.title)}{badge}</h3><dl class="facts">{facts}</dl>'
