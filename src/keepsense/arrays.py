@@ -2,21 +2,38 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from keepsense.errors import BadInput
 
 Ints = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
 def frozen(array: NDArray[np.generic]) -> NDArray[np.generic]:
-    """Return the array, made read-only."""
+    """Return the array, made read-only.
+
+    >>> frozen(np.array([1, 2])).flags.writeable
+    False
+    """
     if array.flags.writeable:
         array.flags.writeable = False
     return array
+
+
+def _read_only(entries: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(entries)
+
+
+# Frozen values hold read-only mappings, which Python does not pickle by itself; workers need them all the same.
+copyreg.pickle(MappingProxyType, lambda view: (_read_only, (dict(view),)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +51,9 @@ class Rows:
     def __post_init__(self) -> None:
         frozen(self.starts)
         frozen(self.indices)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (self.starts, self.indices)  # through the constructor, so that a copy is read-only too
 
     @classmethod
     def from_pairs(cls, row: Sequence[int] | Ints, value: Sequence[int] | Ints, n_rows: int) -> Rows:
@@ -104,17 +124,31 @@ class Strings:
         """The strings as one NUL-separated UTF-8 block."""
         if self._block is None:
             joined = "\0".join(self._list or ())
+            try:
+                raw = joined.encode("utf-8")
+            except UnicodeEncodeError:
+                raise BadInput("a text holds half a surrogate pair, which no file can hold; mend or drop it") from None
             if joined.count("\0") != max(0, self._size - 1):
-                raise ValueError("a string holds the NUL character")
-            return np.frombuffer(joined.encode("utf-8"), dtype=np.uint8)
+                raise BadInput("a text holds the NUL character, which no file of ours can hold; mend or drop it")
+            return np.frombuffer(raw, dtype=np.uint8)
         return self._block
+
+    def check(self) -> None:
+        """Refuse (with a `ValueError`) a block that is not UTF-8 or does not hold as many strings as it should.
+
+        >>> Strings(np.frombuffer(b"coma", dtype=np.uint8), 2).check()
+        Traceback (most recent call last):
+        ...
+        ValueError: a table of 2 strings holds 1
+        """
+        found = int(np.count_nonzero(self.block == 0)) + 1
+        if found != max(1, self._size):
+            raise ValueError(f"a table of {self._size} strings holds {found}")
+        str(self.block.data, "utf-8")
 
     def _decoded(self) -> list[str]:
         if self._list is None:
-            items = bytes(self.block).decode("utf-8").split("\0") if self._size else []
-            if len(items) != self._size:
-                raise ValueError(f"a table of {self._size} strings holds {len(items)}")
-            self._list = items
+            self._list = bytes(self.block).decode("utf-8").split("\0") if self._size else []
         return self._list
 
     def __len__(self) -> int:

@@ -196,3 +196,25 @@ def test_unknown_concepts_are_refused() -> None:
             d.matrix(bad)
     assert d.matrix([]).shape == (0, 0)
     assert d.matrix(["cat"], []).shape == (1, 0)
+
+
+def test_a_path_longer_than_any_short_integer() -> None:
+    """Depth is no limit: along a chain of 70,000 nodes the links from the top to each are their numbers."""
+    from keepsense.semantics._kernels import sweep_lcs
+
+    n = 70_000
+    every = np.arange(n, dtype=np.int32)
+    starts = np.maximum(np.arange(n + 1) - 1, 0)  # node 0 is the root, node i hangs below node i - 1
+    rank, links = np.empty((1, n), np.int32), np.empty((1, n), np.int32)
+    sweep_lcs(starts, every[:-1], np.array([0, 1]), every[:1], every[:1], every, every, rank, links)
+    assert not rank.any(), "the root is the subsumer of all"
+    np.testing.assert_array_equal(links[0], every)
+
+
+def test_a_distance_travels_to_a_worker() -> None:
+    import pickle
+
+    d = distance("lin", from_edges([("cat", "animal"), ("dog", "animal"), ("pug", "dog")]))
+    expected = d.matrix(range(4))
+    again = pickle.loads(pickle.dumps(d))
+    np.testing.assert_array_equal(again.matrix(range(4)), expected)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
-from keepsense.errors import BadTaxonomy, UnknownConcept
+from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept
 from keepsense.taxonomy import Taxonomy, from_arrays, from_edges
 
 settings.register_profile("keepsense", deadline=None, max_examples=50)
@@ -253,3 +254,88 @@ def test_a_part_keeps_senses_glosses_and_tables() -> None:
     assert [people.ids[c] for c in people.senses_of("doctor")] == inside
     assert people.sense_counts is not None
     assert len(people.sense_counts) == len(people._senses.indices)
+
+
+def test_it_travels_to_a_worker(medical: Taxonomy) -> None:
+    import copy
+    import pickle
+
+    medical.label("coma")
+    again = pickle.loads(pickle.dumps(medical))
+    assert again.labels(again.subsumers("hepatic coma")) == medical.labels(medical.subsumers("hepatic coma"))
+    with pytest.raises(ValueError, match="read-only"):
+        again.parents.indices[0] = 7
+    with pytest.raises(TypeError):
+        again.info["x"] = "y"
+    assert copy.deepcopy(medical) is medical
+
+
+@pytest.mark.parametrize("concept", [None, 1.5, True, b"coma", ["coma"], np.float64(1)])
+def test_what_is_no_name_is_no_concept(medical: Taxonomy, concept: object) -> None:
+    with pytest.raises(UnknownConcept, match="given by its code, id or name"):
+        medical.code(concept)  # type: ignore[arg-type]
+
+
+def test_concepts_as_numpy_gives_them(medical: Taxonomy) -> None:
+    assert medical.code(np.str_("coma")) == medical.code(np.int64(medical.code("coma")))
+    assert medical.codes(np.array(["coma", "neuropathy"])).tolist() == medical.codes(["coma", "neuropathy"]).tolist()
+    assert medical.codes(np.array([1, 2], dtype=np.uint64)).tolist() == [1, 2]
+    with pytest.raises(UnknownConcept, match=f"no concept has code {2**32 + 1}"):
+        medical.codes(np.array([2**32 + 1]))
+    for bad in ("coma", 3, np.array([[1, 2]])):
+        with pytest.raises(BadInput):
+            medical.codes(bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([("a", "b", "c")], "link number 0 is not a pair"),
+        ([("a", "b"), "ab"], "link number 1 is not a pair"),
+        ([(1, 2)], r"not a pair of texts.*\(int, int\)"),
+        ([("a", None)], r"\(str, NoneType\)"),
+    ],
+)
+def test_links_that_are_no_links(edges: list[Any], message: str) -> None:
+    with pytest.raises(BadTaxonomy, match=message):
+        from_edges(edges)
+
+
+def test_a_single_name_is_one_name() -> None:
+    assert from_edges([("a", "b")], names={"a": "alpha"}).synonyms("a") == ["alpha"]
+
+
+def test_a_long_cycle_is_shown_with_its_gap() -> None:
+    with pytest.raises(BadTaxonomy, match=r"'0' -> '1' .* 20 more \.\.\. -> '26' .* -> '0'"):
+        from_edges([(str(i), str((i + 1) % 30)) for i in range(30)])
+
+
+@pytest.mark.parametrize(
+    ("ids", "names", "child", "parent", "message"),
+    [
+        (["a", "a"], [["x"], ["y"]], [1], [0], "'a' occurs more than once"),
+        (["a", ""], [["x"], ["y"]], [1], [0], "number 1 has an empty id"),
+        (["a", "b"], [["x"]], [1], [0], "2 ids and 1 rows of names"),
+        (["a", "b"], [["x"], ["y"]], [5], [0], "names code 5; codes run from 0 to 1"),
+        (["a", "b"], [["x"], ["y"]], [-1], [0], "names code -1"),
+        (["a", "b"], [["x"], ["y"]], [1, 1], [0], "first and"),
+    ],
+)
+def test_codes_that_do_not_fit_are_refused(ids: Any, names: Any, child: Any, parent: Any, message: str) -> None:
+    with pytest.raises(BadTaxonomy, match=message):
+        from_arrays(ids, names, np.array(child), np.array(parent))
+
+
+def test_a_concept_without_names_goes_by_its_id() -> None:
+    assert from_arrays(["a", "b"], [[], ["y"]], np.array([1]), np.array([0])).label("a") == "a"
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.sampled_from("abcdef")), max_size=12), st.booleans())
+def test_any_links_make_a_taxonomy_or_are_refused(edges: list[tuple[str, str]], join: bool) -> None:
+    try:
+        t = from_edges(edges, join_roots=join)
+    except BadTaxonomy:
+        return
+    assert (t.parents.sizes == 0).sum() == 1
+    assert {(t.ids[c], t.ids[p]) for c in t for p in t.parents[c] if t.ids[p] != "(everything)"} == set(edges)

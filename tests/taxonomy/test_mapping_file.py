@@ -199,6 +199,6 @@ def test_what_other_spreadsheets_write_is_read(saved: Path, separator: str) -> N
 def test_a_failed_save_leaves_nothing_behind(tmp_path: Path) -> None:
     target = tmp_path / "folder"
     target.mkdir()
-    with pytest.raises(OSError, match="folder"):
+    with pytest.raises(BadInput, match="it is a folder"):
         map_values(["nurse"], JOBS).save(target)
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]

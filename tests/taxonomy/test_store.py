@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
 from keepsense.errors import BadTaxonomy
+from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
 
 
@@ -69,6 +70,69 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
         Taxonomy.load(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        (b"cat\0animal", b"cat\0\xff\xfeimal", "utf-8"),
+        (b"cat\0animal", b"cat\0ani\0al", "a table of 3 strings holds 4"),
+        (b'"concepts":3', b'"concepts":9', "number of concepts"),
+        (b'"count":4,"offset":0', b'"count":9,"offset":0', "16 bytes, not 36"),
+    ],
+)
+def test_a_changed_byte_is_told_with_the_file(tmp_path: Path, old: bytes, new: bytes, what: str) -> None:
+    path = tmp_path / "pets.taxonomy"
+    from_edges([("cat", "animal"), ("dog", "animal")], names={"cat": ["Tom"], "animal": ["Thing"]}).save(path)
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+    with pytest.raises(BadTaxonomy, match=rf"^pets\.taxonomy: .*{what}"):
+        Taxonomy.load(path)
+
+
+@pytest.mark.parametrize("which", ["children", "depth", "min_depth", "hyponyms", "leaves"])
+def test_derived_arrays_must_fit_the_links(tmp_path: Path, which: str) -> None:
+    import json
+
+    path = tmp_path / "t.taxonomy"
+    from_edges([("cat", "animal"), ("dog", "animal"), ("tom", "cat"), ("tom", "dog"), ("rex", "dog")]).save(path)
+    content = bytearray(path.read_bytes())
+    size = int.from_bytes(content[21:29], "little")
+    header = json.loads(content[29 : 29 + size])
+    key = "children.indices" if which == "children" else which
+    section = next(s for s in header["sections"] if s["key"] == key)
+    begin = 29 + size + (-(29 + size)) % 64 + section["offset"]
+    numbers = np.frombuffer(bytes(content[begin : begin + section["bytes"]]), dtype=np.int32).copy()
+    numbers[1] = numbers[0] if which == "children" else 77
+    content[begin : begin + section["bytes"]] = numbers.tobytes()
+    path.write_bytes(bytes(content))
+    with pytest.raises(BadTaxonomy, match="damaged"):
+        Taxonomy.load(path)
+
+
+def test_what_cannot_be_written_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+    pets = from_edges([("cat", "animal")])
+    with pytest.raises(BadTaxonomy, match=r"^x\.taxonomy: the file cannot be written"):
+        pets.save(tmp_path / "nowhere" / "x.taxonomy")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(BadTaxonomy, match="it is a folder"):
+        pets.save(tmp_path / "folder")
+    for bad in ("a\0b", "a\ud800b"):
+        with pytest.raises(BadTaxonomy, match="odd: the taxonomy cannot be written"):
+            from_edges([(bad, "animal")], name="odd").save(tmp_path / "x")
+    assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_file_follows_the_users_permissions(tmp_path: Path) -> None:
+    import os
+
+    before = os.umask(0o077)
+    try:
+        from_edges([("cat", "animal")]).save(tmp_path / "t")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "t").stat().st_mode & 0o777 == 0o600
+
+
 @settings(deadline=None, max_examples=200)
 @given(st.data(), st.booleans())
 def test_damaged_files_never_crash(
@@ -85,5 +149,7 @@ def test_damaged_files_never_crash(
         [t.subsumers(c) for c in t]
         [t.synonyms(c) for c in t]
         t.lcs(0, len(t) - 1)
-    except (BadTaxonomy, UnicodeDecodeError):
+        t.path(0, len(t) - 1)
+        assert np.isfinite(distance("lin", t).matrix(range(len(t)))).all()
+    except BadTaxonomy:
         pass

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 LANES = 16
-SHIFT = 16  # low bits that hold links below a subsumer; no is-a path has 65,536 links
+SHIFT = 31  # low bits that hold links below a subsumer, as many as an int32 can count; the rank takes the others
 
 
 @njit(cache=True, nogil=True)
@@ -121,7 +121,7 @@ def sweep_lcs(
     n = len(starts) - 1
     best = np.empty((n, LANES), np.int64)
     climbed = np.zeros(n, np.int32)
-    nothing = np.int64(-1) << 60
+    nothing = np.int64(-1) << 62
     for first in range(0, len(row) - 1, LANES):
         lanes = min(LANES, len(row) - 1 - first)
         best[:] = nothing
@@ -139,7 +139,7 @@ def sweep_lcs(
                 climbed[rank[above[k]]] = up[k]
             for c in range(len(columns)):
                 value = best[columns[c], j]
-                found = (value + (1 << SHIFT) - 1) >> SHIFT
+                found = (value + (np.int64(1) << SHIFT) - 1) >> SHIFT
                 out_rank[i, c] = found
                 out_links[i, c] = climbed[found] + np.int32((found << SHIFT) - value)
 

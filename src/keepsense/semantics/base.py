@@ -15,7 +15,6 @@ from keepsense.semantics.sweep import Part
 from keepsense.taxonomy import Concept, Taxonomy
 
 _BLOCK_CELLS = 1 << 21
-_WHOLE = 1 << 18
 
 
 class Distance(ABC):
@@ -60,8 +59,8 @@ class Distance(ABC):
 
     def matrix(self, rows: Iterable[Concept], columns: Iterable[Concept] | None = None) -> Floats:
         """Distances of all rows to all columns (to the rows themselves where no columns are given)."""
-        left = self._codes(rows)
-        right = left if columns is None else self._codes(columns)
+        left = self.taxonomy.codes(rows)
+        right = left if columns is None else self.taxonomy.codes(columns)
         out = np.empty((len(left), len(right)), dtype=np.float64)
         for where, block in self._blocks(left, Part(self.taxonomy, right)):
             out[where] = block
@@ -69,7 +68,7 @@ class Distance(ABC):
 
     def against_all(self, concepts: Iterable[Concept], dtype: Any = np.float64) -> NDArray[Any]:
         """Distances of some concepts to every concept of the taxonomy; `dtype=np.float32` halves the memory."""
-        rows = self._codes(concepts)
+        rows = self.taxonomy.codes(concepts)
         out = np.empty((len(rows), len(self.taxonomy)), dtype=dtype)
         for where, block in self._blocks(rows, self._whole()):
             out[where] = block
@@ -79,8 +78,8 @@ class Distance(ABC):
         self, rows: Iterable[Concept], columns: Iterable[Concept] | None = None
     ) -> Iterator[tuple[slice, Floats]]:
         """The matrix a few rows at a time (against every concept where no columns are given), for bounded memory."""
-        part = self._whole() if columns is None else Part(self.taxonomy, self._codes(columns))
-        yield from self._blocks(self._codes(rows), part)
+        part = self._whole() if columns is None else Part(self.taxonomy, self.taxonomy.codes(columns))
+        yield from self._blocks(self.taxonomy.codes(rows), part)
 
     def normalised(self) -> Distance:
         """The same distance divided by its maximum, so that it lies between 0 and 1."""
@@ -99,15 +98,6 @@ class Distance(ABC):
         if self._everything is None:
             self._everything = Part(self.taxonomy, np.arange(len(self.taxonomy), dtype=np.int32))
         return self._everything
-
-    def _codes(self, concepts: Iterable[Concept]) -> Ints:
-        if isinstance(concepts, np.ndarray) and concepts.dtype.kind in "iu":
-            codes = concepts.astype(np.int32)
-            if len(codes) and not 0 <= codes.min() <= codes.max() < len(self.taxonomy):
-                bad = codes[(codes < 0) | (codes >= len(self.taxonomy))][0]
-                self.taxonomy.code(int(bad))
-            return codes
-        return self.taxonomy.codes(concepts)
 
 
 class Scaled(Distance):
@@ -172,10 +162,11 @@ def distance(name: str, taxonomy: Taxonomy, **options: Any) -> Distance:
     """
     kind = _MEASURES.get(name)
     if kind is None:
-        raise BadInput(
-            f"no distance is called {name!r}; there are: {', '.join(sorted(_MEASURES))}.{did_you_mean(name, _MEASURES)}"
-        )
+        hint = did_you_mean(str(name), _MEASURES)
+        raise BadInput(f"no distance is called {name!r}; there are: {', '.join(sorted(_MEASURES))}.{hint}")
+    if not isinstance(taxonomy, Taxonomy):
+        raise BadInput(f"the distance {name!r} is bound to a taxonomy, not to a {type(taxonomy).__name__}")
     try:
         return kind(taxonomy, **options)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise BadInput(f"the distance {name!r} does not take these options ({error})") from None

@@ -31,30 +31,28 @@ def from_edges(
 
     `names` gives each concept's label and synonyms (the id is its label where it has none). `concepts`, where given,
     is the closed list of ids: an edge to any other is refused. Without it every id in an edge is a concept. Several
-    roots are refused unless `join_roots` puts one virtual root above them.
+    roots are refused unless `join_roots` puts one virtual root above them. Of `relations` those between concepts of
+    the taxonomy are kept.
 
     >>> pets = from_edges([("cat", "animal"), ("dog", "animal")], names={"cat": ["cat", "kitty"]})
     >>> pets.synonyms("cat"), pets.label(pets.root)
     (['cat', 'kitty'], 'animal')
     """
     pairs = list(edges)
+    _check_pairs(name, pairs)
     closed = concepts is not None
     ids: list[str] = list(concepts) if concepts is not None else list(names or ())
     code = {key: i for i, key in enumerate(ids)}
     if len(code) != len(ids):
-        seen: set[str] = set()
-        twice = next(key for key in ids if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise BadTaxonomy(f"{name}: the concept id {_show(twice)} occurs more than once; ids must be unique")
+        raise _twice(name, ids)
     for child, parent in pairs:
-        for key, other in ((child, parent), (parent, child)):
+        for key in (child, parent):
             if key not in code:
                 if closed:
                     raise BadTaxonomy(
                         f"{name}: the is-a link {_show(child)} -> {_show(parent)} names the unknown concept "
                         f"{_show(key)}; add it to the concepts or drop the link"
                     )
-                if not key:
-                    raise BadTaxonomy(f"{name}: an is-a link of {_show(other)} has an empty id at its other end")
                 code[key] = len(ids)
                 ids.append(key)
     child_codes = np.fromiter((code[c] for c, _ in pairs), dtype=np.int32, count=len(pairs))
@@ -64,7 +62,8 @@ def from_edges(
         known = [(code[a], code[b]) for a, b in links if a in code and b in code]
         array = np.array(known, dtype=np.int32).reshape(-1, 2)
         related[kind] = (array[:, 0], array[:, 1])
-    named = [list(dict.fromkeys(t for t in (names or {}).get(key, ()) if t)) or [key] for key in ids]
+    given = {key: [found] if isinstance(found, str) else found for key, found in (names or {}).items()}
+    named = [list(dict.fromkeys(t for t in given.get(key, ()) if t)) or [key] for key in ids]
     return from_arrays(
         ids,
         named,
@@ -93,16 +92,26 @@ def from_arrays(
 ) -> Taxonomy:
     """Build a taxonomy from codes: the fast way for loaders that number their concepts themselves.
 
+    Row i of `names` holds the label and the synonyms of `ids[i]`; a concept without any goes by its id.
+
     >>> import numpy as np
     >>> tree = from_arrays(["a", "b"], [["top"], ["leaf"]], np.array([1]), np.array([0]))
     >>> tree.label(tree.root)
     'top'
     """
     ids = list(ids)
-    names = list(names)
+    names = [row or [key] for key, row in zip(ids, names, strict=False)]
     n = len(ids)
     if n == 0:
         raise BadTaxonomy(f"{name}: the taxonomy is empty; it needs at least one concept")
+    if len(names) != n:
+        raise BadTaxonomy(f"{name}: {n:,} ids and {len(names):,} rows of names; give one row of names for each id")
+    if "" in ids:
+        raise BadTaxonomy(f"{name}: concept number {ids.index('')} has an empty id; give it one")
+    if len(set(ids)) != n:
+        raise _twice(name, ids)
+    for kind, (source, target) in {"is-a": (child, parent), **(relations or {})}.items():
+        _check_codes(name, kind, np.asarray(source), np.asarray(target), n)
     links = np.unique(np.stack([np.asarray(child, np.int64), np.asarray(parent, np.int64)], axis=1), axis=0)
     child, parent = links[:, 0].astype(np.int32), links[:, 1].astype(np.int32)
     loops = child[child == parent]
@@ -143,6 +152,35 @@ def from_arrays(
         info=dict(info or {}),
         **parts,
     )
+
+
+def _check_pairs(name: str, pairs: Sequence[Any]) -> None:
+    """Every link is a pair of texts that are not empty."""
+    for number, pair in enumerate(pairs):
+        whole = isinstance(pair, tuple | list | np.ndarray) and len(pair) == 2
+        if not whole or not (isinstance(pair[0], str) and isinstance(pair[1], str)):
+            kinds = ", ".join(type(end).__name__ for end in pair) if whole else type(pair).__name__
+            raise BadTaxonomy(
+                f"{name}: is-a link number {number} is not a pair of texts, child id and parent id, but ({kinds})"
+            )
+        if not (pair[0] and pair[1]):
+            raise BadTaxonomy(f"{name}: an is-a link of {_show(pair[0] or pair[1])} has an empty id at its other end")
+
+
+def _check_codes(name: str, kind: str, source: NDArray[Any], target: NDArray[Any], n: int) -> None:
+    """The two ends of links are as many, and codes of concepts."""
+    if source.shape != target.shape or source.ndim != 1:
+        raise BadTaxonomy(f"{name}: the {kind} links have {source.shape} first and {target.shape} second ends")
+    for codes in (source, target):
+        if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < n:
+            outside = int(codes.max()) if int(codes.min()) >= 0 else int(codes.min())
+            raise BadTaxonomy(f"{name}: a link ({kind}) names code {outside}; codes run from 0 to {n - 1}")
+
+
+def _twice(name: str, ids: Sequence[str]) -> BadTaxonomy:
+    seen: set[str] = set()
+    twice = next(key for key in ids if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+    return BadTaxonomy(f"{name}: the concept id {_show(twice)} occurs more than once; ids must be unique")
 
 
 def restrict(taxonomy: Taxonomy, concepts: Ints) -> Taxonomy:
@@ -239,8 +277,10 @@ def _cycle(ids: Sequence[str], parents: Rows, waiting: NDArray[Any]) -> str:
         path.append(here)
         here = next(int(p) for p in parents[here] if waiting[p] > 0)
     loop = [*path[seen[here] :], here]
-    shown = loop if len(loop) <= 12 else [*loop[:6], *loop[-5:]]
-    return " -> ".join(_show(ids[c]) for c in shown)
+    shown = [_show(ids[c]) for c in loop]
+    if len(loop) > 12:
+        shown[6:-5] = [f"... {len(loop) - 11:,} more ..."]
+    return " -> ".join(shown)
 
 
 def _terms(names: Sequence[Sequence[str]]) -> tuple[Strings, Rows]:

@@ -7,7 +7,7 @@ path from the root, so a root has depth 1 (Rodríguez-García 2017, Eq. 4.5 and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows, Strings, frozen
-from keepsense.errors import BadTaxonomy, UnknownConcept, did_you_mean
+from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept, did_you_mean
 
 Concept = int | str
 """A concept as people and code name it: a code, an external id, a label, or a label with its sense (`coach#1`)."""
@@ -65,6 +65,12 @@ class Taxonomy:
         for key in ("relations", "extra", "tables", "info"):
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Taxonomy, tuple(getattr(self, f.name) for f in fields(self))  # to a worker without what was cached
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Taxonomy:
+        return self  # nothing in it can change
+
     # ---- size and names ------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -98,7 +104,7 @@ class Taxonomy:
 
     def labels(self, concepts: Iterable[Concept]) -> list[str]:
         """Preferred names of several concepts."""
-        return [self.label(c) for c in concepts]
+        return [self.label(c) for c in self.codes(concepts).tolist()]
 
     # ---- finding -------------------------------------------------------------------------------------------------
 
@@ -127,10 +133,14 @@ class Taxonomy:
 
     def code(self, concept: Concept) -> int:
         """Code of a concept given by code, id, name (its first sense) or name and sense number (`coach#1`)."""
-        if isinstance(concept, int | np.integer):
+        if isinstance(concept, int | np.integer) and not isinstance(concept, bool):
             if 0 <= concept < len(self):
                 return int(concept)
             raise UnknownConcept(f"{self.name}: no concept has code {concept}; codes run from 0 to {len(self) - 1}")
+        if not isinstance(concept, str):
+            raise UnknownConcept(
+                f"{self.name}: a concept is given by its code, id or name; this is a {type(concept).__name__}"
+            )
         found = self.get(concept)
         if found is not None:
             return found
@@ -153,7 +163,20 @@ class Taxonomy:
         return None
 
     def codes(self, concepts: Iterable[Concept]) -> Ints:
-        """Codes of several concepts."""
+        """Codes of several concepts.
+
+        >>> from keepsense.taxonomy import from_edges
+        >>> from_edges([("cat", "animal"), ("dog", "animal")]).codes(["dog", 0]).tolist()
+        [2, 0]
+        """
+        if isinstance(concepts, str) or not isinstance(concepts, Iterable):
+            raise BadInput(f"{self.name}: a single {type(concepts).__name__} was given as the concepts; give a list")
+        if isinstance(concepts, np.ndarray) and concepts.ndim != 1:
+            raise BadInput(f"{self.name}: concepts come in one row, not in an array of shape {concepts.shape}")
+        if isinstance(concepts, np.ndarray) and concepts.dtype.kind in "iu":
+            for outside in concepts[(concepts < 0) | (concepts >= len(self))][:1]:
+                self.code(int(outside))
+            return concepts.astype(np.int32)
         return np.fromiter((self.code(c) for c in concepts), dtype=np.int32)
 
     # ---- up and down ---------------------------------------------------------------------------------------------

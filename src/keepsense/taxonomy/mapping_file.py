@@ -13,7 +13,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-import tempfile
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from keepsense.arrays import Rows
 from keepsense.errors import BadInput, UnknownConcept
+from keepsense.files import write_whole
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import explain
 from keepsense.taxonomy.lookup import sense_name
@@ -64,16 +64,7 @@ def save(mapping: Mapping, path: str | os.PathLike[str]) -> None:
         writer.writerow([_guarded(cell) for cell in cells])
     if mapping.missing:
         writer.writerow(["", "", "", _MISSING, mapping.missing, "", ""])
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(out.getvalue().encode("utf-8", "surrogatepass"))
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    write_whole(path, [out.getvalue().encode("utf-8", "surrogatepass")])
 
 
 def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None = None) -> Mapping:

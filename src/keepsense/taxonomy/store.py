@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Rows, Strings
-from keepsense.errors import BadTaxonomy
+from keepsense.errors import BadInput, BadTaxonomy
+from keepsense.files import write_whole
 from keepsense.taxonomy.core import Taxonomy
 
 MAGIC = b"KEEPSENSE-TAXONOMY 1\n"
 ALIGN = 64
 _KINDS = {"uint8": np.uint8, "uint16": np.uint16, "int32": np.int32, "int64": np.int64, "float64": np.float64}
 _MAX_HEADER = 1 << 20
+_MAX_SECTION = 1 << 31
 
 
 def save(taxonomy: Taxonomy, path: str | os.PathLike[str], *, compress: bool = False) -> None:
@@ -37,8 +38,10 @@ def save(taxonomy: Taxonomy, path: str | os.PathLike[str], *, compress: bool = F
     ...     len(Taxonomy.load(pathlib.Path(folder) / "pets.taxonomy"))
     2
     """
-    target = Path(path)
-    arrays = _arrays(taxonomy, compact=compress)
+    try:
+        arrays = _arrays(taxonomy, compact=compress)
+    except BadInput as error:
+        raise BadTaxonomy(f"{taxonomy.name}: the taxonomy cannot be written: {error}") from None
     sections: list[dict[str, Any]] = []
     blocks: list[bytes] = []
     offset = 0
@@ -62,18 +65,9 @@ def save(taxonomy: Taxonomy, path: str | os.PathLike[str], *, compress: bool = F
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
     lead = MAGIC + len(text).to_bytes(8, "little") + text
     lead += b" " * ((-len(lead)) % ALIGN)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(lead)
-            for block in blocks:
-                out.write(block)
-                out.write(b"\0" * (0 if compress else (-len(block)) % ALIGN))
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(target)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    padding = [b"\0" * (0 if compress else (-len(block)) % ALIGN) for block in blocks]
+    parts = (part for pair in zip(blocks, padding, strict=True) for part in pair)
+    write_whole(path, (lead, *parts), BadTaxonomy)
 
 
 def load(path: str | os.PathLike[str]) -> Taxonomy:
@@ -101,7 +95,7 @@ def load(path: str | os.PathLike[str]) -> Taxonomy:
         arrays = {s["key"]: _section(s, body, bool(header["compressed"])) for s in header["sections"]}
         taxonomy = _taxonomy(header, arrays)
         _check(taxonomy)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, zlib.error) as error:
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, zlib.error) as error:
         raise BadTaxonomy(
             f"{source.name}: the taxonomy file is damaged ({type(error).__name__}: {error}); write it again"
         ) from None
@@ -130,6 +124,8 @@ def _section(section: dict[str, Any], body: NDArray[np.uint8], compressed: bool)
     if min(offset, size, count) < 0 or offset + size > len(body):
         raise ValueError(f"section {section['key']} lies outside the file")
     if compressed:
+        if wanted > _MAX_SECTION:
+            raise ValueError(f"section {section['key']} claims {wanted:,} bytes")
         unpacker = zlib.decompressobj()
         raw = unpacker.decompress(body[offset : offset + size].tobytes(), wanted) if wanted else b""
         if len(raw) != wanted:
@@ -210,11 +206,13 @@ def _taxonomy(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Taxono
 
 
 def _check(taxonomy: Taxonomy) -> None:
-    """Sizes agree, links stay inside, and every parent comes before its children: what the kernels rely on."""
+    """Sizes agree, links stay inside, texts are texts, parents come before children, and what is derived fits."""
     n = len(taxonomy.order)
     terms = len(taxonomy.terms)
     if n == 0 or len(taxonomy.ids) != n:
         raise ValueError("the number of concepts is wrong")
+    for table in (taxonomy.ids, taxonomy.terms, *taxonomy.tables.values()):
+        table.check()
     for array in (taxonomy.depth, taxonomy.min_depth, *(taxonomy._counts or ())):
         if len(array) != n:
             raise ValueError("an array has the wrong length")
@@ -240,3 +238,23 @@ def _check(taxonomy: Taxonomy) -> None:
         raise ValueError("the order is not one in which parents come first")
     if int((taxonomy.parents.sizes == 0).sum()) != 1:
         raise ValueError("there is not exactly one root")
+    _check_derived(taxonomy)
+
+
+def _check_derived(taxonomy: Taxonomy) -> None:
+    """Children are the other end of the parents, depths are theirs, and counts are possible and grow upwards."""
+    n, parents, children = len(taxonomy), taxonomy.parents, taxonomy.children
+    down = children.row_of().astype(np.int64) + n * children.indices.astype(np.int64)
+    up = parents.indices.astype(np.int64) + n * parents.row_of().astype(np.int64)
+    if not np.array_equal(np.sort(down), np.sort(up)):
+        raise ValueError("children and parents do not fit each other")
+    below = np.flatnonzero(parents.sizes)
+    for depth, among in ((taxonomy.depth, np.maximum), (taxonomy.min_depth, np.minimum)):
+        above = among.reduceat(depth[parents.indices], parents.starts[:-1][below]) if len(below) else depth[:0]
+        if depth[taxonomy.root] != 1 or not np.array_equal(depth[below], above + 1):
+            raise ValueError("the depths are wrong")
+    for counts, total in zip(taxonomy._below, (n - 1, len(taxonomy.leaves()) if n > 1 else 0), strict=True):
+        if int(counts.min()) < 0 or counts[taxonomy.root] != total:
+            raise ValueError("the counts of what lies below a concept are wrong")
+        if (counts[parents.row_of()] > counts[parents.indices]).any():
+            raise ValueError("the counts of what lies below a concept are wrong")
