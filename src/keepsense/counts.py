@@ -82,20 +82,19 @@ class Counts:
     ) -> Counts:
         """Count columns held in memory; values are numbered in order of first appearance, tuples likewise."""
         names = tuple(columns)
-        coded = [encode(columns[name]) for name in names]
+        coded = [_encoded(name, columns[name]) for name in names]
         values = tuple(v for v, _ in coded)
         n = len(coded[0][1]) if coded else 0
-        for name, (_, codes) in zip(names, coded, strict=True):
-            if len(codes) != n:
-                raise BadInput(f"column {name!r} has {len(codes)} rows, the first column {n}")
+        further_columns = {name: _encoded(name, column) for name, column in (histograms or {}).items()}
+        lengths = {name: len(codes) for name, (_, codes) in (*zip(names, coded, strict=True), *further_columns.items())}
+        for name, length in (*lengths.items(), *((name, len(x)) for name, x in (sums or {}).items())):
+            if length != n:
+                raise BadInput(f"column {name!r} has {length} rows, the first column {n}")
         table = np.stack([c for _, c in coded], axis=1) if coded else np.empty((n, 0), np.int32)
         distinct, group = distinct_rows(table)
-        w = np.ones(n, np.int64) if weights is None else np.asarray(weights, np.int64)
+        w = np.ones(n, np.int64) if weights is None else _weights(weights, n)
         m = len(distinct)
-        further = {}
-        for name, column in (histograms or {}).items():
-            labels, codes = encode(column)
-            further[name] = histogram(labels, codes, group, w, m)
+        further = {name: histogram(*found, group, w, m) for name, found in further_columns.items()}
         return cls(
             names,
             values,
@@ -169,15 +168,34 @@ def _added(group: NDArray[Any], numbers: NDArray[np.float64], size: int) -> NDAr
     return np.bincount(group, numbers, size).astype(np.float64)
 
 
+def _weights(weights: Sequence[int], n: int) -> NDArray[np.int64]:
+    given = np.asarray(weights)
+    if given.shape != (n,) or (n and given.dtype.kind not in "iu") or (given < 0).any():
+        raise BadInput(f"weights: give a whole number of rows, 0 or more, for each of the {n:,} rows of the columns")
+    return given.astype(np.int64)
+
+
+def _encoded(name: str, column: Sequence[Any]) -> tuple[tuple[Value, ...], NDArray[np.int32]]:
+    try:
+        return encode(column)
+    except TypeError as error:
+        raise BadInput(f"column {name!r} holds cells that are no single values ({error})") from None
+
+
 def encode(column: Sequence[Any]) -> tuple[tuple[Value, ...], NDArray[np.int32]]:
-    """Number the distinct values of a column in order of first appearance.
+    """Number the distinct values of a column in order of first appearance; not-a-number is a missing value, None.
 
     >>> encode(["b", "a", "b"])[1].tolist()
     [0, 1, 0]
+    >>> encode([0.5, float("nan"), float("nan")])
+    ((0.5, None), array([0, 1, 1], dtype=int32))
     """
     place: dict[Any, int] = {}
     items = column.tolist() if isinstance(column, np.ndarray) else column
     codes = np.fromiter((place.setdefault(v, len(place)) for v in items), dtype=np.int32, count=len(items))
+    if any(isinstance(v, float) and v != v for v in place):  # no two of them are equal, so each got a code of its own
+        values, again = encode([None if isinstance(v, float) and v != v else v for v in place])
+        return values, again[codes]
     return tuple(place), codes
 
 

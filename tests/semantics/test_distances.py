@@ -171,6 +171,11 @@ def test_rodriguez_egenhofer_leaves_out_what_neither_has() -> None:
         ("tversky", {"gamma": 2}, "between 0 and 1"),
         ("rodriguez-egenhofer", {"weights": (0, 0, 0)}, "not all 0"),
         ("rodriguez-egenhofer", {"radius": -1}, "cannot be negative"),
+        ("rodriguez-egenhofer", {"radius": 1.5}, "number of links"),
+        ("rodriguez-egenhofer", {"weights": (math.nan, 1, 1)}, "three numbers"),
+        ("rodriguez-egenhofer", {"weights": (math.inf, 1, 1)}, "three numbers"),
+        ("wu-palmer", {"virtual_root": "no"}, "does not take these options"),
+        ("lin", {"ic": ["a", "b", "c"]}, "one finite, non-negative number"),
     ],
 )
 def test_bad_options_are_refused(name: str, options: dict[str, Any], message: str) -> None:
@@ -185,8 +190,25 @@ def test_content_that_falls_downwards_is_refused() -> None:
         Lin(t, ic=np.array([0.0, 1.0]))
     with pytest.raises(BadInput, match="never occur"):
         corpus(t, {"animal": 1}, smoothing=0)
-    with pytest.raises(BadInput, match="one non-negative count"):
-        corpus(t, np.array([1.0]))
+    for bad in (np.array([1.0]), None, {"cat": "often"}, {"cat": math.nan}):
+        with pytest.raises(BadInput, match="one non-negative count"):
+            corpus(t, bad)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="smoothing"):
+        corpus(t, {"cat": 1}, smoothing=math.nan)
+
+
+def test_a_wide_radius_ends_where_the_taxonomy_ends() -> None:
+    t = from_edges([("cat", "animal"), ("dog", "animal"), ("pug", "dog")])
+    wide, wider = (RodriguezEgenhofer(t, weights=(0, 0, 1), radius=r) for r in (5, 10**9))
+    assert wide.matrix(range(4)).tolist() == wider.matrix(range(4)).tolist() == np.zeros((4, 4)).tolist()
+    assert wider.pair("cat", "pug") == 0.0
+
+
+def test_distances_are_of_something() -> None:
+    with pytest.raises(BadInput, match="bound to a taxonomy, not to a str"):
+        distance("path", "wordnet")  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="no distance is called 5"):
+        distance(5, from_edges([("cat", "animal")]))  # type: ignore[arg-type]
 
 
 def test_unknown_concepts_are_refused() -> None:

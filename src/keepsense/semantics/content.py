@@ -54,7 +54,7 @@ class Resnik(_Content):
         """1 - IC of the common subsumer over the greatest IC."""
         if self.taxonomy.code(first) == self.taxonomy.code(second):
             return 0.0
-        return 1.0 - self._common(first, second) / self._top
+        return max(0.0, 1.0 - self._common(first, second) / self._top)
 
     def similarity(self, first: Concept, second: Concept) -> float:
         """IC of the common subsumer, as printed."""
@@ -86,13 +86,14 @@ class Lin(_Content):
         whole = float(self.ic[a] + self.ic[b])
         if a == b or whole == 0.0:
             return float(a != b)
-        return 1.0 - 2.0 * self._common(a, b) / whole
+        return max(0.0, 1.0 - 2.0 * self._common(a, b) / whole)
 
     def _block(self, rows: Ints, part: Part) -> Floats:
         shared = 2.0 * part.highest(rows, self.ic)
         whole = self.ic[rows][:, None] + self.ic[part.columns][None, :]
         same = rows[:, None] == part.columns[None, :]
         out: Floats = 1.0 - np.divide(shared, whole, out=np.zeros_like(whole), where=whole > 0)
+        np.maximum(out, 0.0, out=out)  # a content of one's own may fall downwards by a rounding error
         out[same] = 0.0
         return out
 

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, Infeasible
 from keepsense.semantics.base import Distance, measure
 from keepsense.semantics.sweep import Part, subsumer_counts
 from keepsense.taxonomy import Concept, Taxonomy
+
+_MOST_NEIGHBOURS = 1 << 28
 
 
 @measure
@@ -163,10 +165,10 @@ class RodriguezEgenhofer(_Sets):
         symmetric: bool = True,
     ) -> None:
         super().__init__(taxonomy, gamma=gamma, symmetric=symmetric)
-        if len(weights) != 3 or min(weights) < 0 or sum(weights) <= 0:
+        if len(weights) != 3 or not np.isfinite(weights).all() or min(weights) < 0 or sum(weights) <= 0:
             raise BadInput("weights must be three numbers for names, features and neighbours, none negative, not all 0")
-        if radius < 0:
-            raise BadInput(f"the radius of a neighbourhood cannot be negative: {radius}")
+        if not isinstance(radius, int | np.integer) or radius < 0:
+            raise BadInput(f"the radius of a neighbourhood is a number of links; it cannot be negative: {radius!r}")
         self.weights = tuple(w / sum(weights) for w in weights)
         self.radius = radius
 
@@ -192,8 +194,11 @@ class RodriguezEgenhofer(_Sets):
 
     def _near(self, concept: int) -> list[int]:
         near = {concept}
-        for _ in range(self.radius):
-            near |= {int(n) for c in near for n in (*self.taxonomy.parents[c], *self.taxonomy.children[c])}
+        for _ in range(min(self.radius, len(self.taxonomy))):
+            wider = near | {int(n) for c in near for n in (*self.taxonomy.parents[c], *self.taxonomy.children[c])}
+            if wider == near:
+                break
+            near = wider
         return sorted(near)
 
     @cached_property
@@ -204,8 +209,16 @@ class RodriguezEgenhofer(_Sets):
         kinds = [_incidence(n, n, rows) for rows in t.relations.values()] or [_incidence(n, n, None)]
         step = eye_array(n, format="csr") + _incidence(n, n, t.parents) + _incidence(n, n, t.children)
         near = eye_array(n, format="csr")
-        for _ in range(self.radius):
-            near = (near @ step).sign()
+        for _ in range(min(self.radius, n)):
+            if float((near @ np.diff(step.indptr)).sum()) > _MOST_NEIGHBOURS:
+                raise Infeasible(
+                    f"{t.name}: neighbourhoods of radius {self.radius} hold too many of its {n:,} concepts to compare",
+                    relax=("a smaller radius", "taxonomy.below(a domain)"),
+                )
+            wider = (near @ step).sign()
+            if wider.nnz == near.nnz:
+                break
+            near = wider
         return [_incidence(n, len(t.terms), t.names), hstack(kinds, format="csr"), near.tocsr()]
 
     def _block(self, rows: Ints, part: Part) -> Floats:

@@ -29,14 +29,13 @@ def corpus(taxonomy: Taxonomy, counts: Mapping[Concept, float] | NDArray[Any], *
 
     if isinstance(counts, Mapping):
         own = np.zeros(len(taxonomy))
-        for concept, number in counts.items():
-            own[taxonomy.code(concept)] += number
+        np.add.at(own, taxonomy.codes(list(counts)), _numbers(list(counts.values())))
     else:
-        own = np.array(counts, dtype=np.float64)
-    if len(own) != len(taxonomy) or (own < 0).any() or not np.isfinite(own).all():
+        own = _numbers(counts)
+    if own.shape != (len(taxonomy),) or (own < 0).any() or not np.isfinite(own).all():
         raise BadInput(f"a corpus needs one non-negative count for each of the {len(taxonomy):,} concepts")
-    if smoothing < 0:
-        raise BadInput(f"smoothing cannot be negative: {smoothing}")
+    if not 0 <= smoothing < np.inf:
+        raise BadInput(f"smoothing cannot be negative or infinite: {smoothing}")
     below = sum_below(taxonomy.parents.starts, taxonomy.parents.indices, own + smoothing)
     if (below <= 0).any():
         raise BadInput("some concepts never occur in the corpus; give a smoothing above 0")
@@ -110,7 +109,7 @@ def information_content(taxonomy: Taxonomy, source: str | NDArray[Any]) -> Float
                 f"no information content is called {source!r}; there are: {known}.{did_you_mean(source, _INTRINSIC)}"
             )
         return _INTRINSIC[source](taxonomy)
-    content = np.array(source, dtype=np.float64)
+    content = _numbers(source)
     if content.shape != (len(taxonomy),) or not np.isfinite(content).all() or (content < 0).any():
         raise BadInput(
             f"information content needs one finite, non-negative number a concept ({len(taxonomy):,} of them)"
@@ -123,3 +122,11 @@ def information_content(taxonomy: Taxonomy, source: str | NDArray[Any]) -> Float
             f"information content falls from a parent to {taxonomy.label(worst)!r}; it must never fall downwards"
         )
     return content
+
+
+def _numbers(given: Any) -> Floats:
+    """An array of one's own, or NaN where it does not hold numbers: the checks that follow refuse that."""
+    try:
+        return np.array(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        return np.array(np.nan)

@@ -1,0 +1,80 @@
+"""Counting columns in memory: what methods see of a table."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from keepsense.counts import Counts, encode
+from keepsense.errors import BadInput
+
+CELLS = st.sampled_from(["nurse", "cook", "", None, 0, 7, 2.5])
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.tuples(CELLS, CELLS, st.sampled_from("xy"), st.integers(0, 5)), max_size=30))
+def test_counts_are_those_of_the_rows(rows: list[tuple[Any, Any, str, int]]) -> None:
+    first, second, label, amount = ([row[i] for row in rows] for i in range(4))
+    counts = Counts.of({"a": first, "b": second}, histograms={"c": label}, sums={"d": amount})
+    found = {
+        tuple(counts.values[j][code] for j, code in enumerate(codes)): i
+        for i, codes in enumerate(counts.codes.tolist())
+    }
+    expected = Counter((a, b) for a, b, _, _ in rows)
+    assert {key: int(counts.weights[i]) for key, i in found.items()} == expected
+    assert list(found) == list(expected), "in order of first appearance"
+    table = counts.histograms["c"].table()
+    by_label = Counter(rows_of(rows))
+    for key, i in found.items():
+        assert {v: n for v, n in zip(counts.histograms["c"].values, table[i].tolist(), strict=True) if n} == {
+            v: n for (k, v), n in by_label.items() if k == key
+        }
+        assert counts.sums["d"][i] == sum(d for a, b, _, d in rows if (a, b) == key)
+    smaller = counts.project(["b"])
+    assert smaller.total == counts.total == len(rows)
+    assert smaller.histograms["c"].total().tolist() == counts.histograms["c"].total().tolist()
+
+
+def rows_of(rows: list[tuple[Any, Any, str, int]]) -> list[tuple[tuple[Any, Any], str]]:
+    return [((a, b), label) for a, b, label, _ in rows]
+
+
+def test_not_a_number_is_one_missing_value() -> None:
+    for column in ([1.0, float("nan"), float("nan"), None], np.array([1.0, np.nan, np.nan, np.nan])):
+        values, codes = encode(column)
+        assert values == (1.0, None)
+        assert codes.tolist() == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("further", "message"),
+    [
+        ({"histograms": {"c": ["x"]}}, "'c' has 1 rows"),
+        ({"histograms": {"c": ["x", "y", "z"]}}, "'c' has 3 rows"),
+        ({"sums": {"d": [1.0]}}, "'d' has 1 rows"),
+        ({"weights": [1]}, "weights: give a whole number"),
+        ({"weights": [1, -1]}, "weights: give a whole number"),
+        ({"weights": [1.5, 1]}, "weights: give a whole number"),
+    ],
+)
+def test_columns_of_another_length_are_refused(further: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        Counts.of({"a": ["nurse", "cook"]}, **further)
+
+
+def test_cells_that_hold_several_values_are_refused() -> None:
+    with pytest.raises(BadInput, match="'a' holds cells that are no single values"):
+        Counts.of({"a": [["nurse", "cook"]]})
+
+
+def test_counts_travel_to_a_worker() -> None:
+    counts = Counts.of({"a": ["nurse", "cook", "nurse"]}, histograms={"c": ["x", "y", "x"]})
+    again = pickle.loads(pickle.dumps(counts))
+    assert again.weights.tolist() == [2, 1]
+    assert again.histograms["c"].table().tolist() == [[2, 0], [0, 1]]
