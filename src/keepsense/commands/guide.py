@@ -82,6 +82,7 @@ def guide(
         "even": even,
         "reuse": reuse,
         "sensitive": True if sensitive else None,
+        "column": sensitive,
     }
     told = {key: value for key, value in given.items() if value is not None}
     if plan is not None:
@@ -93,7 +94,7 @@ def guide(
     if rules is not None and rules.k is not None:
         answers = with_preset(answers, rules.k, rules.privacy)
     found = advise(answers, limit)
-    trials = _tried(plan, folder, found, answers, sensitive) if try_on is not None and plan is not None else []
+    trials = _tried(plan, folder, found) if try_on is not None and plan is not None else []
     names = list(plan.columns) if plan is not None else []
     result = _result(found, trials, rules, names)
     show(result, lambda console: _render(console, found, trials, rules, names), as_json=as_json, quiet=quiet)
@@ -138,7 +139,8 @@ def _project(
             project = project.model_copy(update={"source": here})
         return project, file.parent, rows
     if try_on is not None:
-        return project_for(try_on, target=target, sensitive=sensitive), try_on.parent, rows
+        promised = [{"model": "k-anonymity", "k": 5}]
+        return project_for(try_on, target=target, sensitive=sensitive, privacy=promised), try_on.parent, rows
     return None, Path(), None
 
 
@@ -197,18 +199,15 @@ def _several(question: str, options: Any, most: int | None = None) -> list[str]:
 # ---- trying ----------------------------------------------------------------------------------------------------------
 
 
-def _tried(plan: Project, folder: Path, found: Guidance, answers: Answers, sensitive: str | None) -> list[Trial]:
+def _tried(plan: Project, folder: Path, found: Guidance) -> list[Trial]:
+    from keepsense.errors import BadInput
     from keepsense.guide.try_out import try_out
 
+    answers = found.answers
     promised = answers.promised() or [{"model": "k-anonymity", "k": 2}]
-    column = sensitive or next(iter(plan.having("sensitive")), None)
     for section in promised:
         if section.get("column") == "...":
-            if column is None:
-                from keepsense.errors import BadInput
-
-                raise BadInput(f"{section['model']} is about a sensitive column; name it with --sensitive")
-            section["column"] = column
+            raise BadInput(f"{section['model']} is about a sensitive column; name it with --sensitive")
     changed = plan.model_copy(
         update={
             "privacy": promised,

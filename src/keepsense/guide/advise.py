@@ -15,7 +15,7 @@ from keepsense.guide.answers import Answers
 from keepsense.guide.catalogue import catalogue, entry
 from keepsense.guide.pattern import Entry
 from keepsense.guide.properties import SATISFIES, mark, noise_for
-from keepsense.guide.rules import points_of
+from keepsense.guide.rules import MANY_COLUMNS, points_of
 from keepsense.guide.warn import warnings_for
 
 
@@ -203,13 +203,15 @@ def _cautions(found: Entry, answers: Answers) -> list[str]:
     if not found.truthful:
         told.append("Released records are not true. Say so to whoever gets them, and forbid impossible combinations.")
     if answers.purpose == "correlations" and not mark(technique, "correlation") and technique != "differential privacy":
-        swaps = technique == "swapping" and found.name != "rank swapping of tuples"
+        swaps = found.name in ("rank swapping", "rank swapping by one ranking", "rank swapping of numbers")
         if swaps:
-            told.append("How columns depend on each other suffers; swap tuples (together = true) to keep more of it.")
+            told.append("How columns depend on each other suffers; swapping of tuples keeps more of it.")
         elif technique == "generalization":
             told.append("Correlations can only be computed between coarser values.")
     if answers.purpose == "single columns" and technique == "generalization":
         told.append("Means and variances can only be estimated from ranges.")
+    if found.name == "local recoding" and answers.columns >= MANY_COLUMNS:
+        told.append("With so many columns it takes long; seconds = 60 makes it stop with the best it has found.")
     if found.name == "mu-argus":
         told.append("It looks at pairs and triples of columns only, unless you set strict = true.")
     if found.name in ("noise", "correlated noise", "noise on numbers", "rank swapping", "post-randomization"):

@@ -46,7 +46,8 @@ class Answers:
     """What a publisher tells about a table and its release.
 
     `columns` counts those by which people could be recognized; `same_taxonomy` says that all columns of words share
-    one. `even` asks for one level of detail in each column, `reuse` for a rule that fits later files too.
+    one. `even` asks for one level of detail in each column, `reuse` for a rule that fits later files too;
+    `column` is the sensitive one.
 
     >>> Answers(kinds=("words", "numbers"), purpose="classification").truthful
     True
@@ -64,6 +65,7 @@ class Answers:
     even: bool = False
     reuse: bool = False
     suppression: float = 0.02
+    column: str = "..."
     privacy: tuple[Mapping[str, Any], ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -97,8 +99,8 @@ class Answers:
         base: dict[str, Any] = {"model": "k-anonymity", "k": self.k}
         further: dict[str, list[dict[str, Any]]] = {
             "k-anonymity": [base],
-            "l-diversity": [base, {"model": "l-diversity", "l": 3, "column": "..."}],
-            "t-closeness": [base, {"model": "t-closeness", "t": 0.2, "column": "..."}],
+            "l-diversity": [base, {"model": "l-diversity", "l": 3, "column": self.column}],
+            "t-closeness": [base, {"model": "t-closeness", "t": 0.2, "column": self.column}],
             "probabilistic k-anonymity": [{"model": "probabilistic k-anonymity", "k": self.k}],
         }
         return further.get(self.promise, [])
@@ -149,6 +151,7 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
         columns=len(names),
         same_taxonomy=len(taxonomies) == 1,
         suppression=project.release.suppression,
+        column=next(iter(project.having("sensitive")), "..."),
         privacy=tuple(project.privacy),
     )
 

@@ -79,7 +79,7 @@ _HIPAA = Preset(
         "(?:date of )?birth(?: ?date| ?day)?|dob|born": "dates become years, and none may show an age above 89",
         "(?:admission|discharge|death|visit)(?: date)?|date.*|.* date": "dates become years",
         "zip(?: ?code)?|post ?code|postal code|plz": (
-            "only the first three digits, and 000 where fewer than 20,001 people live"
+            "only the first three digits, and 000 where 20,000 people or fewer live"
         ),
         "city|town|village|county|municipality|district|place": "places smaller than a state become the state",
     },

@@ -6,6 +6,9 @@ from keepsense.guide.answers import Answers
 from keepsense.guide.pattern import Entry
 from keepsense.guide.properties import noise_for
 
+MANY_COLUMNS = 6
+"""Columns from which on local recoding has many choices of levels to walk through."""
+
 _LITTLE_LOSS = {
     "local recoding": (6.0, "every group keeps as much detail as it can: the least loss of all generalizations here"),
     "cell greedy": (3.8, "groups are grown for least loss"),
@@ -86,6 +89,8 @@ def points_of(found: Entry, answers: Answers) -> tuple[float, list[str]]:
     if name == "semantic mondrian" and "words" in kinds:
         points += 1.0
         reasons.append("your columns hold words whose meaning is known")
+    if name == "local recoding" and answers.columns >= MANY_COLUMNS:
+        points -= 2.0
     if name in ("optimal", "anytime") and answers.reuse:
         points += 1.0
         reasons.append("its levels can be applied to later files (run --reuse)")

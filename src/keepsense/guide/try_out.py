@@ -9,7 +9,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,8 @@ from keepsense.publish.pipeline import Outcome, run
 from keepsense.publish.plan import Plan
 from keepsense.publish.project import Method, Project
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
+from keepsense.utility import column_losses
+from keepsense.utility.intervals import parse_interval
 
 _MOST_TUPLES = 20_000
 """Distinct records up to which linkage is measured."""
@@ -52,18 +54,28 @@ class Trial:
     notes: tuple[str, ...] = field(default=())
 
 
-def try_out(project: Project, advice: Sequence[Advice], *, folder: str | Path = ".", rng: Any = None) -> list[Trial]:
+def try_out(
+    project: Project,
+    advice: Sequence[Advice],
+    *,
+    folder: str | Path = ".",
+    seconds: float = 30.0,
+    rng: Any = None,
+) -> list[Trial]:
     """Run each method that project files know on the project's table; best first: least loss, then least risk.
+
+    Searches that can be cut short take the best they find within `seconds`. Columns of sets take no part.
 
     >>> try_out.__name__
     'try_out'
     """
     found = []
+    project = _without_sets(project)
     for one in advice:
         if one.entry.project is None:
             found.append(Trial(one.name, ok=False, problem="project files do not know it yet; use it from Python"))
         else:
-            found.append(_try(project, one, Path(folder), rng))
+            found.append(_try(project, one, Path(folder), seconds, rng))
     return sorted(found, key=_rank)
 
 
@@ -72,8 +84,20 @@ def _rank(trial: Trial) -> tuple[bool, float, float]:
     return not trial.ok, large if trial.loss is None else trial.loss, large if trial.risk is None else trial.risk
 
 
-def _try(project: Project, advice: Advice, folder: Path, rng: Any) -> Trial:
-    method = Method.model_validate({"name": advice.entry.project, "parameters": advice.parameters})
+def _without_sets(project: Project) -> Project:
+    columns = {
+        name: column.model_copy(update={"role": "identifier"})
+        if column.kind == "set" and column.role == "quasi-identifier"
+        else column
+        for name, column in project.columns.items()
+    }
+    return project.model_copy(update={"columns": columns})
+
+
+def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any) -> Trial:
+    short = {"local recoding": {"seconds": limit}, "optimal": {"time_limit": limit}, "anytime": {"time_limit": limit}}
+    parameters = {**short.get(advice.name, {}), **advice.parameters}
+    method = Method.model_validate({"name": advice.entry.project, "parameters": parameters})
     changed = project.model_copy(update={"method": method})
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as room, warnings.catch_warnings(record=True) as caught:
@@ -83,7 +107,9 @@ def _try(project: Project, advice: Advice, folder: Path, rng: Any) -> Trial:
         except KeepsenseError as error:
             return Trial(advice.name, ok=False, problem=str(error), seconds=time.perf_counter() - start)
         seconds = time.perf_counter() - start
-        notes = tuple(dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, PrivacyWarning)))
+        told = [str(one.message) for one in caught if issubclass(one.category, PrivacyWarning)]
+        if advice.name in short and outcome.seconds.get("decide", 0.0) >= limit:
+            told.append(f"stopped after {limit:g} seconds; with more time it may lose less")
         risk, kind = _risk(outcome, advice)
         return Trial(
             advice.name,
@@ -94,14 +120,14 @@ def _try(project: Project, advice: Advice, folder: Path, rng: Any) -> Trial:
             suppressed=outcome.verification.suppressed,
             classes=outcome.verification.classes,
             seconds=seconds,
-            notes=notes,
+            notes=tuple(dict.fromkeys(told)),
         )
 
 
 def _loss(outcome: Outcome, advice: Advice) -> float | None:
     if advice.entry.truthful:
         lost = outcome.description["utility"].get("loss")
-        return None if lost is None else float(lost)
+        return _hidden_detail(outcome) if lost is None else float(lost)
     rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
     if len(rules) != 1:
         return None
@@ -112,6 +138,30 @@ def _loss(outcome: Outcome, advice: Advice) -> float | None:
         moved = far[name][cells.codes[:, j], outcome.counts.column(name)[cells.source]]
         total += float(cells.multiplicity @ moved)
     return total / (outcome.counts.total * len(cells.names))
+
+
+def _hidden_detail(outcome: Outcome) -> float | None:
+    """The loss of a release whose numbers are ranges of their own: the share of the other values each could be."""
+    rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
+    if len(rules) != 1:
+        return None
+    counts, trees = outcome.counts, outcome.plan.hierarchies
+    cells = rules[0].cells(counts)
+    lost = []
+    for j, name in enumerate(cells.names):
+        one = replace(cells, names=(name,), values=(cells.values[j],), codes=cells.codes[:, [j]], inputs=None)
+        try:
+            lost.append(column_losses(counts, one, trees)[name])
+        except KeepsenseError:
+            spans = [parse_interval(label) for label in cells.values[j]]
+            leaves = np.sort([_number(leaf) for leaf in trees[name].leaves])
+            if any(span is None for span, label in zip(spans, cells.values[j], strict=True) if label != SUPPRESSED):
+                return None
+            ends = np.array([span or (leaves[0], leaves[-1]) for span in spans])
+            inside = np.searchsorted(leaves, ends[:, 1], "right") - np.searchsorted(leaves, ends[:, 0], "left")
+            share = (inside - 1) / max(1, len(leaves) - 1)
+            lost.append(float(cells.multiplicity @ share[cells.codes[:, j]]) / counts.total)
+    return float(np.mean(lost))
 
 
 def _risk(outcome: Outcome, advice: Advice) -> tuple[float | None, str]:
