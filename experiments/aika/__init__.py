@@ -1,0 +1,1 @@
+"""Hierarchies constructed and evaluated automatically (Ayala-Rivera et al., AIKA)."""
