@@ -219,8 +219,11 @@ def test_wordnet_as_the_later_one_keeps_its_senses_too() -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(BadInput, match="at least two"):
-        join([SPORTS])
+    for too_few in ([SPORTS], SPORTS):
+        with pytest.raises(BadInput, match="at least two"):
+            join(too_few)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="a str is no taxonomy"):
+        join([SPORTS, "wordnet"])  # type: ignore[list-item]
     for option in ("match", "parents", "on_cycle"):
         with pytest.raises(BadInput, match=f"{option}: 'maybe' is not one of"):
             join([SPORTS, newer()], **{option: "maybe"})  # type: ignore[arg-type]

@@ -79,6 +79,9 @@ def test_a_column_a_dictionary_pairs_and_weights_say_the_same(jobs: Taxonomy) ->
         ({"nurse": -1}, {}, "whole number"),
         (["nurse"], {"weights": [0.5]}, "whole number"),
         (["nurse"], {"senses": "best"}, "no strategy 'best'"),
+        (None, {}, "a NoneType was given as the values"),
+        (["nurse"], {"table": [("nurse", "n")]}, "give a dictionary"),
+        (["nurse"], {"table": {"nurse": 1.5}}, "this is a float"),
     ],
 )
 def test_what_cannot_be_mapped_is_refused(jobs: Taxonomy, values: Any, options: Any, message: str) -> None:

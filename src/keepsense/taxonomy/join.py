@@ -81,8 +81,11 @@ def join(
 
 
 def _check(taxonomies: Sequence[Taxonomy], match: str, parents: str, on_cycle: str) -> None:
-    if len(taxonomies) < 2:
-        raise BadInput("taxonomies: joining needs at least two")
+    if isinstance(taxonomies, Taxonomy) or len(taxonomies) < 2:
+        raise BadInput("taxonomies: joining needs a list of at least two")
+    for given in taxonomies:
+        if not isinstance(given, Taxonomy):
+            raise BadInput(f"taxonomies: a {type(given).__name__} is no taxonomy; load it first")
     for option, value, allowed in (
         ("match", match, ("label", "id", "none")),
         ("parents", parents, ("union", "first")),

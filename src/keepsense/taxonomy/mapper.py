@@ -104,6 +104,8 @@ def _counted(
     """Distinct values with their rows, in order of first appearance, and the number of missing cells."""
     if isinstance(values, str | bytes):
         raise BadInput(f"{column}: a single text was given as the values; give a list of values")
+    if not isinstance(values, Iterable):
+        raise BadInput(f"{column}: a {type(values).__name__} was given as the values; give a list of values")
     items = list(values.items()) if isinstance(values, Mapping) else list(values)
     if weights is not None:
         if isinstance(values, Mapping) or len(weights) != len(items):
@@ -142,8 +144,10 @@ class _Rules:
                 if how != UNMAPPED:
                     concept = table.taxonomy.id(int(code)) if code >= 0 else None
                     self._exact[value] = entry_code(concept, taxonomy)
-        else:
+        elif table is None or isinstance(table, Mapping):
             self._exact = {value: entry_code(entry, taxonomy) for value, entry in (table or {}).items()}
+        else:
+            raise BadInput(f"table: give a dictionary of value and concept, or a mapping; not a {type(table).__name__}")
         self._spelled: dict[str, set[int | None]] = {}
         for value, rule in self._exact.items():
             for key in {str(value), normalise(str(value)[:LONGEST])} - {""}:
