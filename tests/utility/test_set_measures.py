@@ -93,9 +93,13 @@ def test_item_and_pair_errors_agree_with_counting(records: tuple[list[list[int]]
 
 
 def test_generalized_items_count_in_fractions() -> None:
-    before = rows_of([[0], [1]])
-    after = rows_of([[0, 1], [0, 1]])
-    assert item_error(before, after, 2, np.full(4, 0.5)).relative == 0
+    before = rows_of([[0], [1], [2]])
+    stands = rows_of([[0], [1], [2], [0, 1]])  # 3 is 0 or 1
+    assert item_error(before, rows_of([[3], [3], [2]]), 4, stands).relative == 0
+    before = rows_of([[0, 2], [1, 2]])
+    assert pair_error(before, rows_of([[2, 3], [2, 3]]), 4, stands).relative == 0
+    assert pair_error(before, rows_of([[2, 3], [3]]), 4, stands).relative == 0.5
+    assert pair_error(before, rows_of([[2, 3], [3]]), 4, stands, top=1).relative == 0.5
 
 
 def test_pairs_can_be_limited_to_the_frequent_ones_and_refused() -> None:

@@ -2,7 +2,7 @@
 
 Sets are ragged rows of item numbers, one row a record, the same numbers before and after. Nothing here knows how the
 sets were changed, so a synthetic release and a generalized one are measured alike. A generalized item may stand for any
-of several items: give its row entries weights that add up to 1, or, for linkage, say what each item can be seen as.
+of several items: say for which (`stands`), and for linkage what each item can be seen as (`seen_as`).
 """
 
 from __future__ import annotations
@@ -112,8 +112,10 @@ class FrequencyError:
     variation: float
 
 
-def item_error(before: Rows, after: Rows, size: int, weights: Floats | None = None) -> FrequencyError:
-    """Error of item frequencies; `weights`, one an entry of `after`, spread a generalized item over what it may be.
+def item_error(before: Rows, after: Rows, size: int, stands: Rows | None = None) -> FrequencyError:
+    """Error of item frequencies; `stands[j]` lists the items that j, in a set after, may stand for (else itself).
+
+    A generalized item counts as an equal fraction of each of them.
 
     >>> sets = Rows.from_pairs([0, 0, 1], [0, 1, 1], 2)
     >>> item_error(sets, Rows.from_pairs([0, 1], [1, 1], 2), 2).relative
@@ -121,36 +123,52 @@ def item_error(before: Rows, after: Rows, size: int, weights: Floats | None = No
     """
     _same_records(before, after)
     was = np.bincount(before.indices, minlength=size).astype(np.float64)
-    now = np.bincount(after.indices, weights, size).astype(np.float64)
-    return _errors(was, now, len(before))
+    if stands is None:
+        return _errors(was, np.bincount(after.indices, minlength=size).astype(np.float64), len(before))
+    held = np.bincount(after.indices, minlength=len(stands))
+    now = np.bincount(stands.indices, (held / np.maximum(stands.sizes, 1))[stands.row_of()], size)
+    return _errors(was, now.astype(np.float64), len(before))
 
 
 def pair_error(
-    before: Rows, after: Rows, size: int, weights: Floats | None = None, *, top: int | None = None
+    before: Rows, after: Rows, size: int, stands: Rows | None = None, *, top: int | None = None
 ) -> FrequencyError:
     """Error of how often two items occur together; with `top`, over the original's most frequent pairs only.
 
-    A table of pairs is held for what occurs together. Refused where the sets are so large that it would be too big.
+    With `stands` (see `item_error`) the original's pairs are compared with what is expected of the generalized ones. A
+    table of pairs is held for what occurs together; refused where the sets are so large that it would be too big.
 
     >>> sets = Rows.from_pairs([0, 0, 1, 1], [0, 1, 0, 1], 2)
     >>> pair_error(sets, Rows.from_pairs([0, 0, 1], [0, 1, 0], 2), 2).relative
     0.5
     """
     _same_records(before, after)
-    was, now = _together(before, size, None), _together(after, size, weights)
-    keys = np.union1d(was[0], now[0])
-    old, new = np.zeros(len(keys)), np.zeros(len(keys))
-    old[np.searchsorted(keys, was[0])] = was[1]
-    new[np.searchsorted(keys, now[0])] = now[1]
+    keys, old = _together(before, size)
+    if stands is None:
+        other, count = _together(after, size)
+        keys, old, new = _aligned(keys, old, other, count)
     if top is not None and len(keys) > top:
         chosen = np.lexsort((keys, -old))[:top]
-        old, new = old[chosen], new[chosen]
+        keys, old = keys[chosen], old[chosen]
+        new = new[chosen] if stands is None else old
+    if stands is not None:
+        new = _expected(after, stands, size, keys)
     return _errors(old, new, len(before))
 
 
-def _together(rows: Rows, size: int, weights: Floats | None) -> tuple[NDArray[np.int64], Floats]:
-    """Pairs of different items (lower first) as one number each, and the records, or their weight, that hold both."""
-    from scipy.sparse import csr_array, triu
+def _aligned(
+    first: NDArray[np.int64], old: Floats, second: NDArray[np.int64], new: Floats
+) -> tuple[NDArray[np.int64], Floats, Floats]:
+    keys = np.union1d(first, second)
+    was, now = np.zeros(len(keys)), np.zeros(len(keys))
+    was[np.searchsorted(keys, first)] = old
+    now[np.searchsorted(keys, second)] = new
+    return keys, was, now
+
+
+def _products(rows: Rows, size: int) -> Any:
+    """How many records hold each two items, as a sparse matrix."""
+    from scipy.sparse import csr_array
 
     pairs = int((rows.sizes.astype(np.int64) ** 2).sum())
     if pairs > _MOST_PAIRS:
@@ -158,12 +176,35 @@ def _together(rows: Rows, size: int, weights: Floats | None) -> tuple[NDArray[np
             f"pairs of items: the sets hold {pairs:,} pairs, too many to count",
             relax=("leave out the largest sets", "take a sample of the records"),
         )
-    data = np.ones(len(rows.indices)) if weights is None else weights
-    table = csr_array((data, rows.indices.copy(), rows.starts.copy()), shape=(len(rows), size))
-    found = triu(table.T @ table, k=1).tocoo()
+    shape = (len(rows), size)
+    table = csr_array((np.ones(len(rows.indices)), rows.indices.copy(), rows.starts.copy()), shape=shape)
+    return table.T @ table
+
+
+def _together(rows: Rows, size: int) -> tuple[NDArray[np.int64], Floats]:
+    """Pairs of different items (lower first) as one number each, sorted, and the records that hold both."""
+    from scipy.sparse import triu
+
+    found = triu(_products(rows, size), k=1).tocoo()
     key = found.row.astype(np.int64) * size + found.col
     order = np.argsort(key)
     return key[order], found.data[order].astype(np.float64)
+
+
+def _expected(rows: Rows, stands: Rows, size: int, keys: NDArray[np.int64]) -> Floats:
+    """Records expected to hold each pair, if a generalized item is as likely each of those it stands for."""
+    from scipy.sparse import csr_array
+
+    share = np.repeat(1.0 / np.maximum(stands.sizes, 1), stands.sizes)
+    spread = csr_array((share, stands.indices.copy(), stands.starts.copy()), shape=(len(stands), size))
+    reached = (spread.T @ _products(rows, len(stands))).tocsr()
+    items = spread.T.tocsr()
+    found = np.empty(len(keys))
+    for start in range(0, len(keys), 1 << 14):
+        some = keys[start : start + (1 << 14)]
+        both = reached[some // size].multiply(items[some % size])
+        found[start : start + len(some)] = np.asarray(both.sum(axis=1)).reshape(-1)
+    return found
 
 
 def _errors(was: Floats, now: Floats, records: int) -> FrequencyError:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Floats, Ints, Rows
+from keepsense.arrays import Ints, Rows
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.methods.aggregate.concepts import ConceptSets
@@ -85,12 +85,13 @@ def compare_sets(
     place = _numbered(sets, released)
     joint = _joint(sets, released, concepts, place)
     between = _between(joint, measure)
-    before_terms, after_terms, weights, seen_as, size = _terms(sets, released, covers, place)
+    stands, seen_as = _stands(sets, covers, place)
+    terms = sets.term_rows
     return SetComparison(
         set_loss(joint.before, joint.after, between.pairs),
-        item_error(before_terms, after_terms, size, weights),
-        pair_error(before_terms, after_terms, size, weights, top=frequent_pairs),
-        tuple(known_items_risk(before_terms, joint.labels, m, seen_as=seen_as, people=people, rng=rng) for m in known),
+        item_error(terms, joint.labels, len(place), stands),
+        pair_error(terms, joint.labels, len(place), stands, top=frequent_pairs),
+        tuple(known_items_risk(terms, joint.labels, m, seen_as=seen_as, people=people, rng=rng) for m in known),
         _profile(joint, sets.taxonomy, depth, top),
     )
 
@@ -165,37 +166,19 @@ def _between(joint: _Joint, measure: Distance | None) -> ItemDistances:
     return ItemDistances(measure, joint.concepts, joint.size - len(joint.concepts))
 
 
-def _terms(
-    sets: ConceptSets,
-    released: Sequence[Sequence[Value]],
-    covers: Mapping[Value, Sequence[Value]] | None,
-    place: dict[Value, int],
-) -> tuple[Rows, Rows, Floats, Rows | None, int]:
-    """Terms before, terms after with weights, what each original term can be seen as, and the number of terms."""
+def _stands(
+    sets: ConceptSets, covers: Mapping[Value, Sequence[Value]] | None, place: dict[Value, int]
+) -> tuple[Rows | None, Rows | None]:
+    """Original terms that each released one may stand for, and what each original term can be seen as."""
+    if not covers:
+        return None, None
     original = len(sets.terms)
-    stands: dict[Value, list[int]] = {}
-    for label, terms in (covers or {}).items():
-        within = [place[t] for t in terms if place.get(t, original) < original]
-        if within:
-            stands[label] = within
-    row: list[int] = []
-    term_of: list[int] = []
-    weight: list[float] = []
-    for i, record in enumerate(released):
-        for term in record:
-            below = stands.get(term, [place[term]])
-            row += [i] * len(below)
-            term_of += below
-            weight += [1 / len(below)] * len(below)
-    order = np.argsort(np.array(row, dtype=np.int64), kind="stable")
-    weights: Floats = np.array(weight, dtype=np.float64)[order]
-    after = Rows.from_pairs(row, term_of, len(released))
-    seen_as = None
-    if covers:
-        pairs = [(i, i) for i in range(original)]
-        pairs += [(t, place[label]) for label, below in stands.items() if label in place for t in below]
-        seen_as = Rows.from_pairs([a for a, _ in pairs], [b for _, b in pairs], original)
-    return sets.term_rows, after, weights, seen_as, len(place)
+    below: list[list[int]] = []
+    for label, own in place.items():
+        within = [place[t] for t in covers.get(label, ()) if place.get(t, original) < original]
+        below.append(within or [own])
+    stands = _rows(below)
+    return stands, Rows.from_pairs(stands.indices, stands.row_of(), len(place))
 
 
 def _profile(joint: _Joint, taxonomy: Taxonomy | None, depth: int, top: int) -> float | None:

@@ -26,6 +26,21 @@ Form = Literal["delimited", "list", "long"]
 COUNTED = ("duplicate items", "blank items", "missing cells", "empty sets")
 """What `ItemSets.counts` tells of."""
 
+_REMARKS = {
+    "duplicate items": (
+        "W301",
+        "item that occurs again in its record; it counts once",
+        "items that occur again in their record; each counts once",
+    ),
+    "blank items": ("W302", "blank item, left out", "blank items, left out"),
+    "missing cells": ("W303", "missing cell, taken for an empty set", "missing cells, taken for empty sets"),
+    "empty sets": (
+        "W304",
+        "empty set: it holds nothing, like other empty sets, and is 1 away from the rest",
+        "empty sets: they are alike, and 1 away from the rest",
+    ),
+}
+
 
 @dataclass(frozen=True, eq=False)
 class ItemSets:
@@ -68,17 +83,10 @@ class ItemSets:
 
     def findings(self) -> list[Finding]:
         """What a person should look at, in counts."""
-        texts = {
-            "duplicate items": "occur again in their record and count once",
-            "blank items": "are blank and were left out",
-            "missing cells": "are missing and count as empty sets",
-            "empty sets": "hold no item: they are alike, and 1 away from every other set",
-        }
-        codes = dict(zip(COUNTED, ("W301", "W302", "W303", "W304"), strict=True))
         return [
-            Finding(codes[name], self.column, f"{n:,} {name.split()[-1]} {texts[name]}")
-            for name, n in self.counts.items()
-            if n and name in texts
+            Finding(code, self.column, f"{times:,} {one if times == 1 else many}")
+            for name, (code, one, many) in _REMARKS.items()
+            if (times := self.counts.get(name, 0))
         ]
 
     def spelled(

@@ -23,9 +23,9 @@ def generalize_topdown(
     Each step takes, in one group, the node whose children would win most (the penalty saved over all items below it)
     and parts the records by which of the children they hold. Parts of fewer than k records stay together where they
     were; if they are fewer than k themselves, records that win least are taken from parts that can spare them, or else
-    the smallest part, of equals the one that wins least, joins. Where no part has k records the node is not split. Groups end up with different levels of
-    detail (local recoding). An empty set holds an item of its own right below the root, so the root's label then means
-    anything, or nothing.
+    the smallest part, of equals the one that wins least, joins. Where no part has k records the node is not split.
+    Groups end up with different levels of detail (local recoding). An empty set holds an item of its own right below
+    the root, so the root's label then means anything, or nothing.
 
     Use it for truthful output in which whole sets are shared by k records (k-anonymity), whatever an attacker knows.
     Costs each record's items once for every split of a group it is in.
