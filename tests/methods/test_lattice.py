@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.lattice_reference import judge, nodes_of, released, tables, value
 
-from keepsense.counts import Counts
+from keepsense.arrays import Rows
+from keepsense.counts import Counts, Histogram
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.generalize._lattice.nodes import limits
@@ -82,6 +83,44 @@ def test_pairs_rule_out_what_they_must(table: Any, share: float, k: int) -> None
             assert fine[a, b, x, y] == fine[b, a, y, x]
             if not fine[a, b, x, y]:
                 assert few({names[a]: max(x, lowest[a]), names[b]: max(y, lowest[b])}) > search.goal.limit
+
+
+def test_large_tables_are_merged_part_by_part() -> None:
+    """Tables beyond the processor's cache take another way; classes, sets of values and losses are the same."""
+    rng = np.random.default_rng(11)
+    n, sizes = 90_000, (60, 40, 30, 9)
+    codes = np.unique(np.stack([rng.integers(0, size, n) for size in sizes], axis=1), axis=0).astype(np.int32)
+    weights = rng.integers(1, 4, len(codes))
+    assert len(codes) > 1 << 16
+    chosen, values = {}, []
+    for j, size in enumerate(sizes):
+        chosen[f"c{j}"] = Hierarchy.of_rows([(i, f"a{i // 3}", f"b{i // 9}", "*") for i in range(size)], name=f"c{j}")
+        values.append(tuple(range(size)))
+    sensitive = rng.integers(0, 5, len(codes))
+    rows = Rows.from_pairs(np.arange(len(codes)), sensitive, len(codes))
+    counts = Counts(tuple(chosen), tuple(values), codes, weights, {"s": Histogram(tuple("vwxyz"), rows, weights)})
+    models = [KAnonymity(4), DistinctDiversity(3, "s")]
+    for measure in ("loss", "non-uniform entropy"):
+        search = LatticeSearch(counts, chosen, models, suppression=1.0, measure=measure)
+        for node in [(0, 1, 0, 0), (1, 1, 1, 1), (2, 1, 1, 3), (2, 2, 1, 1)]:
+            lifted = np.stack([h.codes[codes[:, j], node[j]] for j, h in enumerate(chosen.values())], axis=1)
+            _, group = np.unique(lifted, axis=0, return_inverse=True)
+            group = group.ravel()
+            size = np.bincount(group, weights)
+            different = np.bincount(np.unique(group * 5 + sensitive) // 5)
+            bad = (size < 4) | (different < 3)
+            verdict = search.check(node)
+            assert verdict.suppressed == size[bad].sum()
+            assert verdict.classes == (~bad).sum()
+            lost = 0.0
+            for j, h in enumerate(chosen.values()):
+                marginal = np.bincount(codes[:, j], weights, sizes[j])
+                under = np.bincount(h.codes[:, node[j]], marginal)[h.codes[codes[:, j], node[j]]]
+                leaves = h.leaf_counts[node[j]][lifted[:, j]]
+                entropy = np.log2(np.where(bad[group], weights.sum(), under) / marginal[codes[:, j]])
+                share = np.where(bad[group], 1.0, (leaves - 1) / (sizes[j] - 1))
+                lost += float(weights @ (share if measure == "loss" else entropy))
+            assert verdict.value == pytest.approx(lost / (4 * weights.sum()))
 
 
 def test_pairs_with_many_cells_are_counted_higher_up() -> None:

@@ -19,7 +19,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.generalize._lattice.blocks import block_bound
-from keepsense.methods.generalize._lattice.climbing import around, bits, climb, descend, wander
+from keepsense.methods.generalize._lattice.climbing import around, climb, descend, wander
 from keepsense.methods.generalize._lattice.cutting import CutSet
 from keepsense.methods.generalize._lattice.result import infeasible, recoding
 from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict, promised
@@ -118,7 +118,6 @@ class _Run:
     def cut(self, deadline: float, steepest: bool) -> None:
         """Check the cheapest node that no cut rules out, again and again."""
         search, cuts = self.search, CutSet(self.search)
-        entropy = bits(search.space)
         rounds = 0
         while time.monotonic() <= deadline and not self.proven:
             node, bound = cuts.cheapest(self.best.value)
@@ -127,7 +126,7 @@ class _Run:
                 break  # nothing better is left, or cuts are no match for the bound from groups of columns
             self.take([search.check(node)])
             if rounds % 16 == 0:
-                self.take([descend(search, climb(search, node, entropy), deadline, steepest)])
+                self.take([descend(search, climb(search, node), deadline, steepest)])
             rounds += 1
             if not cuts.cut(node, self.best.value, deadline):
                 break  # it holds and nothing rules it out: only looking around is left

@@ -111,13 +111,13 @@ class LatticeSearch:
     @cached_property
     def store(self) -> Any:
         """Arena of class tables; the first one holds the distinct tuples."""
-        from keepsense.methods.generalize._lattice.tables._kernels import Store, values_seen
+        from keepsense.methods.generalize._lattice.tables._kernels import LARGE, Store, values_seen
 
         space = self.space
         n, words = space.keys.shape
         d = len(space.names)
         bits = int(self.goal.need_at[-1])
-        wanted = 6 * n if self.required.limit == 0 else 64 * n  # without suppression few tables are made, small ones
+        wanted = 6 * n if self.required.limit == 0 else 64 * n  # without suppression few tables are made
         rows = max(4 * n, min(wanted, self.memory // (8 * words + 8 + 8 * bits)))
         keys = np.empty((rows, words), np.uint64)
         keys[:n] = space.keys
@@ -134,9 +134,10 @@ class LatticeSearch:
         level = np.zeros((tables, d), np.int64)
         fill = np.array([1, n, 0], dtype=np.int64)
         slot = np.empty(1 << max(4, (2 * n - 1).bit_length()), np.int32)
-        return Store(
-            keys, weights, seen, first, length, level, rank, fill, slot, np.empty(n, np.int32), np.empty(n, np.bool_)
-        )
+        large = n if n > LARGE else 0
+        buffers = (slot, np.empty(n, np.int32), np.empty(n, np.bool_), np.empty((2, large), np.uint64),
+                   np.empty(large, np.int32))  # fmt: skip
+        return Store(keys, weights, seen, first, length, level, rank, fill, *buffers)
 
     # ---- checking one node ---------------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keepsense.methods.generalize._lattice.climbing import bits
 from keepsense.methods.generalize._lattice.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES
 from keepsense.methods.generalize._lattice.space import Space
 from keepsense.methods.generalize._lattice.walking import find_best
@@ -24,7 +23,7 @@ def blocks(space: Space, most: int) -> list[list[int]]:
     """Columns in groups whose lattices have up to `most` nodes, those that identify most together."""
     found: list[list[int]] = [[]]
     size = 1
-    for column in np.argsort(-bits(space)[:, 0], kind="stable").tolist():
+    for column in np.argsort(-space.levels.entropy[:, 0], kind="stable").tolist():
         wide = space.heights[column] + 1
         if found[-1] and size * wide > most:
             found.append([])

@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from keepsense.methods.generalize._lattice.space import Node, Space
+from keepsense.methods.generalize._lattice.space import Node
 
 if TYPE_CHECKING:
     from keepsense.methods.generalize.lattice import LatticeSearch, Verdict
@@ -21,24 +20,12 @@ def moved(node: Node, column: int, by: int) -> Node:
     return (*node[:column], node[column] + by, *node[column + 1 :])
 
 
-def bits(space: Space) -> NDArray[np.float64]:
-    """Entropy of each column at each level: how finely it splits the records."""
-    found = np.zeros(space.levels.sizes.shape)
-    for j, raw in enumerate(space.raw):
-        weights = space.marginal[space.marginal_at[j] : space.marginal_at[j + 1]]
-        for level in range(raw.shape[1]):
-            share = np.bincount(raw[:, level], weights) / space.total
-            share = share[share > 0]
-            found[j, level] = -(share * np.log2(share)).sum()
-    return found
-
-
-def climb(search: LatticeSearch, node: Node, entropy: NDArray[np.float64]) -> Verdict:
+def climb(search: LatticeSearch, node: Node) -> Verdict:
     """A node above the given one that holds: columns rise in the order of entropy spared for loss, up to the first.
 
     The order is fixed beforehand, so that a binary search finds the end; the most general node must hold.
     """
-    path = [node]
+    path, entropy = [node], search.space.levels.entropy
     while node != search.space.heights:
         scores = []
         here = search.base(node)

@@ -33,9 +33,8 @@ def open_nodes(search: LatticeSearch) -> Any:
         )
     base, bound = losses(search.objective, space)
     status = np.zeros(space.size, np.int8)
-    nodes = Nodes(
-        space.strides, base, bound, status, np.empty(0, np.int64), np.array([np.inf]), np.array([0, -1, 0, 0])
-    )
+    state = np.array([np.inf, np.nan]), np.array([0, -1, 0, 0])
+    nodes = Nodes(space.strides, base, bound, status, np.empty(0, np.int64), *state)
     left = space.size
     if required.k > 1 and required.limit <= _PAIRS_UP_TO * space.total:
         lowest, fine = limits(search)
@@ -47,7 +46,7 @@ def open_nodes(search: LatticeSearch) -> Any:
         order = live[np.argsort(base[live], kind="stable")]
         low = meet(nodes, space.levels.heights)
         if low.any():
-            roll_up(space.levels, search.store, 0, low)
+            roll_up(space.levels, search.store, 0, low, False)
     return nodes._replace(order=order)
 
 

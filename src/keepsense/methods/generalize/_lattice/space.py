@@ -83,7 +83,13 @@ class Space:
 def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy]) -> Space:
     """Check the input and number and pack everything; refuses what cannot be searched, by column name."""
     chosen, raw = _checked(counts, hierarchies)
-    from keepsense.methods.generalize._lattice.levels._kernels import Levels, lifting, number_levels, pack
+    from keepsense.methods.generalize._lattice.levels._kernels import (
+        Levels,
+        level_entropies,
+        lifting,
+        number_levels,
+        pack,
+    )
 
     d = len(chosen)
     heights = np.array([table.shape[1] - 1 for table in raw], dtype=np.int64)
@@ -99,11 +105,12 @@ def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy]) -> Space:
     up_at = np.zeros((d, wide, wide), np.uint64)
     length = number_levels(flat, codes_at, n_values, heights, codes, sizes, up_at)
     word, shift, mask = _fields(sizes[:, 0].tolist())
-    levels = Levels(heights, sizes, word, shift, mask, np.zeros(length + 1, np.uint64), up_at)
+    levels = Levels(heights, sizes, word, shift, mask, np.zeros(length + 1, np.uint64), up_at, np.zeros(sizes.shape))
     lifting(codes, codes_at, n_values, levels)
     keys = np.zeros((len(counts), int(word[-1]) + 1), np.uint64)
     marginal = np.zeros(marginal_at[-1], np.int64)
     pack(counts.codes, counts.weights, levels, keys, marginal, marginal_at.astype(np.uint64))
+    level_entropies(codes, codes_at, marginal, marginal_at, levels)
     return Space(counts, chosen, raw, flat, codes, codes_at, levels, keys, marginal, marginal_at)
 
 

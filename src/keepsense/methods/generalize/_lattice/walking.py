@@ -92,8 +92,8 @@ def _search_asking(search: LatticeSearch, deadline: float | None, listener: List
 
     nodes, monotone = search.nodes, search.required.monotone
     heights = search.space.levels.heights
-    path = np.empty(int(heights.sum()) + 1, np.int64)
-    while length := next_path(nodes, heights, monotone, path, np.empty_like(heights)):
+    path, node = np.empty(int(heights.sum()) + 1, np.int64), np.empty_like(heights)
+    while length := next_path(nodes, search.space.levels, monotone, path, np.empty(len(path)), node):
         low, high, start = 0, length - 1, path[0]
         while low <= high:
             middle = (low + high + 1) // 2

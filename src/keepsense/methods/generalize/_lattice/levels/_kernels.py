@@ -9,7 +9,10 @@ from numba import njit
 
 
 class Levels(NamedTuple):
-    """Packed form of the hierarchies: code counts, bit fields, and the tables that lift a code to a higher level."""
+    """Packed form of the hierarchies: code counts, bit fields, tables that lift a code to a higher level, entropies.
+
+    `entropy[j, l]` says, in bits, how finely column j splits the records at level l.
+    """
 
     heights: Any
     sizes: Any
@@ -18,6 +21,7 @@ class Levels(NamedTuple):
     mask: Any
     up: Any
     up_at: Any
+    entropy: Any
 
 
 class Losses(NamedTuple):
@@ -146,3 +150,20 @@ def leaf_shares(under: Any, under_at: Any, raw: Any, raw_at: Any, heights: Any, 
             start = under_at[j, level]
             for i in range(raw_at[j] + level, raw_at[j + 1], width):
                 out[i] = (under[start + raw[i]] - 1) / most
+
+
+@njit(cache=True, nogil=True)
+def level_entropies(codes: Any, codes_at: Any, marginal: Any, marginal_at: Any, levels: Any) -> None:
+    """Entropy in bits of each column at each level: how finely it splits the records."""
+    total = 0
+    for v in range(marginal_at[0], marginal_at[1]):
+        total += marginal[v]
+    for j in range(len(levels.heights)):
+        width = levels.heights[j] + 1
+        for level in range(width):
+            count = np.zeros(levels.sizes[j, level], np.int64)
+            for v in range(marginal_at[j + 1] - marginal_at[j]):
+                count[codes[codes_at[j] + v * width + level]] += marginal[marginal_at[j] + v]
+            for c in range(len(count)):
+                if count[c] > 0:
+                    levels.entropy[j, level] -= count[c] / total * np.log2(count[c] / total)

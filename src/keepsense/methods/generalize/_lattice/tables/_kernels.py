@@ -12,9 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+LARGE = 1 << 16
+"""Classes from which on a table is merged part by part."""
+
 
 class Store(NamedTuple):
-    """Class tables side by side in one arena; table 0 is the table of distinct tuples."""
+    """Class tables side by side in one arena; table 0 is the table of distinct tuples.
+
+    Table t takes `length[t]` places from `first[t]` on; `level[t]` is its node, `rank` orders the tables by length.
+    `fill` counts tables, used places and merged classes; the rest are buffers of the roll-up.
+    """
 
     keys: Any
     weights: Any
@@ -27,6 +34,8 @@ class Store(NamedTuple):
     slot: Any
     target: Any
     bad: Any
+    spare: Any
+    rows: Any
 
 
 class Goal(NamedTuple):
@@ -76,6 +85,70 @@ def _find_narrow(
         out[np.uint64(s)] = new
         target[i] = s
         count += fresh
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _merge_large(
+    source: Any, weights: Any, out: Any, out_weights: Any, up: Any, jobs: Any, n_jobs: int, keep: Any, store: Any,
+    want: bool,
+) -> Any:  # fmt: skip
+    """Merge a table too large for the processor's cache: deal the keys into parts by their hash, then part by part.
+
+    Every part has its own small hash table, so that no look-up leaves the cache. `store.target` is filled if wanted.
+    """
+    n = len(source)
+    new, dealt, rows, slot = store.spare[0], store.spare[1], store.rows, store.slot
+    part_bits = 1
+    while (n >> part_bits) > 6000:
+        part_bits += 1
+    parts = 1 << part_bits
+    down = np.uint64(64 - part_bits)
+    factor = np.uint64(0x9E3779B97F4A7C15)
+    begin = np.zeros(parts + 1, np.int64)
+    for i in range(n):
+        key = source[i]
+        x = key & keep
+        for q in range(n_jobs):
+            x ^= up[jobs[q, 0] + ((key >> jobs[q, 1]) & jobs[q, 2])]
+        new[i] = x
+        begin[((x * factor) >> down) + np.uint64(1)] += 1
+    for p in range(parts):
+        begin[p + 1] += begin[p]
+    at = begin[:-1].copy()
+    for i in range(n):
+        p = (new[i] * factor) >> down
+        place = np.uint64(at[p])
+        at[p] += 1
+        dealt[place] = new[i]
+        rows[place] = i
+    count = 0
+    one = np.uint64(1)
+    for p in range(parts):
+        size = begin[p + 1] - begin[p]
+        bits = 4
+        while (1 << bits) < 2 * size:
+            bits += 1
+        last = (one << np.uint64(bits)) - one
+        shift = np.uint64(64 - bits)
+        slot[: np.int64(last) + 1] = -1
+        for i in range(begin[p], begin[p + 1]):
+            x = dealt[i]
+            h = ((x * factor) << np.uint64(part_bits)) >> shift
+            s = np.int64(slot[h])
+            while s >= 0 and out[np.uint64(s)] != x:
+                h = (h + one) & last
+                s = np.int64(slot[h])
+            row = rows[i]
+            if s < 0:
+                s = np.int64(count)
+                slot[h] = s
+                out[s] = x
+                out_weights[s] = 0
+                count += 1
+            out_weights[np.uint64(s)] += weights[row]
+            if want:
+                store.target[row] = s
     return count
 
 
@@ -151,8 +224,11 @@ def _merge_seen(source: Any, target: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def roll_up(levels: Any, store: Any, source: int, node: Any) -> Any:
-    """Make the class table of `node` from a stored, more specific one; return its place in the store."""
+def roll_up(levels: Any, store: Any, source: int, node: Any, want: bool) -> Any:
+    """Make the class table of `node` from a stored, more specific one; return its place in the store.
+
+    With `want`, `store.target` tells the new class of each class of the source.
+    """
     d = len(levels.heights)
     n = store.length[source]
     tables, used = store.fill[0], store.fill[1]
@@ -192,8 +268,14 @@ def roll_up(levels: Any, store: Any, source: int, node: Any) -> Any:
     while (1 << bits) < 2 * n:
         bits += 1
     begin = store.first[source]
-    if store.keys.shape[1] == 1:
-        flat = store.keys.reshape(-1)
+    flat = store.keys.reshape(-1)
+    weights, out_weights = store.weights[begin : begin + n], store.weights[used : used + n]
+    if store.keys.shape[1] == 1 and n > LARGE:
+        m = _merge_large(
+            flat[begin : begin + n], weights, flat[used : used + n], out_weights, levels.up, jobs, n_jobs, keep[0],
+            store, want or store.seen.shape[1] > 0,
+        )  # fmt: skip
+    elif store.keys.shape[1] == 1:
         m = _find_narrow(
             flat[begin : begin + n],
             flat[used : used + n],
@@ -207,7 +289,8 @@ def roll_up(levels: Any, store: Any, source: int, node: Any) -> Any:
         )
     else:
         m = _find_wide(store.keys, begin, n, used, levels.up, jobs, n_jobs, keep, store.slot, bits, store.target)
-    _add(store.weights[begin : begin + n], store.target, store.weights[used : used + m])
+    if store.keys.shape[1] > 1 or n <= LARGE:
+        _add(weights, store.target, out_weights[:m])
     if store.seen.shape[1]:
         _merge_seen(store.seen[begin : begin + n], store.target, store.seen[used : used + m])
     place = tables
@@ -242,10 +325,10 @@ def find_source(store: Any, node: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def table_of(levels: Any, store: Any, node: Any, leafwise: bool) -> Any:
-    """The node's class table: stored already, or rolled up (over a midpoint where the way is long)."""
+    """The node's class table: stored already, or rolled up, over one in between where that will serve others too."""
     d = len(node)
     if leafwise:  # the caller wants to know which distinct tuples fell into each class
-        return roll_up(levels, store, 0, node)
+        return roll_up(levels, store, 0, node, True)
     source = find_source(store, node)
     steps = 0
     for j in range(d):
@@ -254,10 +337,15 @@ def table_of(levels: Any, store: Any, node: Any, leafwise: bool) -> Any:
         return source
     if steps > 3 and store.length[source] > 1000:
         middle = np.empty(d, np.int64)
-        for j in range(d):
-            middle[j] = (store.level[source, j] + node[j]) // 2
-        source = roll_up(levels, store, source, middle)
-    return roll_up(levels, store, source, node)
+        for quarters in range(2, 4):  # half of the way, or three quarters if that would hardly merge anything
+            bits = 0.0
+            for j in range(d):
+                middle[j] = ((4 - quarters) * store.level[source, j] + quarters * node[j]) // 4
+                bits += levels.entropy[j, middle[j]]
+            if bits < np.log2(store.length[source]):
+                source = roll_up(levels, store, source, middle, False)
+                break
+    return roll_up(levels, store, source, node, False)
 
 
 @njit(cache=True, nogil=True)

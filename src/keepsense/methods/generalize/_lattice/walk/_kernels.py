@@ -19,8 +19,9 @@ UNKNOWN, HOLDS, HOLDS_TAGGED, FAILS, FAILS_TAGGED = 0, 1, 2, 3, 4
 class Nodes(NamedTuple):
     """What is known of every node: its loss without suppression, a lower bound of its loss, its status.
 
-    `order` lists the nodes worth looking at by loss; `best` is the best value so far; `place` holds the position in
-    `order`, the best node (or -1), the number of checks and the position of the classification.
+    `order` lists the nodes worth looking at by loss; `best` holds the best value so far and the entropy around which
+    nodes began to hold; `place` the position in `order`, the best node (or -1), the number of checks and the position
+    of the classification.
     """
 
     strides: Any
@@ -212,12 +213,13 @@ def raise_bounds(
 
 
 @njit(cache=True, nogil=True)
-def next_path(nodes: Any, heights: Any, climb: bool, path: Any, node: Any) -> Any:
+def next_path(nodes: Any, levels: Any, climb: bool, path: Any, bits: Any, node: Any) -> Any:
     """The next open node and a way up from it, through nodes that lose least; returns its length, 0 at the end.
 
     Nodes that lose too much to be chosen are on the way as long as it is unknown whether they hold: one that fails
-    rules out everything below it.
+    rules out everything below it. `bits` gets the sum of the columns' entropies at each step.
     """
+    heights, entropy = levels.heights, levels.entropy
     position = nodes.place[0]
     while position < len(nodes.order) and not nodes.bound[nodes.order[position]] < nodes.best[0]:
         position += 1
@@ -228,6 +230,9 @@ def next_path(nodes: Any, heights: Any, climb: bool, path: Any, node: Any) -> An
     path[0] = here
     length = 1
     levels_of(here, nodes.strides, node)
+    bits[0] = 0.0
+    for j in range(len(heights)):
+        bits[0] += entropy[j, node[j]]
     while climb:
         step = -1
         step_open = False
@@ -245,6 +250,7 @@ def next_path(nodes: Any, heights: Any, climb: bool, path: Any, node: Any) -> An
         here += nodes.strides[step]
         node[step] += 1
         path[length] = here
+        bits[length] = bits[length - 1] + entropy[step, node[step]] - entropy[step, node[step] - 1]
         length += 1
     return length
 
@@ -256,55 +262,75 @@ def search(
 ) -> Any:  # fmt: skip
     """Check nodes until the best one is proven or `checks` are spent; returns the checks made.
 
-    Each open node of least loss starts a path upwards; a binary search along it finds the highest node that rules the
-    start out, so that one check rules out as much as possible. `log` gets node, classes and suppressed records.
+    Each open node of least loss starts a path upwards; a search along it finds the highest node that rules the start
+    out, so that one check rules out as much as possible. It begins where earlier paths had their last failing node, by
+    entropy, and goes on in growing steps. `log` gets node, classes and suppressed records.
     """
     d = len(levels.heights)
     path = np.empty(int(np.sum(levels.heights)) + 1, np.int64)
+    bits = np.empty(len(path))
     node = np.empty(d, np.int64)
     penalty = np.empty(d, np.float64)
     found = np.zeros(6, np.int64)
     scratch = np.empty(len(nodes.status), np.int64)
     made = 0
     while made < checks:
-        length = next_path(nodes, levels.heights, True, path, node)
+        length = next_path(nodes, levels, True, path, bits, node)
         if length == 0:
             break
         start = path[0]
         low, high = 0, length - 1
+        middle, stride, turn = length // 2, 0, 0
+        if nodes.best[1] >= 0:
+            middle, stride = 0, 1
+            while middle + 1 < length and bits[middle + 1] >= nodes.best[1]:
+                middle += 1
+        last_out, first_in = -1, length
         while low <= high:
-            middle = (low + high + 1) // 2
             v = path[middle]
-            if not nodes.bound[v] < nodes.best[0] and nodes.status[v] != UNKNOWN:
-                if nodes.status[v] >= FAILS:
-                    low = middle + 1
+            if nodes.bound[v] < nodes.best[0] or nodes.status[v] == UNKNOWN:
+                levels_of(v, nodes.strides, node)
+                place = table_of(levels, store, node, losses.leafwise)
+                suppressed = mark_bad(store, goal, place)
+                value = np.inf
+                holds = suppressed <= goal.limit and suppressed < goal.total
+                if holds:
+                    evaluate(levels, store, losses, goal, place, node, penalty, found)
+                    value = value_of(losses.kind, scale, goal.total, column, nodes.base[v], node, penalty, found)
+                    if value < nodes.best[0]:
+                        nodes.best[0] = value
+                        nodes.place[1] = v
+                    added = value - nodes.base[v]
+                    if losses.kind == GEOMETRIC:
+                        added = np.log1p(value) - np.log1p(nodes.base[v])
+                    raise_bounds(nodes, levels.heights, node, losses.kind, monotone, added, goal, found, scratch)
+                tag(nodes, levels.heights, node, holds, scratch)
+                if made < len(log):
+                    log[made, 0], log[made, 1], log[made, 2] = v, store.length[place], suppressed
+                    log_values[made] = value
+                made += 1
+                out = not nodes.bound[start] < nodes.best[0]
+                if out:
+                    last_out = middle
                 else:
-                    high = middle - 1
-                continue
-            levels_of(v, nodes.strides, node)
-            place = table_of(levels, store, node, losses.leafwise)
-            suppressed = mark_bad(store, goal, place)
-            value = np.inf
-            holds = suppressed <= goal.limit and suppressed < goal.total
-            if holds:
-                evaluate(levels, store, losses, goal, place, node, penalty, found)
-                value = value_of(losses.kind, scale, goal.total, column, nodes.base[v], node, penalty, found)
-                if value < nodes.best[0]:
-                    nodes.best[0] = value
-                    nodes.place[1] = v
-                added = value - nodes.base[v]
-                if losses.kind == GEOMETRIC:
-                    added = np.log1p(value) - np.log1p(nodes.base[v])
-                raise_bounds(nodes, levels.heights, node, losses.kind, monotone, added, goal, found, scratch)
-            tag(nodes, levels.heights, node, holds, scratch)
-            if made < len(log):
-                log[made, 0], log[made, 1], log[made, 2] = v, store.length[place], suppressed
-                log_values[made] = value
-            made += 1
-            if nodes.bound[start] < nodes.best[0]:
-                high = middle - 1
+                    first_in = middle
             else:
+                out = nodes.status[v] >= FAILS
+            if out:
                 low = middle + 1
+            else:
+                high = middle - 1
+            direction = 1 if out else -1
+            if stride and turn in (0, direction):
+                turn = direction
+                middle = min(max(middle + direction * stride, low), high)
+                stride *= 2
+            else:
+                stride = 0
+                middle = (low + high + 1) // 2
+        if last_out >= 0 and 0 < goal.limit < goal.total:  # else paths are short, or every node holds
+            edge = bits[last_out] if first_in == length else 0.5 * (bits[last_out] + bits[first_in])
+            nodes.best[1] = 0.7 * nodes.best[1] + 0.3 * edge if nodes.best[1] >= 0 else edge
     nodes.place[2] += made
     return made
 
