@@ -133,13 +133,17 @@ def why_not(found: Entry, answers: Answers) -> str:
         return "its records are not true, and you need true ones"
     if answers.promise != "none":
         able = SATISFIES[answers.promise]
-        sets = technique == "set generalization" and answers.promise == "k-anonymity"
+        sets = technique == "set generalization" and answers.promise.endswith("k-anonymity")
         if technique not in able and not sets:
             return f"it gives no {answers.promise}"
         if technique == "swapping" and found.name != "strict rank swapping":
             return "only its strict form keeps a promise"
         if found.name == "mu-argus" and answers.promise != "k-anonymity":
             return "it counts records only, and cannot look at sensitive values"
+        if found.name == "individual ranking":
+            return "it protects single columns only"
+        if technique == "microaggregation" and answers.promise == "t-closeness" and "t-close" not in found.name:
+            return "it does not look at sensitive values"
     elif technique == "differential privacy":
         return "it is for the promise of differential privacy, which you did not ask for"
     return _misfit(found, technique, answers)
@@ -149,6 +153,14 @@ def _misfit(found: Entry, technique: str, answers: Answers) -> str:
     """Why a method does not fit the columns, the purpose or the size."""
     kinds = set(answers.others)
     name = found.name
+    if name in ("sampling", "top and bottom coding"):
+        return "it goes before another method, and is no protection by itself"
+    if name == "t-close microaggregation" and answers.promise != "t-closeness":
+        return "it is for the promise of t-closeness"
+    if name == "adaptive microaggregation" and "numbers" in kinds:
+        return "it is for values that repeat a lot"
+    if technique == "microaggregation" and kinds & {"categories", "codes"}:
+        return "nothing tells which values of some columns are near each other"
     needs = {
         "infogain mondrian": "classification",
         "top-down": "classification",

@@ -102,6 +102,7 @@ class Answers:
             "l-diversity": [base, {"model": "l-diversity", "l": 3, "column": self.column}],
             "t-closeness": [base, {"model": "t-closeness", "t": 0.2, "column": self.column}],
             "probabilistic k-anonymity": [{"model": "probabilistic k-anonymity", "k": self.k}],
+            "differential privacy": [{"model": "differential privacy", "epsilon": 1.0}],
         }
         return further.get(self.promise, [])
 

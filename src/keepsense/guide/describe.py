@@ -156,3 +156,9 @@ def _section(found: Entry, level: int) -> list[str]:
     for child in children(found.name):
         parts += _section(child, min(level + 1, 4))
     return parts
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(as_page())

@@ -46,6 +46,12 @@ _FOR_CORRELATIONS = {
     "post-randomization": (2.0, "counts of combinations can be estimated, each column by itself"),
     "rank swapping": (1.0, "single columns stay exact, but how they depend on each other suffers"),
 }
+_AVERAGES = {
+    "microaggregation of records": (5.5, "k-anonymity without coarse ranges; means come out right"),
+    "adaptive microaggregation": (4.5, "k-anonymity, and common words are released as they are"),
+    "t-close microaggregation": (6.5, "k-anonymity and t-closeness without coarse ranges"),
+    "local suppression": (1.2, "needs no hierarchies: it blanks out what makes records rare"),
+}
 _PRIVATE = {
     "semantic exponential mechanism": (8.0, "words become words of near meaning, under differential privacy"),
     "noisy histogram": (7.0, "counts of a few columns with little noise"),
@@ -73,6 +79,7 @@ def points_of(found: Entry, answers: Answers) -> tuple[float, list[str]]:
         (_FOR_SINGLE_COLUMNS, answers.purpose == "single columns"),
         (_FOR_CORRELATIONS, answers.purpose == "correlations"),
         (_LITTLE_LOSS, True),
+        (_AVERAGES, True),
         (_PRIVATE, True),
         (_SETS, True),
     ):

@@ -79,8 +79,10 @@ class BranchWatch(Watch):
             self.down = details["direction"] == "down"
             trees = {name: self.lesson.hierarchies[name] for name in self.lesson.quasi_identifiers}
             top = {name: tree.height if self.down else 0 for name, tree in trees.items()}
-            self.at = {n: dict.fromkeys(set(self.lesson.columns[n]), top[n]) for n in trees}
+            self.at = {n: dict.fromkeys(self.lesson.columns[n], top[n]) for n in trees}
             if self.down:
+                for name, at in self.at.items():
+                    self.at[name] = {v: self._lowest(name, v, list(at), level) for v, level in at.items()}
                 text = "Start with everything at its most general"
                 self.iterations.append(self.snapshot(text, {}, self._table()))
         elif event.name == "step":
@@ -131,16 +133,20 @@ class BranchWatch(Watch):
 
     def _below(self, name: str, value: Value, members: list[Value]) -> int:
         """The next level down that tells the value from others; levels that tell nothing apart are passed over."""
-
-        def mates(level: int) -> set[Value]:
-            return {v for v in members if self._label(name, v, level) == self._label(name, value, level)}
-
         level = self.at[name][value]
-        while level > 0 and mates(level) == set(members):
+        while level > 0 and self._mates(name, value, members, level) == set(members):
             level -= 1
-        while level > 0 and mates(level - 1) == mates(level):
+        return self._lowest(name, value, members, level)
+
+    def _lowest(self, name: str, value: Value, members: list[Value], level: int) -> int:
+        """The lowest level at which a value still stands together with the same others."""
+        mates = self._mates(name, value, members, level)
+        while level > 0 and self._mates(name, value, members, level - 1) == mates:
             level -= 1
         return level
+
+    def _mates(self, name: str, value: Value, members: list[Value], level: int) -> set[Value]:
+        return {v for v in members if self._label(name, v, level) == self._label(name, value, level)}
 
 
 def _listed(names: list[str]) -> str:

@@ -84,6 +84,7 @@ ENTRIES = (
         example="A yes is released as yes in 3 of 4 cases; analysts correct for that.",
         truthful=False,
         code="keepsense.methods.perturb.dp:randomized_response",
+        project="randomized response",
         fillings={
             "sensitivity": Filling("ratio", "how much likelier an answer is for one value than for another"),
             "mechanism": Filling("k-ary", "the value itself most often, all others alike"),

@@ -116,7 +116,7 @@ ENTRIES = (
         paper="Ayala-Rivera et al. 2017 (Sec. 4), on LeFevre et al. 2005.",
         example="Two choices are safe; the one that keeps surgeons among medics wins over the one that keeps ages.",
         truthful=True,
-        code="keepsense.methods.generalize.incognito:incognito",
+        code="keepsense.methods.generalize.semantic_incognito:semantic_incognito",
         fillings={
             "lattice": Filling("subsets", "of single columns first, then of pairs, up to all columns"),
             "stop": Filling("all judged", "Is every choice judged?"),
@@ -193,6 +193,7 @@ ENTRIES = (
         example="25 columns have more than a million million choices; after a minute the best one found is released.",
         truthful=True,
         code="keepsense.methods.generalize.anytime:anytime",
+        project="anytime",
         fillings={
             "lattice": Filling("implicit", "never listed; only what failed is remembered"),
             "stop": Filling("time", "Is the time up, or can nothing be better?"),

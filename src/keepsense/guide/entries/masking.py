@@ -32,6 +32,7 @@ ENTRIES = (
         paper=f"Willenborg and de Waal 2001; {THESIS}, Sec. 2.3.1.",
         example="Every twentieth form of a census is released.",
         truthful=True,
+        code="keepsense.methods.generalize.sampling:sampling",
         steps=_line(
             "The table and a share",
             "Draw that share of the records at random",
@@ -58,6 +59,7 @@ ENTRIES = (
         paper=f"Willenborg and de Waal 2001; {THESIS}, Sec. 2.3.1.",
         example="All ages above 89 become 90 or more.",
         truthful=True,
+        code="keepsense.methods.generalize.coding:top_bottom_coding",
         steps=_line(
             "A column that can be ordered",
             "Find the bounds beyond which values are rare",
@@ -81,6 +83,7 @@ ENTRIES = (
         paper=f"Samarati 2001; {THESIS}, Sec. 2.3.1.",
         example="The only surgeon in the village has her job blanked out.",
         truthful=True,
+        code="keepsense.methods.generalize.local_suppression:local_suppression",
         steps=_line(
             "The table, the columns and k",
             "Count how often every combination of values occurs",

@@ -158,6 +158,7 @@ ENTRIES = (
         example="A nurse stays a nurse in 8 of 10 cases, becomes a midwife in 1, something else in 1.",
         truthful=False,
         code="keepsense.methods.perturb.pram:pram",
+        project="post-randomization",
         steps=PRAM,
         combines=(Relation("differential privacy", "with the right chances it is differentially private"),),
     ),

@@ -148,6 +148,7 @@ ENTRIES = (
         example="Surgeon to medic loses less meaning than Kyiv to Europe, so jobs are raised first.",
         truthful=True,
         code="keepsense.methods.generalize.semantic_datafly:semantic_datafly",
+        project="semantic datafly",
         fillings={
             "direction": _UP,
             "candidates": _LEVELS,

@@ -1,0 +1,241 @@
+"""The commands `guide` and `explain`, driven as a user drives them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from keepsense import cli
+from keepsense.commands import guide as guide_command
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Outcome]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def command(*words: str) -> Outcome:
+        with pytest.raises(SystemExit) as end:
+            cli.main(words)
+        captured = capsys.readouterr()
+        assert "Traceback" not in captured.out + captured.err
+        return Outcome(int(end.value.code or 0), captured.out, captured.err)
+
+    return command
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    """A small table of numbers and codes: quick to try methods on."""
+    lines = [f"{i},{20 + i % 9},{10000 + i % 6},{'yes' if i % 3 else 'no'},{'abcd'[i % 4]}" for i in range(60)]
+    path = tmp_path / "people.csv"
+    path.write_text("id,age,postcode,ill,illness\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+# ---- explain ---------------------------------------------------------------------------------------------------------
+
+
+def test_explain_lists_what_it_can_show(run: Run) -> None:
+    assert "datafly" in run("explain", "--json").json["algorithms"]
+    assert "datafly" in run("explain").out
+
+
+def test_explain_shows_every_step(run: Run) -> None:
+    outcome = run("explain", "datafly")
+    assert outcome.code == cli.DONE
+    for part in (
+        "1. Raise age to level 1",
+        "score: 9",
+        "> 20-29",
+        "Released: every released group has at least 2 rows",
+    ):
+        assert part in outcome.out
+    found = run("explain", "datafly", "--json").json
+    assert [step["chosen"] for step in found["steps"]] == ["age", "education", "age", None]
+    assert found["steps"][0]["table"][0] == {"age": "20-29", "education": "apprenticeship"}
+    assert sum(found["released"]["suppressed"]) == 1
+
+
+def test_explain_on_a_table_of_ones_own(run: Run, people: Path) -> None:
+    found = run("explain", "mondrian", "--on", "people.csv", "--column", "age", "-k", "5", "--json").json
+    assert found["columns"] == ["age"]
+    assert min(found["released"]["group sizes"]) >= 5
+    guessed = run("explain", "datafly", "--on", "people.csv", "--json").json
+    assert {"age", "postcode"} <= set(guessed["columns"])
+    assert "id" not in guessed["columns"]
+    told = run(
+        "explain", "infogain mondrian", "--on", "people.csv", "--column", "age", "--target", "ill", "--json"
+    ).json
+    assert told["steps"][1]["facts"]["information gain in bits"]
+
+
+def test_explain_writes_a_page(run: Run, tmp_path: Path) -> None:
+    assert run("explain", "top-down", "--html", "steps.html", "--quiet").out == ""
+    page = (tmp_path / "steps.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "Open * in age" in page
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("explain", "datafli"), "Did you mean datafly"),
+        (("explain", "rank swapping"), "cannot be shown"),
+        (("explain", "datafly", "--on", "nowhere.csv"), "nowhere.csv"),
+        (("explain", "datafly", "--target", "ill"), "--on"),
+        (("explain", "datafly", "-k", "99"), "10 rows only"),
+        (("explain", "datafly", "--on", "people.csv", "--column", "agee"), "Did you mean age"),
+        (("explain", "datafly", "--on", "people.csv", "--project", "x.toml"), "not both"),
+        (("guide",), "--kind"),
+        (("guide", "--kind", "wrods"), "Did you mean words"),
+        (("guide", "--kind", "words", "--preset", "hippa"), "Did you mean hipaa"),
+        (("guide", "mondrain"), "Did you mean mondrian"),
+        (("guide", "--project", "nowhere.toml"), "keepsense init"),
+        (("guide", "--try", "nowhere.csv"), "nowhere.csv"),
+        (("guide", "--try", "people.csv", "--target", "il"), "Did you mean ill"),
+    ],
+)
+def test_bad_input_is_named_with_what_to_do(run: Run, people: Path, words: tuple[str, ...], hint: str) -> None:
+    outcome = run(*words)
+    assert outcome.code == cli.BAD_INPUT
+    assert outcome.err.startswith("keepsense: ")
+    assert hint in outcome.err
+
+
+# ---- guide -----------------------------------------------------------------------------------------------------------
+
+
+def test_guide_takes_its_answers_from_options(run: Run) -> None:
+    found = run("guide", "--kind", "numbers", "--purpose", "regression", "--json").json
+    assert found["recommended"][0]["name"] == "lsd mondrian"
+    assert found["warnings"][0]["code"] == "W501"
+    shown = run("guide", "--kind", "words").out
+    for part in ("1. Local recoding", "W501", "only k is promised", "[method]", 'name = "local recoding"'):
+        assert part in shown
+    assert run("guide", "--kind", "words", "--quiet").out == ""
+
+
+def test_guide_says_when_nothing_fits(run: Run) -> None:
+    outcome = run("guide", "--kind", "words", "--promise", "differential privacy", "--truthful")
+    assert outcome.code == cli.DONE
+    assert "No method of the catalogue fits all of this" in outcome.out
+
+
+def test_guide_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal:
+        @staticmethod
+        def isatty() -> bool:
+            return True
+
+    class System:
+        stdin = Terminal()
+
+    monkeypatch.setattr(guide_command, "sys", System())
+    answers = ["1,4", "3", "500", "9", "2", "y", "y", "1", "11", "n", "n"]
+    outcome = CliRunner().invoke(cli.app, ["guide"], input="\n".join(answers) + "\n")
+    assert outcome.exit_code == 0, outcome.output
+    assert "please give a number from 1 to 5" in outcome.output
+    assert "1. InfoGain Mondrian" in outcome.output
+    assert "k = 11" in outcome.output
+
+
+def test_guide_reads_a_project_file_and_a_preset(run: Run, people: Path, tmp_path: Path) -> None:
+    (tmp_path / "keepsense.toml").write_text(
+        """
+        [source]
+        path = "people.csv"
+        [[privacy]]
+        model = "k-anonymity"
+        k = 4
+        [columns.id]
+        role = "identifier"
+        [columns.age]
+        role = "quasi-identifier"
+        kind = "numeric"
+        [columns.postcode]
+        role = "quasi-identifier"
+        kind = "masked"
+        [columns.ill]
+        role = "target"
+        [columns.illness]
+        role = "sensitive"
+        """,
+        encoding="utf-8",
+    )
+    found = run("guide", "--project", "keepsense.toml", "--json").json
+    assert (found["answers"]["k"], found["answers"]["purpose"]) == (4, "classification")
+    assert found["recommended"][0]["name"] == "infogain mondrian"
+    strict = run("guide", "--project", "keepsense.toml", "--preset", "risk-0.09", "--json").json
+    assert strict["answers"]["k"] == 12
+    assert strict["answers"]["privacy"] == [{"model": "maximum risk", "threshold": 0.09}]
+    hipaa = run("guide", "--project", "keepsense.toml", "--preset", "hipaa", "--json").json
+    assert set(hipaa["preset"]["columns"]) == {"id", "age", "postcode"}
+    assert "What it says about your columns" in run("guide", "--project", "keepsense.toml", "--preset", "hipaa").out
+    tried = run("guide", "--project", "keepsense.toml", "--try", "people.csv", "--json").json["tried"]
+    assert all(trial["ok"] for trial in tried), tried
+    assert [trial["loss"] for trial in tried] == sorted(trial["loss"] for trial in tried)
+
+
+def test_guide_tries_methods_on_a_table(run: Run, people: Path, tmp_path: Path) -> None:
+    outcome = run("guide", "--try", "people.csv", "-k", "3")
+    assert outcome.code == cli.DONE
+    assert "Tried on your table, best first" in outcome.out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv"], "nothing is released"
+
+
+def test_the_catalogue_is_listed_and_shown(run: Run, tmp_path: Path) -> None:
+    listed = run("guide", "--list").out
+    assert "Table recoding (TR)" in listed
+    assert len(run("guide", "--list", "--json").json["methods"]) > 40
+    shown = run("guide", "datafly").out
+    for part in ("Use it when", "Rather not when", "1. Begin with the table as it is", "Sweeney 2002"):
+        assert part in shown
+    assert run("guide", "Datafly", "--json").json["parameters"]["metric"] == "distinct_values"
+    run("guide", "generalization", "--html", "page.html")
+    assert "<svg" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+# ---- the browser -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_pages_open_in_a_browser_without_complaint(run: Run, tmp_path: Path) -> None:
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("needs Chromium")
+    run("explain", "mondrian", "--html", "steps.html")
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--v=0", "--dump-dom"]
+    page = (tmp_path / "steps.html").as_uri()
+    opened = subprocess.run([browser, *options, page], capture_output=True, text=True, timeout=60, check=True)
+    assert "Cut the group of 10 in age" in opened.stdout
+    assert "CONSOLE" not in opened.stderr
+
+
+def test_the_installed_command_explains() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "keepsense", "explain", "samarati", "--json"], capture_output=True, text=True, check=True
+    )
+    assert json.loads(done.stdout)["algorithm"] == "samarati"

@@ -1,0 +1,214 @@
+"""Advice follows the answers, and says why and why not."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import product
+from typing import Any, get_args
+
+import pytest
+
+from keepsense.errors import BadInput
+from keepsense.guide.advise import advise, recommend, technique_of
+from keepsense.guide.answers import Answers, DataKind, Promise, Purpose, from_project, group_size
+from keepsense.guide.catalogue import entry
+from keepsense.guide.presets import preset, presets
+from keepsense.guide.properties import SATISFIES
+from keepsense.privacy import model
+from keepsense.publish.project import check_project
+
+
+def names(**given: Any) -> list[str]:
+    return [advice.name for advice in recommend(Answers(**given))]
+
+
+@pytest.mark.parametrize(
+    ("given", "best"),
+    [
+        ({"purpose": "classification"}, "infogain mondrian"),
+        ({"purpose": "classification", "reuse": True}, "top-down"),
+        ({"purpose": "regression", "kinds": ("numbers",)}, "lsd mondrian"),
+        ({"kinds": ("words",)}, "local recoding"),
+        ({"kinds": ("words",), "even": True}, "optimal"),
+        ({"kinds": ("words",), "reuse": True}, "optimal"),
+        ({"kinds": ("words",), "even": True, "columns": 25}, "anytime"),
+        (
+            {"truthful": False, "promise": "probabilistic k-anonymity", "purpose": "single columns"},
+            "strict rank swapping",
+        ),
+        (
+            {"truthful": False, "promise": "none", "purpose": "single columns", "kinds": ("numbers",)},
+            "strict rank swapping",
+        ),
+        ({"truthful": False, "promise": "none", "purpose": "correlations", "columns": 3}, "correlated noise"),
+        ({"truthful": False, "promise": "none", "purpose": "correlations", "kinds": ("numbers",)}, "noise on numbers"),
+        ({"truthful": False, "promise": "differential privacy"}, "semantic exponential mechanism"),
+        ({"truthful": False, "promise": "t-closeness", "kinds": ("numbers",)}, "t-close microaggregation"),
+        ({"kinds": ("sets",)}, "apriori sets"),
+        ({"kinds": ("sets",), "truthful": False}, "microaggregation of sets"),
+    ],
+)
+def test_the_best_method(given: dict[str, Any], best: str) -> None:
+    assert names(**given)[0] == best
+
+
+EVERY = list(product(get_args(DataKind), get_args(Purpose), get_args(Promise), (True, False)))
+
+
+@pytest.mark.parametrize(("kind", "purpose", "promise", "truthful"), EVERY)
+def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: Any, truthful: bool) -> None:
+    found = advise(Answers(kinds=(kind,), purpose=purpose, promise=promise, truthful=truthful), limit=12)
+    for one in found.advice:
+        assert one.entry.runs
+        assert one.reasons
+        assert one.entry.truthful or not truthful
+        technique = technique_of(one.entry)
+        if promise != "none":
+            assert technique in SATISFIES[promise] or technique == "set generalization"
+        if not one.entry.truthful:
+            assert any("not true" in text for text in one.warnings)
+    assert set(found.excluded).isdisjoint(one.name for one in found.advice)
+    assert all(found.excluded.values())
+    assert [one.points for one in found.advice] == sorted((one.points for one in found.advice), reverse=True)
+    impossible = promise == "differential privacy" and (truthful or kind == "sets")
+    spread = kind == "sets" and promise in ("l-diversity", "t-closeness")
+    assert bool(found.advice) != (impossible or spread)
+
+
+def test_mixed_tables_get_advice_for_sets_apart() -> None:
+    found = advise(Answers(kinds=("words", "sets")))
+    assert {one.part for one in found.advice} == {"records", "sets"}
+    assert "W507" in [warning.code for warning in found.warnings]
+
+
+def test_only_k_is_warned_of() -> None:
+    def codes(**given: Any) -> list[str]:
+        return [w.code for w in advise(Answers(**given)).warnings]
+
+    assert "W501" in codes(sensitive=True)
+    assert "W501" in codes(sensitive=False)
+    assert "W501" not in codes(promise="l-diversity")
+    assert "W501" not in codes(promise="t-closeness")
+    assert codes(k=3, promise="l-diversity") == ["W502"]
+    assert "W503" in codes(promise="none", truthful=False)
+    assert "W504" in codes(rows=50)
+    assert "W504" not in codes(rows=100_000)
+    assert "W505" in codes(columns=12)
+    assert "W506" in codes(reuse=True)
+
+
+def test_noise_gets_the_reference_of_table_6_1() -> None:
+    def reference(**given: Any) -> Any:
+        answers = Answers(truthful=False, promise="none", purpose="correlations", **given)
+        return next(a for a in recommend(answers, 12) if a.name == "correlated noise").parameters["reference"]
+
+    assert reference(columns=2, same_taxonomy=True) == "partner"
+    assert reference(columns=2, same_taxonomy=False) == "root"
+    assert reference(columns=5, same_taxonomy=True) == "root"
+
+
+@pytest.mark.parametrize("promise", ["k-anonymity", "l-diversity", "t-closeness"])
+def test_settings_are_a_valid_project_file(promise: Any) -> None:
+    answers = Answers(promise=promise, column="illness")
+    for advice in recommend(answers, 12):
+        text = advice.settings(answers)
+        if not text:
+            continue
+        data = tomllib.loads(text)
+        data["source"] = {"path": "people.csv"}
+        data["columns"] = {"job": {"role": "quasi-identifier"}, "illness": {"role": "sensitive"}}
+        project = check_project(data)
+        for section in project.privacy:
+            options = dict(section)
+            assert model(options.pop("model"), **options)
+        assert project.method.name == advice.entry.project
+
+
+def test_answers_are_read_off_a_project_file() -> None:
+    data: dict[str, Any] = {
+        "source": {"path": "people.csv"},
+        "columns": {
+            "job": {"role": "quasi-identifier", "taxonomy": "wordnet"},
+            "zip": {"role": "quasi-identifier", "kind": "masked"},
+            "tags": {"role": "quasi-identifier", "kind": "set"},
+            "illness": {"role": "sensitive"},
+            "days": {"role": "target", "kind": "numeric"},
+        },
+        "privacy": [
+            {"model": "maximum risk", "threshold": 0.09},
+            {"model": "t-closeness", "t": 0.2, "column": "illness"},
+        ],
+        "method": {"name": "noise"},
+    }
+    found = from_project(check_project(data), rows=1000)
+    assert found.kinds == ("words", "codes", "sets")
+    assert (found.purpose, found.promise, found.k, found.truthful) == ("regression", "t-closeness", 12, False)
+    assert (found.sensitive, found.columns, found.column, found.rows) == (True, 3, "illness", 1000)
+    data["columns"] = {"illness": {"role": "sensitive"}}
+    with pytest.raises(BadInput, match="quasi-identifier"):
+        from_project(check_project(data))
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ({"kinds": ("wrods",)}, "Did you mean words"),
+        ({"purpose": "regresion"}, "Did you mean regression"),
+        ({"promise": "k-anonymty"}, "Did you mean k-anonymity"),
+        ({"kinds": ()}, "say what the columns hold"),
+        ({"k": 1}, "at least 2"),
+    ],
+)
+def test_wrong_answers_are_refused(given: dict[str, Any], hint: str) -> None:
+    with pytest.raises(BadInput, match=hint):
+        Answers(**given)
+
+
+# ---- presets ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_risk_preset_means_groups_of_12() -> None:
+    found = preset("risk-0.09")
+    assert found.k == 12 == group_size(0.09)
+    options = dict(found.privacy[0])
+    promised = model(options.pop("model"), **options)
+    import numpy as np
+
+    assert promised.satisfied(np.array([11, 12]), {}).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ("patient_name", "name"),
+        ("Surname", "name"),
+        ("SSN", "social security number"),
+        ("email", "e-mail address"),
+        ("phoneNumber", "telephone number"),
+        ("IP address", "IP address"),
+        ("id", "unique number"),
+        ("street", "smaller than a state"),
+        ("age", "90 or more"),
+        ("date_of_birth", "years"),
+        ("admission date", "years"),
+        ("zip_code", "three digits"),
+        ("city", "state"),
+    ],
+)
+def test_hipaa_columns_are_found_by_name(column: str, told: str) -> None:
+    assert told in preset("hipaa").found([column])[column]
+
+
+@pytest.mark.parametrize("column", ["diagnosis", "ship", "wage", "language", "percentage", "occupation", "sex"])
+def test_hipaa_leaves_other_columns_alone(column: str) -> None:
+    assert preset("hipaa").found([column]) == {}
+
+
+def test_presets_have_a_hint() -> None:
+    assert set(presets()) == {"hipaa", "risk-0.09"}
+    with pytest.raises(BadInput, match="Did you mean hipaa"):
+        preset("hippa")
+
+
+def test_technique_of_an_entry() -> None:
+    assert technique_of(entry("mondrian")) == "generalization"

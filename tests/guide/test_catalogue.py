@@ -1,0 +1,259 @@
+"""The catalogue must match the code: names, functions, templates and the parameters algorithms fill in."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from importlib import import_module
+from typing import Any
+
+import pytest
+from tests.conftest import ROOT
+
+from keepsense import methods
+from keepsense.counts import Counts
+from keepsense.guide.catalogue import catalogue, children, entry, flowchart, function
+from keepsense.guide.describe import as_data, as_page, as_text
+from keepsense.guide.flowchart import Flowchart
+from keepsense.guide.lesson import example
+from keepsense.guide.pattern import Entry
+from keepsense.methods import generalize
+from keepsense.methods.generalize import multidim, table
+from keepsense.privacy import KAnonymity
+from keepsense.publish.techniques import techniques
+
+EVERY = list(catalogue().values())
+TEMPLATES = {"table", "lattice", "multidim", "dimension"}
+NINE = {
+    "table recoding": {"datafly", "mu-argus", "bottom-up", "top-down"},
+    "lattice recoding": {"samarati", "incognito"},
+    "multidimensional recoding": {"mondrian", "infogain mondrian", "lsd mondrian"},
+}
+CATEGORIES = {"TR": "table recoding", "LR": "lattice recoding", "MR": "multidimensional recoding"}
+
+
+def by_project() -> dict[str, Entry]:
+    return {one.project: one for one in EVERY if one.project}
+
+
+@pytest.mark.parametrize("name", sorted(techniques()))
+def test_every_method_of_project_files_has_an_entry(name: str) -> None:
+    found = by_project()[name]
+    assert found.runs
+    assert found.truthful == techniques()[name].truthful
+
+
+def test_entries_name_only_methods_that_project_files_know() -> None:
+    assert set(by_project()) <= set(techniques())
+
+
+@pytest.mark.parametrize("one", generalize.algorithms(), ids=lambda one: one.name)
+def test_every_algorithm_of_the_registry_has_an_entry(one: generalize.Algorithm) -> None:
+    code = f"{generalize.__name__}.{one.where}"
+    found = [e for e in EVERY if e.code == code]
+    assert found, f"{one.name} has no entry in the catalogue"
+    if one.category in CATEGORIES:
+        assert found[0].parent == CATEGORIES[one.category]
+
+
+def test_every_module_of_a_generalization_is_described() -> None:
+    public = {m.name for m in pkgutil.iter_modules(generalize.__path__) if not m.name.startswith("_")}
+    described = {e.code.split(":")[0].rsplit(".", 1)[1] for e in EVERY if e.code and ".generalize." in e.code}
+    assert public - TEMPLATES <= described
+
+
+@pytest.mark.parametrize("found", [e for e in EVERY if e.runs], ids=lambda e: e.name)
+def test_the_code_an_entry_names_is_there(found: Entry) -> None:
+    assert callable(function(found))
+    assert found.code is not None
+    assert found.code.startswith(methods.__name__)
+
+
+def test_the_nine_algorithms_are_grouped_as_in_the_paper() -> None:
+    grouped = {name: {e.name for e in children(name) if e.nine} for name in NINE}
+    assert grouped == NINE
+    assert sum(e.nine for e in EVERY) == 9
+
+
+@pytest.mark.parametrize("found", EVERY, ids=lambda e: e.name)
+def test_an_entry_is_whole(found: Entry) -> None:
+    for text in (found.intent, found.guarantee, found.cost, found.paper, found.example, found.short):
+        assert text
+    assert found.use
+    assert found.inputs
+    assert found.parent is None or found.parent in catalogue()
+    related = [r.name for r in (*found.combines, *found.conflicts)]
+    assert set(related) <= set(catalogue())
+    assert len(set(related)) == len(related), "an entry cannot both combine and conflict with another"
+    chart = flowchart(found.name)
+    if found.kind == "algorithm":
+        assert not chart.parameters, "an algorithm fills in every parameter of its category"
+        parent = entry(found.parent or "")
+        if found.steps is None:
+            assert set(found.fillings) == set(flowchart(parent.name).parameters)
+    assert as_data(found)["name"] == found.name
+    assert found.title in as_text(found)
+
+
+def test_techniques_say_what_they_go_with() -> None:
+    for found in EVERY:
+        if found.kind == "technique":
+            assert found.combines or found.conflicts, found.name
+
+
+def test_conflicts_hold_both_ways_between_techniques() -> None:
+    pairs = {(e.name, r.name) for e in EVERY if e.kind == "technique" for r in e.conflicts}
+    combined = {(e.name, r.name) for e in EVERY if e.kind == "technique" for r in e.combines}
+    clash = {(a, b) for a, b in pairs if (b, a) in combined}
+    assert not clash, "one side says they go together, the other that they do not"
+
+
+# ---- flowcharts ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("found", [e for e in EVERY if e.steps], ids=lambda e: e.name)
+def test_a_flowchart_leads_from_start_to_end(found: Entry) -> None:
+    chart = found.steps
+    assert isinstance(chart, Flowchart)
+    assert chart.nodes[0].kind == "start"
+    assert any(node.kind == "end" for node in chart.nodes)
+    reached, front = set(), [chart.nodes[0].key]
+    while front:
+        key = front.pop()
+        if key not in reached:
+            reached.add(key)
+            front += [edge.end for edge in chart.edges if edge.start == key]
+    assert reached == {node.key for node in chart.nodes}
+    for node in chart.nodes:
+        out = [edge for edge in chart.edges if edge.start == node.key]
+        if node.kind == "end":
+            assert not out
+        elif node.kind == "question":
+            assert {edge.label for edge in out} == {"yes", "no"}
+        else:
+            assert len(out) == 1
+
+
+@pytest.mark.parametrize("name", [*NINE, "local recoding", "cell greedy"])
+def test_a_category_makes_every_part_of_the_technique_concrete(name: str) -> None:
+    parts = {node.key for node in flowchart("generalization").nodes if node.kind in ("step", "question")}
+    assert {node.part for node in flowchart(name).nodes if node.part} == parts
+
+
+def test_parameters_of_the_flowcharts_are_those_of_the_templates() -> None:
+    assert set(flowchart("table recoding").parameters) <= set(inspect.signature(table.recode).parameters)
+    assert set(flowchart("multidimensional recoding").parameters) <= set(inspect.signature(multidim.divide).parameters)
+    assert "measure" in flowchart("lattice recoding").parameters
+
+
+# ---- what algorithms fill in -----------------------------------------------------------------------------------------
+
+
+def filled_in(found: Entry, template: str, monkeypatch: pytest.MonkeyPatch, **given: Any) -> dict[str, Any]:
+    """Arguments an algorithm gives to its template, defaults included."""
+    assert found.code is not None
+    module = import_module(found.code.split(":")[0])
+    real = getattr(module, template)
+    seen: dict[str, Any] = {}
+
+    def spy(*args: Any, **kwargs: Any) -> Any:
+        bound = inspect.signature(real).bind(*args, **kwargs)
+        bound.apply_defaults()
+        seen.update(bound.arguments)
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(module, template, spy)
+    lesson = example()
+    function(found)(lesson.counts, lesson.hierarchies, models=[KAnonymity(2)], **given)
+    assert seen, f"{found.name} does not use the template"
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [("datafly", {}), ("bottom-up", {"target": "ill"}), ("top-down", {"target": "ill"})],
+)
+def test_table_recodings_fill_in_what_the_catalogue_says(
+    name: str, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = entry(name)
+    seen = filled_in(found, "recode", monkeypatch, **given)
+    values = {key: filling.value for key, filling in found.fillings.items()}
+    assert seen["direction"] == values["direction"]
+    assert seen["candidates"] == values["candidates"]
+    assert seen["stop"] == values["stop"]
+    made = seen["metric"]
+    named = made.__name__ if made is table.distinct_values else made.__qualname__.split(".")[0]
+    assert named == values["metric"]
+    few = seen["suppress_at_most"] == 2
+    assert few == (values["suppression"] == "at most k")
+
+
+def test_semantic_datafly_fills_in_what_the_catalogue_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = entry("semantic datafly")
+    seen = filled_in(found, "datafly", monkeypatch, distances={})
+    assert seen["metric"].__qualname__.split(".")[0] == found.fillings["metric"].value
+    plain = entry("datafly").fillings
+    assert all(found.fillings[key] == plain[key] for key in plain if key != "metric")
+
+
+def test_mu_argus_raises_whole_levels_from_the_table_up() -> None:
+    values = {key: filling.value for key, filling in entry("mu-argus").fillings.items()}
+    lesson = example()
+    found = function(entry("mu-argus"))(lesson.counts, lesson.hierarchies, k=2)
+    assert all(isinstance(level, int) for level in found.info["levels"].values())
+    assert (values["direction"], values["candidates"]) == ("up", "levels")
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("mondrian", {"numbers": ["age"]}),
+        ("infogain mondrian", {"numbers": ["age"], "target": "ill"}),
+        ("lsd mondrian", {"numbers": ["age"], "target": "days"}),
+        ("semantic mondrian", {"numbers": ["age"]}),
+    ],
+)
+def test_multidimensional_recodings_fill_in_what_the_catalogue_says(
+    name: str, given: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = entry(name)
+    seen = filled_in(found, "divide", monkeypatch, **given)
+    values = {key: filling.value for key, filling in found.fillings.items()}
+    assert seen["score"].__name__ == values["score"]
+    assert {key: seen[key] for key in ("order", "branches", "relaxed", "gain")} == {
+        key: values[key] for key in ("order", "branches", "relaxed", "gain")
+    }
+
+
+@pytest.mark.parametrize("name", ["samarati", "incognito", "optimal"])
+def test_lattice_recodings_use_the_one_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = filled_in(entry(name), "LatticeSearch", monkeypatch)
+    assert seen["measure"] == "loss"
+
+
+def test_samarati_finds_the_lowest_height_and_optimal_the_least_loss() -> None:
+    lesson = example()
+    counts: Counts = lesson.counts
+    low = function(entry("samarati"))(counts, lesson.hierarchies, k=2)
+    best = function(entry("optimal"))(counts, lesson.hierarchies, k=2)
+    every = function(entry("incognito"))(counts, lesson.hierarchies, k=2)
+    assert sum(low.info["node"]) == min(map(sum, every.info["anonymous"]))
+    assert best.info["loss"] <= low.info["loss"]
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_of_the_documentation_is_the_catalogue() -> None:
+    page = ROOT / "docs" / "explanation" / "catalogue.md"
+    assert page.read_text(encoding="utf-8") == as_page(), (
+        "write it anew: python -m keepsense.guide.describe > docs/explanation/catalogue.md"
+    )
+
+
+def test_unknown_names_get_a_hint() -> None:
+    from keepsense.errors import BadInput
+
+    with pytest.raises(BadInput, match="Did you mean mondrian"):
+        entry("mondrain")

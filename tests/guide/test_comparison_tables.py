@@ -1,0 +1,81 @@
+"""The thesis' comparisons: what the guide holds, against the tables as printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from keepsense.guide.properties import APPLICABLE, FEATURES, PRESERVED, SATISFIES, mark, noise_for
+
+COLUMNS = (
+    "sampling",
+    "generalization",
+    "local suppression",
+    "noise addition",
+    "swapping",
+    "microaggregation",
+    "data shuffling",
+)
+# Rodríguez-García 2017, Table 2.1, one row a line; X: applicable
+TYPES = """
+continuous numbers:   . X . X X X X
+discrete numbers:     X X X . X X X
+ordered categories:   X X X . X X X
+nominal categories:   X X X . . . .
+"""
+MARKS = """
+truthfulness:             =  =  =  .  .  .  .
+data nature:              =  .  =  =  =  =  =
+frequency distribution:   .  .  .  .  =  .  =
+outliers:                 .  .  .  +  =  +  =
+granularity:              +  .  .  +  =  +  =
+cardinality:              .  =  .  =  =  =  =
+mean:                     +  .  .  =  =  =  =
+variance:                 +  .  .  ++ =  .  =
+correlation:              +  .  .  =  .  +  ++
+"""
+
+
+def rows(text: str) -> dict[str, list[str]]:
+    lines = (line.split(":") for line in text.strip().splitlines())
+    return {name: marks.split() for name, marks in lines}
+
+
+@pytest.mark.golden
+def test_table_2_1_data_types() -> None:
+    for kind, marks in rows(TYPES).items():
+        assert [kind in APPLICABLE[name] for name in COLUMNS] == [m == "X" for m in marks], kind
+
+
+@pytest.mark.golden
+def test_table_2_1_preserved_features() -> None:
+    printed = rows(MARKS)
+    assert tuple(printed) == FEATURES
+    for feature, marks in printed.items():
+        assert [mark(name, feature) or "." for name in COLUMNS] == marks, feature
+    assert tuple(PRESERVED) == COLUMNS
+
+
+@pytest.mark.golden
+def test_table_2_2_promises() -> None:
+    assert SATISFIES["k-anonymity"] == SATISFIES["t-closeness"]
+    assert "microaggregation" in SATISFIES["t-closeness"]
+    assert "microaggregation" not in SATISFIES["l-diversity"]
+    assert SATISFIES["probabilistic k-anonymity"][0] == "swapping"
+
+
+@pytest.mark.golden
+@pytest.mark.parametrize(
+    ("columns", "same", "keep", "method", "algorithm"),
+    [
+        (1, True, "mean", "noise", 1),
+        (2, True, "mean", "correlated noise", 1),
+        (2, True, "correlation", "correlated noise", 2),
+        (2, False, "mean", "correlated noise", 1),
+        (2, False, "correlation", "correlated noise", 3),
+        (3, True, "mean", "correlated noise", 1),
+        (3, True, "correlation", "correlated noise", 3),
+    ],
+)
+def test_table_6_1_noise(columns: int, same: bool, keep: str, method: str, algorithm: int) -> None:
+    references = {1: "mean", 2: "partner", 3: "root"}
+    assert noise_for(columns, keep, same_taxonomy=same) == (method, references[algorithm])  # type: ignore[arg-type]
