@@ -11,10 +11,12 @@ from tests.methods.table_reference import HIERARCHIES, assert_true_ancestors, co
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._greedy._kernels import grow, joining_costs
+from keepsense.methods.generalize._greedy._kernels import cheapest, dissolve, grow, joining_costs, relocate
 from keepsense.methods.generalize.cell_greedy import cell_greedy
+from keepsense.methods.generalize.local import local_recoding
 from keepsense.methods.generalize.optimal import optimal
-from keepsense.privacy import DistinctDiversity, TCloseness
+from keepsense.privacy import DistinctDiversity, KAnonymity, TCloseness
+from keepsense.recoding import Cells
 from keepsense.utility import loss
 
 
@@ -81,7 +83,7 @@ def reference(
     classes: list[set[int]] = []
     while sum(weights[t] for t in waiting) >= k:
         far = [cost(last | {t}) for t in waiting] if last else [0.0] * len(waiting)
-        mine = {waiting[int(np.argmax(far))]}
+        mine = {waiting[int(np.argmin(far))]}
         while sum(weights[t] for t in mine) < k:
             held = sum(weights[t] for t in mine)
             rest = [t for t in waiting if t not in mine]
@@ -114,6 +116,110 @@ def test_the_compiled_growing_equals_its_definition(seed: int, k: int, forest: b
     classes, rest = reference(columns, weights, k, paths, losses)
     assert [set(np.flatnonzero(owner == c).tolist()) for c in range(made)] == classes
     assert set(waiting[:left].tolist()) == rest
+
+
+def a_partition(seed: int, k: int) -> dict[str, Any]:
+    """Tuples of two columns in classes of at least k records, described as the compiled loops want it."""
+    rng = np.random.default_rng(seed)
+    path = np.stack([np.arange(8), np.arange(8) // 2, np.arange(8) // 4, np.zeros(8, int)], axis=1)
+    table = np.array([[0, 1, 3, 8]] * 8) / 8
+    n = int(rng.integers(4, 20))
+    columns, weights = rng.integers(0, 8, (n, 2)).astype(np.int32), rng.integers(1, 4, n)
+    owner = rng.integers(0, max(1, int(weights.sum()) // (2 * k)), n)
+    while True:  # classes that are too small join the next one
+        _, owner = np.unique(owner, return_inverse=True)
+        held = np.bincount(owner, weights)
+        if held.min() >= k or len(held) == 1:
+            break
+        small = int(np.argmin(held))
+        owner = np.where(owner == small, (small + 1) % len(held), owner)
+    members = [np.flatnonzero(owner == c) for c in range(owner.max() + 1)]
+    level = np.array([[lowest(path, columns[m, j]) for j in range(2)] for m in members])
+    rep = np.array([columns[m[0]] for m in members]).astype(np.int64)
+    return {
+        "columns": columns, "weights": weights, "owner": owner, "rep": rep, "level": level,
+        "size": np.array([weights[m].sum() for m in members]),
+        "lost": np.array([sum(table[0, lv] for lv in row) for row in level]),
+        "codes": np.concatenate([path.T.ravel()] * 2).astype(np.int32),
+        "losses": np.concatenate([table.T.ravel()] * 2), "at": np.arange(8).reshape(2, 4) * 8,
+        "heights": np.array([3, 3]), "path": path, "table": table[0],
+        "starts": np.concatenate(([0], np.cumsum([len(m) for m in members]))), "members": np.concatenate(members),
+    }  # fmt: skip
+
+
+def lowest(path: Any, values: Any) -> int:
+    return next(lv for lv in range(4) if len({path[v, lv] for v in values}) == 1)
+
+
+def whole_loss(given: dict[str, Any]) -> float:
+    total = 0.0
+    for c in np.unique(given["owner"]):
+        mine = given["owner"] == c
+        cost = sum(given["table"][lowest(given["path"], given["columns"][mine, j])] for j in range(2))
+        total += float(given["weights"][mine].sum() * cost)
+    return total
+
+
+CLASSES = ("rep", "level", "size", "lost", "codes", "losses", "at", "heights")
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_the_cheapest_class_is_found(seed: int, k: int) -> None:
+    given = a_partition(seed, k)
+    best, cost = cheapest(0, given["owner"][0], given["columns"], given["weights"], *(given[x] for x in CLASSES))
+    added = {}
+    for c in set(given["owner"].tolist()) - {int(given["owner"][0])}:
+        mine = given["owner"] == c
+        joint = mine.copy()
+        joint[0] = True
+        price = [
+            given["weights"][m].sum()
+            * sum(given["table"][lowest(given["path"], given["columns"][m, j])] for j in (0, 1))
+            for m in (joint, mine)
+        ]
+        added[c] = price[0] - price[1]
+    assert (best, cost) == (min(added, key=lambda c: (added[c], c)), min(added.values())) if added else best == -1
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 4))
+def test_dissolving_and_moving_lower_the_loss_and_keep_k(seed: int, k: int) -> None:
+    for step in ("dissolve", "relocate"):
+        given = a_partition(seed, k)
+        before, was = whole_loss(given), given["owner"].copy()
+        common = (given["columns"], given["weights"])
+        classes = [given[x] for x in CLASSES]
+        if step == "dissolve":
+            order = np.argsort(-given["lost"], kind="stable")
+            changed = dissolve(order, given["starts"], given["members"], *common, given["owner"], *classes)
+        else:
+            changed = relocate(given["starts"], given["members"], *common, k, given["owner"], *classes)
+        after = whole_loss(given)
+        assert after < before if changed else (after == before and (given["owner"] == was).all())
+        held = np.bincount(given["owner"], given["weights"])
+        assert held[held > 0].min() >= min(k, given["weights"].sum())
+        for c in np.unique(given["owner"]):
+            mine = given["owner"] == c
+            assert given["size"][c] == given["weights"][mine].sum()
+            for j in range(2):
+                assert given["level"][c, j] >= lowest(given["path"], given["columns"][mine, j])
+
+
+@settings(deadline=None, max_examples=25)
+@given(rows_of_tables(), st.integers(2, 4))
+def test_it_improves_another_recoding(rows: list[tuple[Any, ...]], k: int) -> None:
+    counts = counted(rows)
+    start = local_recoding(counts, HIERARCHIES, [KAnonymity(k)])
+    better = cell_greedy(counts, HIERARCHIES, k, start=start, rounds=3)
+    assert min(kept(better, counts)) >= k
+    assert better.info["loss"] <= start.info["loss"] + 1e-12
+    with pytest.raises(BadInput, match="this very table"):
+        cell_greedy(counted([*rows, ("nurse", 20, "f")] * 2), {**HIERARCHIES}, k, start=cut_short(start))
+
+
+def cut_short(cells: Cells) -> Cells:
+    return Cells(cells.names, cells.values, cells.source[:1], cells.codes[:1], cells.multiplicity[:1])
 
 
 def test_joining_costs_are_those_of_the_lowest_common_level() -> None:

@@ -91,7 +91,7 @@ _LOCAL = (
     Algorithm("local", "Local recoding", "local", "cells", "Prasser et al. 2014", _GENERAL, "local:local_recoding",
               takes=("measure", "suppression", "start", "most_nodes", "seconds")),
     Algorithm("cell-greedy", "Greedy cell recoding", "local", "cells", "Byun et al. 2007", _GENERAL,
-              "cell_greedy:cell_greedy", takes=("measure", "block")),
+              "cell_greedy:cell_greedy", takes=("measure", "start", "block", "rounds")),
     Algorithm("local-suppression", "Local suppression", "local", "cells", "Rodríguez-García 2017, Sec. 2.3.1",
               "columns without hierarchies", "local_suppression:local_suppression", takes=("importance",),
               hierarchies=False),
