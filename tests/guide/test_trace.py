@@ -133,14 +133,15 @@ def test_the_example_is_told_as_in_the_paper() -> None:
 
 
 def test_samarati_checks_heights_by_halving() -> None:
-    titles = [step.title for step in explain("samarati").iterations]
-    assert titles[0].startswith("Check age at level 3, education at level 2: safe")
-    assert titles[-1].startswith("Choose")
+    steps = explain("samarati").iterations
+    assert (steps[0].title, steps[0].safe) == ("Check age at level 3, education at level 2", True)
+    assert (steps[1].title, steps[1].safe) == ("Check age at level 1, education at level 1", False)
+    assert steps[-1].title.startswith("Choose")
 
 
 def test_incognito_looks_at_single_columns_first() -> None:
     steps = explain("incognito").iterations
-    assert steps[0].title == "Check age at level 0: not safe"
+    assert (steps[0].title, steps[0].safe) == ("Check age at level 0", False)
     assert {row[1] for row in steps[0].table} == {"·"}
 
 

@@ -41,6 +41,7 @@ tr.gone td.why { text-decoration: none; }
 .two { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem 2rem; }
 @media (min-width: 56rem) { .two { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
 dl.entry dt { font-weight: 600; margin-top: .7rem; } dl.entry dd { margin: 0; } ul { padding-left: 1.2rem; margin: 0; }
+@media (max-width: 34rem) { body { padding: 1rem; } th, td { padding: .2rem .4rem; } table { font-size: .84rem; } }
 @media print { body { max-width: none; } .step { break-inside: avoid; } }
 """
     + "".join(f"tr.g{i} td {{ background: var(--g{i}); }}\n" for i in range(_COLOURS))

@@ -180,7 +180,7 @@ class LatticeWatch(Watch):
             title, safe = f"Choose {told}", True
         else:
             safe = bool(details["holds"])
-            title = f"Check {told}: {'safe' if safe else 'not safe'}"
+            title = f"Check {told}"
         loss = details.get("loss")
         facts = {"loss": None if loss is None else float(loss)}
         score = None if loss is None else float(loss)
