@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
+import zlib
 from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -117,3 +121,13 @@ def test_spacy_chunks_lose_their_articles() -> None:
                 yield SimpleNamespace(noun_chunks=chunks if "house" in text else [])
 
     assert taggers.phrases_by_spacy(Pipeline())(["the old house, it", "so what"]) == [["old house"], ["so what"]]
+
+
+def test_the_embedded_word_list_is_what_its_script_makes(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path("/usr/share/wordnet")
+    if not (folder / "index.verb").is_file():
+        pytest.skip("needs a WordNet database folder (Debian's wordnet-base)")
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "scripts"))
+    made = importlib.import_module("compile_lexicon").lexicon(folder)
+    embedded = resources.files("keepsense.methods.aggregate").joinpath("data/words.z").read_bytes()
+    assert zlib.decompress(embedded).decode("ascii") == made

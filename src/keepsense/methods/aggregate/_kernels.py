@@ -53,16 +53,6 @@ def mean_pass(starts: Any, items: Any, reach: Any, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def sum_pass(starts: Any, items: Any, reach: Any, out: Any) -> None:
-    """Sum of the reach over each record's items."""
-    for i in range(len(out)):
-        total = 0.0
-        for p in range(starts[i], starts[i + 1]):
-            total += reach[items[p]]
-        out[i] = total
-
-
-@njit(cache=True, nogil=True)
 def least_pass(starts: Any, items: Any, reach: Any, out: Any) -> None:
     """Least reach among each record's items."""
     for i in range(len(out)):
