@@ -2,7 +2,8 @@
 
 The growing is that of greedy k-member clustering (Byun et al. 2007), on distinct tuples with weights, and with a loss
 that any additive measure may give. The original starts each class with the record farthest from the last one; here it
-is the nearest, which lost less wherever we measured it.
+is the nearest, which lost less on the one table it was tried on (Adult, k = 5: 0.0635 against 0.0671 before any round of
+improvement).
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def cell_greedy(
     Tuples are looked at in blocks of `block`, in the order of the hierarchies' branches. Time grows with tuples x block
     and, for each round, tuples x classes; memory with tuples alone. No record is suppressed. The result is
     deterministic. Use it when utility counts more than uniform levels, on tables of up to some ten thousand distinct
-    tuples; where time is short `local_recoding` loses less.
+    tuples. On Adult with k = 5 `local_recoding` is faster and loses less.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk", "clerk"]})
