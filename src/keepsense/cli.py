@@ -17,13 +17,17 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from keepsense import __version__
+from keepsense.commands.assess import assess_release
+from keepsense.commands.compare import compare_projects
 from keepsense.commands.demo import demo
 from keepsense.commands.distance import distance
 from keepsense.commands.explain import explain
 from keepsense.commands.guide import guide
+from keepsense.commands.hierarchy import hierarchy
 from keepsense.commands.init import init
 from keepsense.commands.inspect import inspect_table
 from keepsense.commands.mapping import map_column
+from keepsense.commands.project_schema import schema
 from keepsense.commands.run import run_project
 from keepsense.commands.sample import sample
 from keepsense.commands.taxonomy import taxonomy
@@ -48,11 +52,15 @@ app.command("inspect")(inspect_table)
 app.command()(init)
 app.command("run")(run_project)
 app.command("verify")(verify_release)
+app.command("assess")(assess_release)
+app.command("compare")(compare_projects)
 app.command("map")(map_column)
 app.command()(distance)
 app.command()(guide)
 app.command()(explain)
 app.add_typer(taxonomy, name="taxonomy")
+app.add_typer(hierarchy, name="hierarchy")
+app.command()(schema)
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,81 +1,15 @@
-"""Taxonomies by name: the embedded WordNet, those a user imported, or any file that a loader reads."""
+"""Taxonomies by name, as options of commands."""
 
 from __future__ import annotations
 
-import os
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.publish.library import ICD, SUFFIX, WORDNET, check_name, find, folder, imported, read
 
-if TYPE_CHECKING:
-    from keepsense.taxonomy import Taxonomy
-
-WORDNET = "wordnet"
-ICD = "icd-10-cm"
-SUFFIX = ".taxonomy"
+__all__ = ["ICD", "SUFFIX", "WORDNET", "TaxonomyName", "check_name", "find", "folder", "imported", "read"]
 
 TaxonomyName = Annotated[
     str, typer.Option("--taxonomy", "-t", help="`wordnet`, the name of an imported taxonomy, or a taxonomy file.")
 ]
-
-
-def folder() -> Path:
-    """Where imported taxonomies are kept: `KEEPSENSE_HOME`, or the place the system has for programs' data."""
-    if home := os.environ.get("KEEPSENSE_HOME"):
-        return Path(home) / "taxonomies"
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or str(Path.home())
-    else:
-        base = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(base) / "keepsense" / "taxonomies"
-
-
-def imported() -> dict[str, Path]:
-    """Imported taxonomies by name."""
-    return {path.stem: path for path in sorted(folder().glob(f"*{SUFFIX}"))}
-
-
-def find(name: str) -> Taxonomy:
-    """The taxonomy of that name, or the one in that file."""
-    from keepsense.taxonomy import Taxonomy, wordnet
-
-    if name == WORDNET:
-        return wordnet()
-    if path := imported().get(name):
-        return Taxonomy.load(path)
-    if Path(name).exists():
-        return read(name)
-    known = [WORDNET, *imported()]
-    raise BadInput(
-        f"no taxonomy is called {name!r} and there is no such file; there are: {', '.join(known)}."
-        f"{did_you_mean(name, known)} `keepsense taxonomy import FILE` adds one."
-    )
-
-
-def read(source: str, format: str | None = None, join_roots: bool = False) -> Taxonomy:
-    """Read a taxonomy from a file or folder, or from an installed package: `icd-10-cm`, or `wn:` and a lexicon."""
-    options: dict[str, Any] = {"join_roots": True} if join_roots else {}
-    if source.casefold() == ICD and not Path(source).exists():
-        from keepsense.taxonomy.loaders.icd import icd10cm
-
-        return icd10cm(**options)
-    if source.startswith("wn:"):
-        from keepsense.taxonomy import load_wn
-
-        return load_wn(source.removeprefix("wn:"), **options)
-    from keepsense.taxonomy.loaders.detect import read_taxonomy
-
-    return read_taxonomy(source, format, **options)
-
-
-def check_name(name: str) -> str:
-    """The name under which a taxonomy may be imported: one plain word, and not that of the embedded one."""
-    if name == WORDNET:
-        raise BadInput(f"{WORDNET!r} is the embedded taxonomy; choose another name with --name")
-    if not name or name.startswith(".") or any(mark in name for mark in '/\\:*?"<>|\0'):
-        raise BadInput(f"{name!r} cannot be the name of a taxonomy; choose one without slashes and colons with --name")
-    return name

@@ -46,7 +46,7 @@ def as_data(done: Outcome) -> dict[str, Any]:
         {
             "file": str(done.file),
             **done.description,
-            "changes": [dict(zip(("column", "values", "released", "how"), row, strict=True)) for row in changes(done)],
+            "changes": [dict(zip(_CHANGE, row, strict=True)) for row in changes(done)],
             "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in done.findings],
             "seconds": {step: round(seconds, 4) for step, seconds in done.seconds.items()},
         }
@@ -54,8 +54,11 @@ def as_data(done: Outcome) -> dict[str, Any]:
     return data
 
 
-def changes(done: Outcome) -> list[tuple[str, int, int, str]]:
-    """What became of each quasi-identifier: values before and after, and the level released."""
+_CHANGE = ("column", "values", "released", "lost", "how")
+
+
+def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
+    """What became of each quasi-identifier: values before and after, the share lost, and the level released."""
     from keepsense.recoding import Cuts
 
     plan, rows = done.plan, []
@@ -73,7 +76,8 @@ def changes(done: Outcome) -> list[tuple[str, int, int, str]]:
         else:
             how = f"level {cut.level} of {height}"
         released = done.released_values[name]
-        rows.append((name, len(plan.own_counts.values_of(name)), released, how))
+        lost = done.description["columns"][name].get("lost")
+        rows.append((name, len(plan.own_counts.values_of(name)), released, lost, how))
     return rows
 
 
@@ -89,12 +93,13 @@ def render(console: Console, done: Outcome) -> None:
         console.print(f"  [green]✓[/] {sentence}", soft_wrap=True)
     if about["removed columns"]:
         number = about["removed columns"]
-        console.print(f"  [green]✓[/] {number} identifying column{'' if number == 1 else 's'} removed")
+        console.print(f"  [green]✓[/] {number} column{'' if number == 1 else 's'} removed")
     console.print()
-    console.print(table("What was changed", ("column", "values before", "after", "released"), changes(done)))
+    rows = [(*row[:3], _percent(row[3]), row[4]) for row in changes(done)]
+    console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))
     if about["utility"]:
-        rows = [(name, float(value), _meaning(name)) for name, value in about["utility"].items()]
-        console.print(table("What was lost", ("measure", "figure", "meaning"), rows))
+        measured = [(name, f"{value:,.4g}", _meaning(name)) for name, value in about["utility"].items()]
+        console.print(table("What was lost", ("measure", "figure", "meaning"), measured))
     console.print(_risk(about["risk"]))
     for finding in done.findings:
         console.print(f"[yellow]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
@@ -113,11 +118,12 @@ def _risk(risk: dict[str, dict[str, float]]) -> Any:
 
 
 def _percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.2%}"
+    return "" if share is None else f"{share:.1%}"
 
 
 _MEANINGS = {
-    "loss": "0 keeps every value, 1 none",
+    "certainty penalty": "share of certainty lost: 0 keeps every value, 1 hides all",
+    "loss": "share of other values a released one could be: 0 to 1",
     "precision": "1 keeps every level, 0 none",
     "average class size": "records that share their quasi-identifiers",
     "discernibility": "pairs of records that cannot be told apart; less is better",

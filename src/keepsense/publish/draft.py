@@ -38,10 +38,14 @@ _KINDS = {
     "set": "several items in one cell",
 }
 _WIDTH = 116
+_FEW = 5
 
 
-def draft(found: Inspection, *, source: Mapping[str, str] | None = None, k: int = 5, method: str = "optimal") -> str:
+def draft(found: Inspection, *, source: Mapping[str, str] | None = None, k: int = 5, method: str | None = None) -> str:
     """A project file as text, for a table that was inspected; `source` gives the keys of its section.
+
+    Unless a method is given, few quasi-identifiers are generalized to one level each, at least loss; with many of them
+    that hides too much, so the records are divided into classes at levels of their own.
 
     >>> from keepsense.publish.inspect import inspect
     >>> text = draft(inspect({"job": ["nurse", "clerk"] * 9}), source={"path": "people.csv"}, k=3)
@@ -53,7 +57,7 @@ def draft(found: Inspection, *, source: Mapping[str, str] | None = None, k: int 
         _header(found, where["path"]),
         _source(where),
         _promises(found, k),
-        _method(method),
+        _method(found, method),
         _release(where["path"]),
         _columns(found),
     ]
@@ -158,12 +162,19 @@ def _promises(found: Inspection, k: int) -> str:
     return "\n".join(lines)
 
 
-def _method(method: str) -> str:
+def _method(found: Inspection, method: str | None) -> str:
+    flat = sum(1 for c in found.columns if c.role == "quasi-identifier" and c.kind != "set")
+    name = method or ("optimal" if flat <= _FEW else "semantic mondrian")
+    why = {
+        "optimal": "one level a column, at least loss, proven",
+        "semantic mondrian": "many columns would lose too much at one level each, so every class gets its own",
+    }.get(name, "")
     return "\n".join(
         [
             "",
             "[method]",
-            f"name = {_text(method)}  # {_said(Method, 'name')}",
+            f"name = {_text(name)}  # {why or _said(Method, 'name')}",
+            _comment("`keepsense guide` tells which methods fit and why"),
             "# [method.parameters]  # " + _said(Method, "parameters"),
         ]
     )
@@ -209,8 +220,12 @@ def _column(column: Inspected) -> Iterable[str]:
         yield f"order = [{', '.join(map(_text, column.order))}]"
     if column.delimiter is not None:
         yield f"delimiter = {_text(column.delimiter)}"
-    if column.role == "quasi-identifier" and column.kind != "set":
-        yield 'hierarchy = "auto"'
+    if column.role == "quasi-identifier":
+        yield (
+            'hierarchy = "auto"'
+            if column.kind != "set"
+            else "# methods for single values leave sets out; release them by themselves with set microaggregation"
+        )
 
 
 # ---- spelling --------------------------------------------------------------------------------------------------------

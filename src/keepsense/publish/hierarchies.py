@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keepsense.counts import Value
-from keepsense.errors import BadInput
-from keepsense.hierarchies import (
-    Hierarchy,
-    candidates,
-    choose,
-    dates,
-    equal_frequency,
-    masked,
-    ordered,
-    read_arx,
-    read_json,
-    read_tree,
-    read_xml,
-)
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies.core import Hierarchy
 
 if TYPE_CHECKING:
-    from keepsense.publish.plan import Plan
+    from keepsense.publish.plan import Plan, Random
 
 MISSING = "(missing)"
-_READERS: dict[str, Callable[[Path], Hierarchy]] = {
-    ".csv": read_arx,
-    ".xml": read_xml,
-    ".json": read_json,
-    ".txt": read_tree,
-    ".tree": read_tree,
+# format by ending: the module and the name after read_ and write_
+_FORMATS = {
+    ".csv": ("arx", "arx"),
+    ".xml": ("aika_xml", "xml"),
+    ".json": ("json_io", "json"),
+    ".txt": ("tree_text", "tree"),
+    ".tree": ("tree_text", "tree"),
 }
+_KINDS = ("nominal", "numeric", "date", "masked", "ordered")
 
 
 def hierarchy_of(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
@@ -46,12 +38,18 @@ def hierarchy_of(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
     elif column.kind == "numeric":
         hierarchy = _numbers(name, present)
     elif column.kind == "date":
+        from keepsense.hierarchies.kinds import dates
+
         hierarchy = dates(present, name=name)
     elif column.kind == "masked":
+        from keepsense.hierarchies.kinds import masked
+
         hierarchy = masked(present, name=name)
     elif column.kind == "ordinal":
         if column.order is None:
             raise BadInput(f"column {name!r} is ordinal; list its values in `order`, lowest first")
+        from keepsense.hierarchies.kinds import ordered
+
         hierarchy = ordered(column.order, name=name)
     elif column.taxonomy is None or column.kind == "set":
         hierarchy = Hierarchy.of_rows([(value, "*") for value in present], name=name)
@@ -70,18 +68,108 @@ def read_hierarchy(path: Path, name: str) -> Hierarchy:
     ...
     keepsense.errors.BadInput: jobs.docx: no hierarchy format ends in .docx; there are: .csv, .json, .tree, .txt, .xml
     """
-    reader = _READERS.get(path.suffix.lower())
-    if reader is None:
-        known = ", ".join(sorted(_READERS))
-        raise BadInput(f"{path.name}: no hierarchy format ends in {path.suffix or 'nothing'}; there are: {known}")
-    from dataclasses import replace
+    module, form = _format(path)
+    read: Hierarchy = getattr(import_module(f"keepsense.hierarchies.{module}"), f"read_{form}")(path)
+    return replace(read, name=name)
 
-    return replace(reader(path), name=name)
+
+def write_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
+    """Write a hierarchy in the format its file's ending tells.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "jobs.csv"
+    ...     write_hierarchy(Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")]), file)
+    ...     read_hierarchy(file, "job").leaves
+    ('nurse', 'clerk')
+    """
+    module, form = _format(path)
+    if not path.parent.is_dir():
+        raise BadInput(f"{path.name}: the folder to write it into does not exist")
+    getattr(import_module(f"keepsense.hierarchies.{module}"), f"write_{form}")(hierarchy, path)
+
+
+def _format(path: Path) -> tuple[str, str]:
+    found = _FORMATS.get(path.suffix.lower())
+    if found is None:
+        known = ", ".join(sorted(_FORMATS))
+        raise BadInput(f"{path.name}: no hierarchy format ends in {path.suffix or 'nothing'}; there are: {known}")
+    return found
+
+
+def with_kind(hierarchy: Hierarchy, kind: str | None) -> Hierarchy:
+    """The hierarchy as one of another kind, for files that do not tell theirs.
+
+    >>> with_kind(Hierarchy.of_rows([("1", "*"), ("2", "*")]), "numeric").kind
+    'numeric'
+    """
+    if kind is None:
+        return hierarchy
+    if kind not in _KINDS:
+        raise BadInput(f"no hierarchy is of kind {kind!r}; there are: {', '.join(_KINDS)}.{did_you_mean(kind, _KINDS)}")
+    return replace(hierarchy, kind=kind)  # type: ignore[arg-type]
+
+
+def build_hierarchy(
+    source: str | Path,
+    column: str,
+    *,
+    kind: str | None = None,
+    taxonomy: str | None = "wordnet",
+    domain: str | None = None,
+    mapping: Path | None = None,
+    order: list[str] | None = None,
+    distance: str = "wu-palmer",
+    rng: Random = None,
+) -> Hierarchy:
+    """Build the hierarchy that a project with `hierarchy = "auto"` would use for a column of a table.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "people.csv").write_text("age\\n" + "\\n".join(map(str, range(20, 40))))
+    ...     build_hierarchy(Path(folder) / "people.csv", "age").kind
+    'numeric'
+    """
+    import numpy as np
+
+    from keepsense.engines import engine
+    from keepsense.engines.profile import profiles
+    from keepsense.publish.inspect import kind_of
+    from keepsense.publish.plan import Plan
+    from keepsense.publish.project import check_project
+
+    with engine() as running:
+        table = running.read(str(source))
+        table.require([column])
+        chosen = kind or ("ordinal" if order else kind_of(profiles(table, columns=[column])[0]))
+        about = {
+            "role": "quasi-identifier",
+            "kind": chosen,
+            "taxonomy": taxonomy if chosen == "nominal" else None,
+            "domain": domain,
+            "mapping": None if mapping is None else str(mapping.resolve()),
+            "order": order,
+            "distance": distance,
+        }
+        project = check_project(
+            {
+                "source": {"path": str(source)},
+                "columns": {column: {key: value for key, value in about.items() if value is not None}},
+                "privacy": [{"model": "k-anonymity", "k": 2}],
+                "unlisted": "drop",
+            },
+            Path(source).name,
+        )
+        plan = Plan(project, Path(), running, np.random.default_rng(rng))
+        counts = running.count(table, [column])
+        rows = dict(zip(counts.values_of(column), counts.marginal(column).tolist(), strict=True))
+        return hierarchy_of(plan, column, rows)
 
 
 def _words(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
     """The best of many candidates that the taxonomy gives, by their semantic loss."""
-    from keepsense.hierarchies.choice import by_gsl
+    from keepsense.hierarchies.choice import by_gsl, choose
+    from keepsense.hierarchies.construct import candidates
     from keepsense.semantics import distance
 
     taxonomy = plan.taxonomy(name)
@@ -103,6 +191,8 @@ def _words(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
 
 def _numbers(name: str, rows: Mapping[Value, int]) -> Hierarchy:
     """Intervals of about equally many rows; cells that are text keep their spelling as leaves."""
+    from keepsense.hierarchies.numeric import equal_frequency
+
     numbers: dict[Value, float] = {}
     for value in rows:
         try:

@@ -180,6 +180,15 @@ def _kind(profile: Profile, values: Sequence[Value]) -> tuple[Kind, list[str], s
     return ("set", [], delimiter, None) if delimiter else ("nominal", [], None, None)
 
 
+def kind_of(profile: Profile) -> Kind:
+    """What the values of a column are.
+
+    >>> kind_of(Profile("age", "VARCHAR", 2, 0, 2, 2, {"31": 1, "40": 1}))
+    'numeric'
+    """
+    return _kind(profile, list(profile.values))[0]
+
+
 def _items(values: Mapping[Value, int], delimiter: str | None) -> dict[Value, int]:
     """Items of sets and the rows that hold them, most frequent first."""
     found: dict[Value, int] = {}

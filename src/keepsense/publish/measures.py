@@ -12,12 +12,12 @@ from keepsense.privacy import risk
 from keepsense.publish.plan import Plan
 from keepsense.recoding import Cells, Cuts, Recoding
 
-_MEASURES: dict[str, Callable[[Counts, Any, Any], float]] = {
-    "loss": lambda counts, rule, trees: measures.loss(counts, rule, trees),
-    "precision": lambda counts, rule, trees: measures.precision(counts, rule, trees),
-    "average class size": lambda counts, rule, trees: measures.average_class_size(counts, rule),
-    "discernibility": lambda counts, rule, trees: measures.discernibility(counts, rule),
-    "non-uniform entropy": lambda counts, rule, trees: measures.non_uniform_entropy(counts, rule, trees),
+_MEASURES: dict[str, Callable[[Counts, Any, Any, Any], float]] = {
+    "loss": lambda counts, rule, trees, weights: measures.loss(counts, rule, trees, weights=weights),
+    "precision": lambda counts, rule, trees, weights: measures.precision(counts, rule, trees),
+    "average class size": lambda counts, rule, trees, weights: measures.average_class_size(counts, rule),
+    "discernibility": lambda counts, rule, trees, weights: measures.discernibility(counts, rule),
+    "non-uniform entropy": lambda counts, rule, trees, weights: measures.non_uniform_entropy(counts, rule, trees),
 }
 
 
@@ -27,20 +27,49 @@ def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     >>> measured_utility.__name__
     'measured_utility'
     """
-    from keepsense.publish.techniques import technique
-
     found: dict[str, float] = {}
-    if not technique(plan.project.method.name).truthful:
+    if not _generalizes(plan):
         return found
-    trees, counts = plan.hierarchies, plan.counts
+    trees, counts = plan.hierarchies, plan.own_counts
+    weights = {name: plan.column(name).weight for name in plan.quasi_identifiers}
     for rule in rules:
         if isinstance(rule, Cuts | Cells):
+            by_column = column_penalties(plan, rules)
+            if by_column:
+                whole = sum(weights[name] for name in by_column)
+                found["certainty penalty"] = sum(weights[n] * lost for n, lost in by_column.items()) / whole
             for name, measure in _MEASURES.items():
                 try:
-                    found[name] = float(measure(counts, rule, trees))
+                    found[name] = float(measure(counts, rule, trees, weights))
                 except KeepsenseError:
                     continue  # a measure that does not apply, such as levels of released ranges, is left out
     return found
+
+
+def column_penalties(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
+    """Share of each quasi-identifier's certainty that is gone: 0 where it is as it was, 1 where it is hidden.
+
+    >>> column_penalties.__name__
+    'column_penalties'
+    """
+    if not _generalizes(plan):
+        return {}
+    # numbers are measured by the widths they are released as, which no hierarchy need hold
+    trees = {name: tree for name, tree in plan.hierarchies.items() if plan.column(name).kind != "numeric"}
+    found: dict[str, float] = {}
+    for rule in rules:
+        if isinstance(rule, Cuts | Cells):
+            try:
+                found.update(measures.column_losses(plan.own_counts, rule, trees, "ncp"))
+            except KeepsenseError:
+                continue
+    return found
+
+
+def _generalizes(plan: Plan) -> bool:
+    from keepsense.publish.techniques import technique
+
+    return technique(plan.project.method.name).truthful
 
 
 def measured_risk(plan: Plan, after: Counts, population: Counts | None = None) -> dict[str, dict[str, Any]]:

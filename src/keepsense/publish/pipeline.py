@@ -25,6 +25,7 @@ from keepsense.progress import Listener, emit
 from keepsense.publish.checking import verified
 from keepsense.publish.ledger import Entry, add_entry, read_ledger, today, warnings_for
 from keepsense.publish.measures import measured_risk, measured_utility
+from keepsense.publish.perturbations import epsilon_of
 from keepsense.publish.plan import Plan, Random
 from keepsense.publish.project import Project, read_project
 from keepsense.publish.recoding_file import read_recodings, save_recodings
@@ -124,7 +125,7 @@ def run(
                     measured_risk(plan, after, None if everybody is None else plan.count_in(everybody)),
                 )
             _publish(part, target, rules, description)
-        spent = sum(float(rule.info.get("epsilon", 0.0)) for rule in rules)
+        spent = sum(map(epsilon_of, rules))
         if into is None:
             names = tuple(released.columns)
             promises = [m.promise() for m in plan.models]
@@ -144,7 +145,16 @@ def run(
 
 def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
     """What a publisher should know though nothing forbids going on."""
-    found = warnings_for(ledger, tuple(c for c in plan.table.columns if c not in plan.dropped))
+    found = warnings_for(ledger, plan.released)
+    for name in plan.left_out:
+        found.append(
+            Finding(
+                "W405",
+                name,
+                "sets cannot be generalized along with other columns, so this one is left out of the release; publish "
+                "it by itself with the method set microaggregation, or make it insensitive",
+            )
+        )
     people = plan.project.having("person")
     if people and not any(model.name == "(X,Y)-anonymity" for model in plan.models):
         found.append(

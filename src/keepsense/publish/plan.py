@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Model, model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
+from keepsense.publish.mechanisms import DIFFERENTIAL_PRIVACY, DifferentialPrivacy
 from keepsense.publish.project import Column, Project, Source
-from keepsense.taxonomy import Mapping as Mapped
-from keepsense.taxonomy import Taxonomy
+
+if TYPE_CHECKING:
+    from keepsense.taxonomy import Mapping as Mapped
+    from keepsense.taxonomy import Taxonomy
 
 Random = np.random.Generator | int | None
 
@@ -68,7 +71,7 @@ class Plan:
     @property
     def dropped(self) -> tuple[str, ...]:
         """Columns that are not released."""
-        gone = set(self.project.having("identifier", "person"))
+        gone = {*self.project.having("identifier", "person"), *self.left_out}
         if self.project.unlisted == "drop":
             gone |= {name for name in self.table.columns if name not in self.project.columns}
         return tuple(name for name in self.table.columns if name in gone)
@@ -76,19 +79,49 @@ class Plan:
     @cached_property
     def models(self) -> list[Model]:
         """What is promised."""
-        found = []
+        found: list[Model] = []
         for promise in self.project.privacy:
             options = dict(promise)
-            found.append(model(str(options.pop("model")), **options))
+            name = str(options.pop("model"))
+            if name == DIFFERENTIAL_PRIVACY:
+                if set(options) != {"epsilon"}:
+                    raise BadInput(f"{name} takes the parameter epsilon, and no other")
+                found.append(DifferentialPrivacy(**options))
+            else:
+                found.append(model(name, **options))
         return found
 
     @cached_property
     def quasi_identifiers(self) -> tuple[str, ...]:
         """Columns by which people could be recognized; at least one."""
-        found = self.project.quasi_identifiers
-        if not found:
+        chosen = self.project.quasi_identifiers
+        if not chosen:
             raise BadInput('no column has the role "quasi-identifier"; name those by which people could be recognized')
+        found = tuple(name for name in chosen if name not in self.left_out)
+        if self._for_sets:
+            if len(chosen) != 1 or self.column(chosen[0]).kind != "set":
+                raise BadInput('this method is for one quasi-identifier of kind = "set", and no other')
+        elif not found:
+            raise BadInput("all quasi-identifiers hold sets; choose a method for sets, such as set microaggregation")
         return found
+
+    @property
+    def _for_sets(self) -> bool:
+        from keepsense.publish.techniques import technique
+
+        return technique(self.project.method.name).sets
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Quasi-identifiers that hold sets, where the method is for single values: they are not released."""
+        if self._for_sets:
+            return ()
+        return tuple(n for n in self.project.quasi_identifiers if self.project.columns[n].kind == "set")
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """Columns of the release."""
+        return tuple(name for name in self.table.columns if name not in self.dropped)
 
     @property
     def missing(self) -> Literal["category", "wildcard"]:
@@ -151,19 +184,16 @@ class Plan:
             raise BadInput(f'column {name!r} has no taxonomy; give it one, for instance taxonomy = "wordnet"')
         key = f"{column.taxonomy}#{column.domain}"
         if key not in self._taxonomies:
-            if column.taxonomy == "wordnet":
-                from keepsense.taxonomy import wordnet
+            from keepsense.publish.library import find
 
-                whole = wordnet()
-            else:
-                from keepsense.taxonomy.loaders import read_taxonomy
-
-                whole = read_taxonomy(self.folder / column.taxonomy)
+            beside = self.folder / column.taxonomy
+            whole = find(str(beside) if beside.exists() else column.taxonomy)
             self._taxonomies[key] = whole if column.domain is None else whole.below(column.domain)
         return self._taxonomies[key]
 
     def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
         """Concepts of a column's values: from its mapping file first, then found."""
+        from keepsense.taxonomy import Mapping as Mapped
         from keepsense.taxonomy import map_values
 
         column, taxonomy = self.column(name), self.taxonomy(name)

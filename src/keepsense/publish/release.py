@@ -13,7 +13,7 @@ from keepsense.engines.files import whole_file
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Verification
 from keepsense.publish.plan import Plan
-from keepsense.recoding import SUPPRESSED, Cuts, Recoding
+from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 
 DESCRIPTION = "release.json"
 PRIVATE = "private"
@@ -32,7 +32,10 @@ def describe_release(
     >>> describe_release.__name__
     'describe_release'
     """
+    from keepsense.publish.measures import column_penalties
+
     project = plan.project
+    lost = column_penalties(plan, recodings)
     secret = {"seed", "rng"}
     return {
         "keepsense": __version__,
@@ -43,7 +46,7 @@ def describe_release(
             "parameters": {k: v for k, v in project.method.parameters.items() if k not in secret},
         },
         "columns": {
-            name: {"role": column.role, "kind": column.kind}
+            name: {"role": column.role, "kind": column.kind, **({"lost": lost[name]} if name in lost else {})}
             for name, column in project.columns.items()
             if name not in plan.dropped
         },
@@ -54,9 +57,20 @@ def describe_release(
         "suppressed records": verification.suppressed,
         "verified": verification.ok,
         "hierarchies": _released_hierarchies(plan, recodings, after),
+        **_matrices(recodings),
         "utility": dict(utility),
         "risk": dict(risk),
     }
+
+
+def _matrices(recodings: list[Recoding]) -> dict[str, Any]:
+    """Transition matrices that are meant to be published, so that readers can undo their effect on counts."""
+    found = {
+        rule.name: {"values": list(rule.outputs), "chances": rule.probabilities.round(9).tolist()}
+        for rule in recodings
+        if isinstance(rule, Draws) and rule.info.get("publish")
+    }
+    return {"transition matrices": found} if found else {}
 
 
 def _released_hierarchies(plan: Plan, recodings: list[Recoding], after: Counts) -> dict[str, list[list[Value]]]:

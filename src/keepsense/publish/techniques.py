@@ -29,6 +29,8 @@ class Technique:
     summary: str
     truthful: bool
     run: Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]
+    sets: bool = False
+    """Whether it is for one set-valued column rather than for columns of single values."""
     kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing
     """Promises about the mechanism that the recodings keep, which no file can show; checked, not believed."""
 
@@ -41,6 +43,7 @@ def register(
     summary: str,
     *,
     truthful: bool,
+    sets: bool = False,
     kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing,
 ) -> Callable[[Any], Any]:
     """Make a method known under a name: a decorator for functions that turn a plan into recodings.
@@ -50,7 +53,7 @@ def register(
     """
 
     def keep(function: Any) -> Any:
-        _FOUND[name] = Technique(name, summary, truthful, function, kept)
+        _FOUND[name] = Technique(name, summary, truthful, function, sets, kept)
         return function
 
     return keep
@@ -62,6 +65,8 @@ def techniques() -> dict[str, Technique]:
     >>> "optimal" in techniques()
     True
     """
+    import keepsense.publish.perturbations  # noqa: F401  (registers its methods)
+
     return dict(_FOUND)
 
 
@@ -73,7 +78,7 @@ def technique(name: str) -> Technique:
     ...
     keepsense.errors.BadInput: no method is called 'optimol'. Did you mean optimal?
     """
-    found = _FOUND.get(name)
+    found = _FOUND.get(name) or techniques().get(name)
     if found is None:
         raise BadInput(f"no method is called {name!r}.{did_you_mean(name, _FOUND)}")
     return found
@@ -100,11 +105,14 @@ def _generalize(module: str, function: str) -> Callable[[Plan, Mapping[str, Any]
             "models": plan.models,
             "suppression": plan.project.release.suppression,
             "listener": listener,
+            "rng": plan.rng,
             "numbers": [n for n in plan.quasi_identifiers if plan.column(n).kind == "numeric"],
         }
+        takes = inspect.signature(method).parameters
+        if "distances" in takes:
+            fixed["distances"] = _distances(plan)
         if targets:
             fixed["target"] = targets[0]
-        takes = inspect.signature(method).parameters
         if "target" in takes and takes["target"].default is inspect.Parameter.empty and not targets:
             raise BadInput('this method needs a column with the role "target"')
         overridden = {k: v for k, v in fixed.items() if k not in parameters}
@@ -117,7 +125,9 @@ for _name, _module, _function, _summary in (
     ("optimal", "optimal", "optimal", "one level a column, the node of least loss, proven"),
     ("incognito", "incognito", "incognito", "one level a column, all safe nodes, built from subsets of columns"),
     ("samarati", "samarati", "samarati", "one level a column, the lowest safe height by binary search"),
+    ("anytime", "anytime", "anytime", "one level a column, as good as found within a time limit, for many columns"),
     ("datafly", "datafly", "datafly", "one level a column, raised step by step where values are most diverse"),
+    ("semantic datafly", "semantic_datafly", "semantic_datafly", "Datafly, raised where least meaning is lost"),
     ("mu-argus", "mu_argus", "mu_argus", "generalize and suppress by rare combinations of a few columns"),
     ("bottom-up", "bottom_up", "bottom_up", "merge branches from the leaves, for classification"),
     ("top-down", "top_down", "top_down", "specialize branches from the top, for classification"),
@@ -130,51 +140,12 @@ for _name, _module, _function, _summary in (
     register(_name, _summary, truthful=True)(_generalize(_module, _function))
 
 
-def _attributes(plan: Plan) -> tuple[Any, list[Any]]:
-    """Counts of the columns to perturb, and what each of them means."""
+def _distances(plan: Plan) -> dict[str, Any]:
+    """Semantic distances of the columns whose hierarchies know what all their values mean."""
     from keepsense.semantics import distance
-    from keepsense.semantics.attribute import Nominal, Ordered
 
-    counts = plan.count(plan.quasi_identifiers)
-    found: list[Any] = []
-    for name in plan.quasi_identifiers:
-        column = plan.column(name)
-        if column.kind in ("numeric", "ordinal"):
-            found.append(Ordered.of(counts, name))
-            continue
-        rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
-        mapping = plan.mapping(name, rows)
-        if mapping.unmapped:
-            raise BadInput(
-                f"column {name!r} has {len(mapping.unmapped)} value(s) in no taxonomy; map them in a mapping file first"
-            )
-        judge = distance(column.distance, plan.taxonomy(name))
-        found.append(Nominal.of(counts, name, judge, concepts=mapping.concepts))
-    return counts, found
-
-
-@register("rank swapping", "swap values between records whose values mean nearly the same", truthful=False)
-def _swap(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.perturb.swap import swap_by_clusters
-
-    counts, attributes = _attributes(plan)
-    cells = call(swap_by_clusters, parameters, counts, attributes, rng=plan.rng, listener=listener)
-    return [cells.bound(counts)]
-
-
-@register("strict rank swapping", "permute values inside groups of k: bounds re-identification by 1/k", truthful=False)
-def _swap_strictly(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.perturb.strict import swap_in_groups
-
-    counts, attributes = _attributes(plan)
-    cells = call(swap_in_groups, parameters, counts, attributes, rng=plan.rng, listener=listener)
-    return [cells.bound(counts)]
-
-
-@register("noise", "replace values by others at a random semantic distance", truthful=False)
-def _noise(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.perturb.noise import add_noise
-
-    counts, attributes = _attributes(plan)
-    cells = call(add_noise, parameters, counts, attributes, rng=plan.rng, listener=listener)
-    return [cells.bound(counts)]
+    found = {}
+    for name, tree in plan.hierarchies.items():
+        if plan.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).all():
+            found[name] = distance(plan.column(name).distance, plan.taxonomy(name))
+    return found

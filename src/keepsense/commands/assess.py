@@ -1,0 +1,162 @@
+"""`keepsense assess`: what any anonymized table is worth and what risk it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.errors import BadInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from keepsense.privacy import Risk
+    from keepsense.publish import Assessment
+
+
+def assess_release(
+    original: Annotated[Path, typer.Argument(help="Original table.")],
+    released: Annotated[Path, typer.Argument(help="Anonymized table, made by any tool.")],
+    quasi: Annotated[
+        list[str] | None,
+        typer.Option("--quasi", help="Column by which people could be recognized; give it for each, or a,b,c."),
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option("--sensitive", help="Column that others should not learn; for each, or a,b,c.")
+    ] = None,
+    project: Annotated[
+        Path | None, typer.Option("--project", "-p", help="Take the columns' roles from this project file.")
+    ] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Delimiter of the original, if it is a CSV file.")] = None,
+    released_delimiter: Annotated[
+        str | None, typer.Option(help="Delimiter of the release, if it is a CSV file.")
+    ] = None,
+    suppressed: Annotated[str, typer.Option(help="What stands in a suppressed cell.")] = "*",
+    threshold: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Risk above which a record counts as at risk.")
+    ] = 0.2,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare an original with its anonymized version: classes, risk, k, l and t reached, change of each column."""
+    from keepsense.commands._reading import reading
+    from keepsense.publish.assess import assess
+
+    columns, secret = _roles(quasi, sensitive, project)
+    found = assess(
+        str(original),
+        str(released),
+        columns,
+        sensitive=secret,
+        original_reading=reading(delimiter=delimiter),
+        released_reading=reading(delimiter=released_delimiter),
+        threshold=threshold,
+        suppressed=suppressed,
+    )
+    show(as_data(found), lambda console: render(console, found, released), as_json=as_json, quiet=quiet)
+
+
+def _roles(quasi: list[str] | None, sensitive: list[str] | None, project: Path | None) -> tuple[list[str], list[str]]:
+    def parted(names: list[str] | None) -> list[str]:
+        return [part.strip() for name in names or [] for part in name.split(",") if part.strip()]
+
+    columns, secret = parted(quasi), parted(sensitive)
+    if project is not None:
+        from keepsense.publish import read_project
+
+        said = read_project(project)
+        # methods for single values leave sets out of the release
+        single = [name for name in said.quasi_identifiers if said.columns[name].kind != "set"]
+        columns = columns or single or list(said.quasi_identifiers)
+        secret = secret or list(said.having("sensitive"))
+    if not columns:
+        raise BadInput("name the quasi-identifiers with --quasi, or a project file that does with --project")
+    return columns, secret
+
+
+def as_data(found: Assessment) -> dict[str, Any]:
+    """An assessment for scripts."""
+    data = {
+        key: value
+        for key, value in vars(found).items()
+        if key not in ("risk_before", "risk_after", "columns", "sensitive", "associations", "sizes")
+    }
+    return {
+        **{key: list(value) if isinstance(value, tuple) else value for key, value in data.items()},
+        "sizes": {str(size): number for size, number in found.sizes.items()},
+        "risk": {
+            "before": asdict(found.risk_before),
+            "after": None if found.risk_after is None else asdict(found.risk_after),
+        },
+        "columns": [asdict(column) for column in found.columns],
+        "sensitive": [asdict(column) for column in found.sensitive],
+        "associations": [asdict(pair) for pair in found.associations],
+        "association_error": found.association_error,
+    }
+
+
+def render(console: Console, found: Assessment, released: Path) -> None:
+    """An assessment for people."""
+    console.print(
+        f"\n[bold]{released}[/]: {found.rows_after:,} records in {found.classes_after:,} classes "
+        f"(before {found.classes_before:,}), {found.suppressed:,} suppressed or dropped",
+        soft_wrap=True,
+    )
+    console.print(f"[bold]k = {found.k:,}[/]: every combination of quasi-identifiers fits at least so many records")
+    for column in found.sensitive:
+        console.print(
+            f"[bold]{column.column}[/]: at least {column.distinct} different values a class (l by entropy "
+            f"{column.entropy:.2f}), at most {column.t:.2f} away from the whole (t)",
+            soft_wrap=True,
+        )
+    console.print()
+    console.print(_risk(found.risk_before, found.risk_after))
+    rows = [
+        (
+            c.column,
+            c.values_before,
+            c.values_after,
+            _percent(c.information),
+            c.distance,
+            "" if c.shift is None else f"{c.shift:.3f}",
+            *([_percent(c.changed)] if found.aligned else []),
+        )
+        for c in found.columns
+    ]
+    names = ("column", "values before", "after", "information left", "distance", "shift")
+    console.print(table("Columns", (*names, *(["cells changed"] if found.aligned else [])), rows))
+    if found.associations:
+        worst = sorted(found.associations, key=lambda a: -abs(a.before - a.after))[:5]
+        pairs = [(f"{a.first} and {a.second}", a.before, a.after) for a in worst]
+        title = f"Associations that changed most ({found.association_error:.3f} on average)"
+        console.print(table(title, ("columns", "before", "after"), pairs))
+    for text in (
+        f"left out of the release: {', '.join(found.removed)}" if found.removed else "",
+        f"only in the release: {', '.join(found.added)}" if found.added else "",
+        *found.notes,
+    ):
+        if text:
+            console.print(text, soft_wrap=True, markup=False)
+
+
+def _risk(before: Risk, after: Risk | None) -> Any:
+    what = (
+        ("prosecutor, highest", "prosecutor_maximum"),
+        ("prosecutor, average", "prosecutor_average"),
+        (f"records at risk above {before.threshold:g}", "prosecutor_at_risk"),
+        ("marketer", "marketer"),
+        ("unique records", "sample_uniques"),
+    )
+    rows = [
+        (name, _percent(getattr(before, key)), _percent(None if after is None else getattr(after, key)))
+        for name, key in what
+    ]
+    return table("Risk of being recognized", ("attack", "before", "after"), rows)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.1%}"

@@ -1,0 +1,314 @@
+"""`keepsense hierarchy`: build, score, explain, choose, edit, convert and improve hierarchies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from keepsense.commands import _library
+from keepsense.commands._library import TaxonomyName
+from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._progress import progress
+from keepsense.errors import BadInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from keepsense.hierarchies import Hierarchy
+    from keepsense.semantics import Distance
+
+hierarchy = typer.Typer(
+    help="Build, score, explain, choose, edit, convert and improve hierarchies.", no_args_is_help=True
+)
+File = Annotated[Path, typer.Argument(help="Hierarchy: .csv (one row a value), .xml, .json, .tree or .txt.")]
+Files = Annotated[list[Path], typer.Argument(help="Hierarchies of one column.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending gives the format.")]
+DistanceName = Annotated[str, typer.Option("--distance", "-d", help="Semantic distance to score with.")]
+KindName = Annotated[
+    str | None, typer.Option("--kind", help="nominal, numeric, ordered, date or masked, where the file does not say.")
+]
+
+
+@hierarchy.command("build")
+def build(
+    file: Annotated[Path, typer.Argument(help="Table that holds the column.")],
+    column: Annotated[str, typer.Argument(help="Column to build a hierarchy for.")],
+    output: Output,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help="nominal, numeric, date, masked or ordinal; guessed by default.")
+    ] = None,
+    taxonomy: TaxonomyName = _library.WORDNET,
+    domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
+    use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,
+    order: Annotated[
+        str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")
+    ] = None,
+    distance: DistanceName = "wu-palmer",
+    seed: Annotated[int | None, typer.Option(min=0, help="Make random candidates repeatable.")] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Build a hierarchy for a column of a table: from a taxonomy for words, else from intervals, spans or masks."""
+    from keepsense.publish.hierarchies import build_hierarchy
+
+    with progress(quiet=quiet or as_json, what="building"):
+        made = build_hierarchy(
+            file,
+            column,
+            kind=kind,
+            taxonomy=taxonomy,
+            domain=domain,
+            mapping=use,
+            order=None if order is None else [part.strip() for part in order.split(",")],
+            distance=distance,
+            rng=seed,
+        )
+    _write(made, output)
+    _show_written(made, output, as_json=as_json, quiet=quiet)
+
+
+@hierarchy.command("score")
+def score_files(
+    files: Files,
+    taxonomy: TaxonomyName = _library.WORDNET,
+    distance: DistanceName = "wu-palmer",
+    kind: KindName = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Score hierarchies by the semantic loss of generalizing along them (GSL): 0 loses nothing, 1 everything."""
+    from keepsense.hierarchies import score
+
+    found = []
+    for path in files:
+        tree, judge = _judged(path, taxonomy, distance, kind)
+        result = score(tree, judge, unknown="list")
+        found.append({"file": str(path), **_scored(result, tree)})
+    rows = [
+        (e["file"], e["score"], e["grade"], " ".join(f"{x:.3f}" for x in e["levels"]), e["left_out"] or "")
+        for e in found
+    ]
+    show(
+        {"distance": distance, "hierarchies": found},
+        lambda console: console.print(
+            table(f"GSL by {distance}", ("hierarchy", "score", "grade", "level by level", "values not known"), rows)
+        ),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@hierarchy.command("explain")
+def explain_file(
+    file: File,
+    taxonomy: TaxonomyName = _library.WORDNET,
+    distance: DistanceName = "wu-palmer",
+    kind: KindName = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say where a hierarchy loses meaning, what is wrong with it and how to mend it."""
+    from keepsense.hierarchies import explain
+
+    tree, judge = _judged(file, taxonomy, distance, kind)
+    found = explain(tree, judge, unknown="list")
+    problems = [
+        {
+            "problem": problem.message,
+            "fixes": [{"fix": fix.text, "score": float(fix.total)} for fix in problem.fixes],
+        }
+        for problem in found.problems
+    ]
+    show(
+        {"file": str(file), **_scored(found.gsl, tree), "problems": problems},
+        lambda console: console.print(str(found), markup=False, highlight=False, soft_wrap=True),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@hierarchy.command("choose")
+def choose_file(
+    files: Files,
+    taxonomy: TaxonomyName = _library.WORDNET,
+    distance: DistanceName = "wu-palmer",
+    kind: KindName = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Choose among hierarchies of one column: the one that loses least meaning, before anything is anonymized."""
+    from keepsense.hierarchies import choose
+    from keepsense.hierarchies.choice import by_gsl
+
+    read = [_judged(path, taxonomy, distance, kind) for path in files]
+    judge = next((own for _, own in read if own is not None), None)
+    found = choose({"column": [tree for tree, _ in read]}, by_gsl(judge, unknown="list"))
+    ranked = sorted(zip(found.scores["column"].tolist(), map(str, files), strict=True))
+    rows = [(path, total, "chosen" if i == 0 else "") for i, (total, path) in enumerate(ranked)]
+    show(
+        {"chosen": ranked[0][1], "ranking": [{"file": path, "score": total} for total, path in ranked]},
+        lambda console: console.print(table("Best first", ("hierarchy", "GSL", ""), rows)),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+@hierarchy.command("edit")
+def edit_file(
+    file: File,
+    operation: Annotated[
+        str,
+        typer.Argument(
+            help="move, merge, split, rename, insert_level, drop_level, add_leaf or remove_leaf, as in the library."
+        ),
+    ],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="What the operation takes: level=1 label=medic to='health worker'.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; the hierarchy itself by default.")
+    ] = None,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make one change to a hierarchy and write it back, or to another file."""
+    from keepsense.hierarchies.edit import edit
+
+    tree = _read(file)
+    made = edit(tree, operation, **_arguments(arguments or [])).after
+    target = output or file
+    _write(made, target)
+    _show_written(made, target, as_json=as_json, quiet=quiet)
+
+
+@hierarchy.command("convert")
+def convert(
+    file: File,
+    output: Annotated[Path, typer.Argument(help="File to write; its ending gives the format.")],
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a hierarchy in another format: .csv as ARX reads it, .xml, .json, or a .tree to look at."""
+    made = _read(file)
+    _write(made, output)
+    _show_written(made, output, as_json=as_json, quiet=quiet)
+
+
+@hierarchy.command("improve")
+def improve_file(
+    file: File,
+    output: Output,
+    taxonomy: TaxonomyName = _library.WORDNET,
+    distance: DistanceName = "wu-palmer",
+    at_most: Annotated[int, typer.Option(min=0, help="Most changes to make.")] = 100,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Mend a hierarchy step by step while it loses less meaning for it."""
+    from keepsense.hierarchies import improve
+
+    tree, judge = _judged(file, taxonomy, distance, None)
+    if judge is None:
+        raise BadInput(f"{file.name}: only hierarchies of words can be improved by meaning")
+    with progress(quiet=quiet or as_json, what="improving") as listener:
+        found = improve(tree, judge, unknown="list", at_most=at_most, listener=listener)
+    _write(found.hierarchy, output, judge)
+
+    def render(console: Console) -> None:
+        for fix in found.fixes:
+            console.print(f"  {fix.text} (GSL {fix.total:.4f})", markup=False, soft_wrap=True)
+        console.print(f"{output}: GSL {found.before:.4f} before, {found.after:.4f} after; changes: {len(found.fixes)}")
+
+    fixes = [{"fix": fix.text, "score": float(fix.total)} for fix in found.fixes]
+    result = {"file": str(output), "before": float(found.before), "after": float(found.after), "fixes": fixes}
+    show(result, render, as_json=as_json, quiet=quiet)
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path, kind: str | None = None) -> Hierarchy:
+    from keepsense.publish.hierarchies import read_hierarchy, with_kind
+
+    return with_kind(read_hierarchy(path, path.stem), kind)
+
+
+def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple[Hierarchy, Distance | None]:
+    """A hierarchy with the concepts of its words, and the distance to judge it with; none for other kinds."""
+    tree = _read(path, kind)
+    if tree.kind != "nominal":
+        return tree, None
+    from keepsense.hierarchies import read_json, with_concepts
+    from keepsense.semantics import distance as make
+
+    chosen = _library.find(taxonomy)
+    judge = make(distance, chosen)
+    if path.suffix.lower() == ".json":
+        known = read_json(path, taxonomy=chosen).named(path.stem)
+        if known.concepts is not None:
+            return known, judge
+    return with_concepts(tree, chosen, unknown="list"), judge
+
+
+def _write(tree: Hierarchy, path: Path, judge: Distance | None = None) -> None:
+    from keepsense.publish.hierarchies import write_hierarchy
+
+    if judge is not None and path.suffix.lower() == ".json" and path.parent.is_dir():
+        from keepsense.hierarchies import write_json
+
+        write_json(tree, path, taxonomy=judge.taxonomy)  # with what its labels mean, so that it need not be guessed
+    else:
+        write_hierarchy(tree, path)
+
+
+def _scored(result: Any, tree: Hierarchy) -> dict[str, Any]:
+    return {
+        "values": len(tree.leaves),
+        "height": tree.height,
+        "score": float(result.total),
+        "grade": str(result.grade),
+        "levels": [float(x) for x in result.levels],
+        "left_out": int(result.left_out),
+    }
+
+
+def _show_written(tree: Hierarchy, path: Path, *, as_json: bool, quiet: bool) -> None:
+    sizes = [len(labels) for labels in tree.labels]
+    show(
+        {"file": str(path), "kind": str(tree.kind), "values": sizes[0], "height": tree.height, "levels": sizes},
+        lambda console: console.print(
+            f"{path}: {sizes[0]:,} values, {tree.height} levels above them ({', '.join(f'{n:,}' for n in sizes[1:])})",
+            soft_wrap=True,
+        ),
+        as_json=as_json,
+        quiet=quiet,
+    )
+
+
+def _arguments(given: list[str]) -> dict[str, Any]:
+    """`key=value` pairs; whole numbers, and lists parted by commas where the operation takes several."""
+    found: dict[str, Any] = {}
+    for pair in given:
+        key, sign, value = pair.partition("=")
+        if not sign or not key:
+            raise BadInput(f"{pair!r} is not key=value, such as level=1")
+        if key in ("labels", "values"):
+            found[key] = [part.strip() for part in value.split(",")]
+        elif key == "groups":
+            found[key] = _groups(value)
+        else:
+            found[key] = int(value) if value.lstrip("-").isdigit() and key in ("level", "above") else value
+    return found
+
+
+def _groups(value: str) -> dict[str, list[str]]:
+    """`medic:nurse,surgeon;office:clerk` as named groups."""
+    named = {}
+    for part in value.split(";"):
+        name, sign, members = part.partition(":")
+        if not sign:
+            raise BadInput(f"{part!r} is not name:member,member; several groups are parted by ';'")
+        named[name.strip()] = [member.strip() for member in members.split(",")]
+    return named

@@ -1,0 +1,229 @@
+"""What an anonymized table is worth and what risk it leaves, whoever made it: original and release side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.engines import Reading, engine
+from keepsense.errors import BadInput, KeepsenseError, did_you_mean
+from keepsense.privacy import Risk, risk
+from keepsense.publish.figures import Change, association, change, closeness, entropy, least_diversity
+from keepsense.recoding import SUPPRESSED
+
+MOST_PAIRS = 45
+"""Most pairs of columns whose association is compared."""
+
+MOST_VALUES = 500
+"""Most distinct values of a column whose association with others is looked at."""
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """What classes tell about one sensitive column: fewest different values, l by entropy, and greatest distance t.
+
+    >>> Sensitive("disease", 2, 1.8, 0.4).distinct
+    2
+    """
+
+    column: str
+    distinct: int
+    entropy: float
+    t: float
+
+
+@dataclass(frozen=True)
+class Association:
+    """How strongly two columns hang together before and after (Cramér's V, corrected for bias).
+
+    >>> Association("job", "sex", 0.5, 0.25).before
+    0.5
+    """
+
+    first: str
+    second: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Original and release compared.
+
+    >>> before = {"job": ["nurse", "surgeon", "clerk", "clerk"]}
+    >>> after = {"job": ["medic", "medic", "clerk", "clerk"]}
+    >>> found = assess(before, after, ["job"])
+    >>> found.k, found.risk_before.prosecutor_maximum, found.risk_after.prosecutor_maximum
+    (2, 1.0, 0.5)
+    """
+
+    rows_before: int
+    rows_after: int
+    suppressed: int
+    classes_before: int
+    classes_after: int
+    k: int
+    risk_before: Risk
+    risk_after: Risk | None
+    sizes: Mapping[int, int]
+    columns: tuple[Change, ...]
+    sensitive: tuple[Sensitive, ...] = ()
+    associations: tuple[Association, ...] = ()
+    aligned: bool = False
+    removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def association_error(self) -> float | None:
+        """Mean absolute change of the association of columns, or None where none was measured."""
+        if not self.associations:
+            return None
+        return float(np.mean([abs(a.before - a.after) for a in self.associations]))
+
+
+def assess(
+    original: Any,
+    released: Any,
+    quasi_identifiers: Sequence[str],
+    *,
+    sensitive: Sequence[str] = (),
+    original_reading: Reading | None = None,
+    released_reading: Reading | None = None,
+    threshold: float = 0.2,
+    suppressed: str = SUPPRESSED,
+    associations: bool = True,
+) -> Assessment:
+    """Compare a release with its original: class sizes, risk, k, l and t reached, what became of every column.
+
+    Tables are files or frames; the release may come from any tool. Rows are not matched one by one: columns are
+    compared by how often each value occurs. Only where both have as many rows, and a column that no one changed shows
+    that they are in the same order, the share of changed cells is counted as well.
+
+    >>> table = {"job": ["nurse", "nurse", "clerk"], "disease": ["flu", "cold", "flu"]}
+    >>> found = assess(table, table, ["job"], sensitive=["disease"])
+    >>> found.k, found.sensitive[0].distinct, found.columns[0].distance
+    (1, 1, 0.0)
+    """
+    if not quasi_identifiers:
+        raise BadInput("name the quasi-identifiers: the columns by which people could be recognized")
+    with engine() as running:
+        before = running.read(original, original_reading)
+        after = running.read(released, released_reading)
+        _require(before.columns, [*quasi_identifiers, *sensitive], "original")
+        _require(after.columns, [*quasi_identifiers, *sensitive], "release")
+        names = [name for name in before.columns if name in after.columns]
+        counts = running.count(before, quasi_identifiers)
+        now = running.count(after, quasi_identifiers, histograms=sensitive)
+        marginals = {name: (_marginal(running, before, name), _marginal(running, after, name)) for name in names}
+        aligned = _aligned(running, before, after, names, marginals)
+        changed = _changed_cells(running, before, after, names) if aligned else {}
+        gone = _hidden(now, suppressed)
+        pairs = _associations(running, before, after, names, marginals) if associations else ()
+    notes = []
+    try:
+        left: Risk | None = risk(now, threshold=threshold, suppressed=suppressed)
+    except KeepsenseError:
+        left = None
+        notes.append("no released record has any value of a quasi-identifier, so there is no risk to measure")
+    kept = now.weights[~gone]
+    sizes, number = np.unique(kept, return_counts=True)
+    return Assessment(
+        rows_before=counts.total,
+        rows_after=now.total,
+        suppressed=int(now.weights[gone].sum()) + max(0, counts.total - now.total),
+        classes_before=len(counts),
+        classes_after=int((~gone).sum()),
+        k=int(kept.min()) if len(kept) else 0,
+        risk_before=risk(counts, threshold=threshold),
+        risk_after=left,
+        sizes=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
+        columns=tuple(change(name, *marginals[name], suppressed, changed.get(name)) for name in names),
+        sensitive=tuple(_sensitive(now, gone, name, marginals[name][0]) for name in sensitive),
+        associations=pairs,
+        aligned=aligned,
+        removed=tuple(name for name in before.columns if name not in after.columns),
+        added=tuple(name for name in after.columns if name not in before.columns),
+        notes=tuple(notes),
+    )
+
+
+def _require(there: Sequence[str], wanted: Sequence[str], which: str) -> None:
+    for name in wanted:
+        if name not in there:
+            raise BadInput(f"the {which} has no column {name!r}; it has {', '.join(there)}.{did_you_mean(name, there)}")
+
+
+def _marginal(running: Any, table: Any, name: str) -> dict[Value, int]:
+    counts = running.count(table, [name])
+    return dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
+
+
+def _hidden(counts: Counts, marker: str) -> Any:
+    from keepsense.privacy.risk import suppressed_tuples
+
+    return suppressed_tuples(counts, marker)
+
+
+def _sensitive(now: Counts, gone: Any, name: str, before: Mapping[Value, int]) -> Sensitive:
+    """l and t of the classes that are not suppressed; t compares with the original column, by equal distances."""
+    found = now.histograms[name]
+    table = found.table()[~gone]
+    reference = np.array([before.get(value, 0) for value in found.values], dtype=np.float64)
+    outside = sum(rows for value, rows in before.items() if value not in set(found.values))
+    return Sensitive(
+        name,
+        int((table > 0).sum(axis=1).min(initial=len(found.values))),
+        least_diversity(table),
+        closeness(table, reference, outside),
+    )
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _aligned(
+    running: Any, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
+) -> bool:
+    """Whether the rows are in the same order: some column of many values reads the same in both, row by row."""
+    if before.rows != after.rows:
+        return False
+    telling = [n for n in names if len(marginals[n][0]) > 1 and _texts(marginals[n][0]) == _texts(marginals[n][1])]
+    if not telling:
+        return False
+    # the column that is least likely to agree by chance
+    best = max(telling, key=lambda name: entropy(marginals[name][0].values()))
+    return _changed_cells(running, before, after, [best])[best] == 0
+
+
+def _texts(marginal: Mapping[Value, int]) -> dict[str | None, int]:
+    return {None if value is None else str(value): rows for value, rows in marginal.items()}
+
+
+def _changed_cells(running: Any, before: Any, after: Any, names: Sequence[str]) -> dict[str, float]:
+    from keepsense.engines.duckdb import ROW, quoted
+
+    differ = ", ".join(
+        f"avg(CAST(CAST(a.{quoted(n)} AS VARCHAR) IS DISTINCT FROM CAST(b.{quoted(n)} AS VARCHAR) AS INT))"
+        for n in names
+    )
+    sql = f"SELECT {differ} FROM {before.name} a JOIN {after.name} b ON a.{ROW} = b.{ROW}"
+    found = running.connection.sql(sql).fetchall()[0]
+    return {name: float(share or 0.0) for name, share in zip(names, found, strict=True)}
+
+
+def _associations(
+    running: Any, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
+) -> tuple[Association, ...]:
+    """Associations of the columns with few enough values for a table of pairs to mean something."""
+    small = [n for n in names if 1 < len(marginals[n][0]) <= MOST_VALUES and len(marginals[n][1]) <= MOST_VALUES]
+    found = []
+    for first, second in list(combinations(small, 2))[:MOST_PAIRS]:
+        was, now = (association(running.count(table, [first, second])) for table in (before, after))
+        found.append(Association(first, second, was, now))
+    return tuple(found)
