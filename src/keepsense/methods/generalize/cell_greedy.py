@@ -2,8 +2,8 @@
 
 The growing is that of greedy k-member clustering (Byun et al. 2007), on distinct tuples with weights, and with a loss
 that any additive measure may give. The original starts each class with the record farthest from the last one; here it
-is the nearest, which lost less on the one table it was tried on (Adult, k = 5: 0.0635 against 0.0671 before any round of
-improvement).
+is the nearest, which lost less on the one table it was tried on (Adult, k = 5: 0.0635 against 0.0671 before any
+round of improvement).
 """
 
 from __future__ import annotations
