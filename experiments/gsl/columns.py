@@ -6,7 +6,8 @@ them, as many as the paper has, over the labels of each variable by a power law 
 expected once. Labels for "not applicable" (code 0) are left out.
 
 Labels that are no dictionary words are mapped by the tables in `mappings`, written for this purpose; all others are
-looked up in WordNet by name, first sense.
+looked up in WordNet by name, first sense. The insurance values are all dictionary words: their senses are chosen by
+adapted Lesk, as in AIKA, and nine of them corrected by tables.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def columns(folder: Path | None = None) -> Iterator[Column]:
     german = _cells(data / "german_credit" / "german.data", "PURPOSE", " ")
     yield _column("German Credit", "purpose", "G3", german, "german_purpose")
     for name, label in _INSURED.items():
-        yield _column("Insurance", name, label, _cells(data / "insurance" / _INSURANCE, name, ","), None)
+        insured = _cells(data / "insurance" / _INSURANCE, name, ",")
+        yield _column("Insurance", name, label, insured, f"insurance_{name}", strategy="lesk")
     recent = _cells(data / "chicago_homicide" / "homicide.csv", "Location Description", ",")
     yield _column("Homicide since 2001", "location", "H01", recent, "homicide_location")
     for name, (label, _) in _OLD.items():
@@ -94,11 +96,11 @@ def mapping_table(name: str) -> dict[str, str]:
         return {row["value"]: row["concept"] for row in csv.DictReader(file)}
 
 
-def _column(data: str, name: str, label: str, counts: Mapping[str, int], table: str | None) -> Column:
+def _column(data: str, name: str, label: str, counts: Mapping[str, int], table: str, strategy: str = "first") -> Column:
     given: dict[Value, Concept] = {}
-    if table is not None:
+    if (HERE / "mappings" / f"{table}.csv").exists():
         given.update(mapping_table(table))
-    found = senses_of(list(counts), wordnet(), senses=given, strategy="first" if table else "lesk", name=name)
+    found = senses_of(list(counts), wordnet(), senses=given, strategy=strategy, name=name)
     return Column(data, name, label, counts, found)
 
 

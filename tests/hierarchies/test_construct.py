@@ -124,15 +124,28 @@ def test_the_base_is_the_smallest_tree_of_is_a_links(rule: str, column: tuple[Ta
 
 
 def test_rules_for_parents_do_what_they_say() -> None:
-    graph = from_edges(
-        [("cat", "pet"), ("cat", "feline"), ("dog", "pet"), ("feline", "beast"), ("beast", "thing"), ("pet", "thing")]
-    )
+    links = ["cat pet", "cat feline", "dog pet", "feline beast", "beast thing", "pet thing", "car thing"]
+    graph = from_edges([tuple(link.split()) for link in links])
     cat = graph.code("cat")
-    leaves = graph.codes(["cat", "dog"]).tolist()
+    leaves = graph.codes(["cat", "dog", "car"]).tolist()
     assert graph.label(choose_parents(leaves, graph, "deepest")[cat]) == "feline"
     assert graph.label(choose_parents(leaves, graph, "shared")[cat]) == "pet"
+    assert graph.label(choose_parents(leaves[:2], graph, "deepest")[cat]) == "pet"  # where cats and dogs meet
     with pytest.raises(BadInput, match="no rule 'any'"):
         choose_parents(leaves, graph, "any")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(max_examples=40, deadline=None)
+@given(column=columns())
+def test_branches_meet_no_higher_than_at_the_least_common_subsumer(
+    rule: str, column: tuple[Taxonomy, list[str]]
+) -> None:
+    taxonomy, values = column
+    base = reduce_abstractness(base_hierarchy(values, taxonomy, parents=rule))  # type: ignore[arg-type]
+    top = int(base.concept_codes(base.height)[0])
+    if len(values) > 1:
+        assert top == taxonomy.lcs(*values)
 
 
 def test_a_value_above_another_is_a_leaf_below_itself_and_synonyms_meet() -> None:

@@ -1,7 +1,8 @@
 """The base hierarchy of a column: the smallest part of the is-a graph that holds all its values and one root.
 
 Ayala-Rivera et al. (AIKA, Sec. 3.2, step 2) take the hypernym tree of each value and merge the trees. Where a concept
-has several parents a tree can keep one; the rule is a parameter:
+has several parents a tree can keep one. Parents below the least common subsumer of all values come before others, so
+that the branches meet there and no higher; among them a rule decides, which is a parameter:
 
 - `deepest` (the default): the parent on the longest path from the root, so that the hierarchy keeps most levels and
   each step loses least; then the parent above most of the column's values, with fewer descendants, of lower code;
@@ -85,11 +86,12 @@ def choose_parents(
         for above in ancestry.above(concept):
             covers[above] = covers.get(above, 0) + 1
     below = taxonomy.hyponym_counts
+    top = ancestry.lcs(concepts)
 
-    def rank(parent: int) -> tuple[int, int, int, int]:
+    def rank(parent: int) -> tuple[bool, int, int, int, int]:
         deep, shared = int(taxonomy.depth[parent]), covers[parent]
         first = (deep, shared) if rule == "deepest" else (shared, deep)
-        return (*first, -int(below[parent]), -parent)
+        return (top in ancestry.above(parent), *first, -int(below[parent]), -parent)
 
     chosen = {}
     for concept in covers:
