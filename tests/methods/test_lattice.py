@@ -20,7 +20,7 @@ from keepsense.methods.generalize._lattice.nodes import limits
 from keepsense.methods.generalize.lattice import LatticeSearch, LossTables
 from keepsense.methods.generalize.optimal import optimal
 from keepsense.methods.generalize.samarati import samarati
-from keepsense.privacy import DistinctDiversity, EntropyDiversity, KAnonymity
+from keepsense.privacy import AverageRisk, DistinctDiversity, EntropyDiversity, KAnonymity
 
 SEX = Hierarchy.of_rows([("f", "*"), ("m", "*")], name="sex")
 JOBS = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")], name="job")
@@ -223,7 +223,7 @@ def test_an_unknown_way_to_combine() -> None:
 def test_k_larger_than_the_table() -> None:
     with pytest.raises(Infeasible, match="2 of 2 records") as error:
         optimal(Counts.of({"sex": ["f", "m"]}), {"sex": SEX}, k=3)
-    assert "k of at most 2, the number of rows" in error.value.relax
+    assert error.value.relax == ("k of at most 2",)
 
 
 def test_suppressing_everything_is_no_answer() -> None:
@@ -231,8 +231,18 @@ def test_suppressing_everything_is_no_answer() -> None:
     flat = Hierarchy.of_rows([("nurse", "medic"), ("clerk", "office")])
     with pytest.raises(Infeasible) as error:
         optimal(counts, {"job": flat}, k=2, suppression=1.0)
-    assert error.value.best is None
+    best: Any = error.value.best
+    assert best.levels == (1,)
+    assert not best.suppress
+    assert best.info["holds"] is False
     assert any("one top value for the hierarchy of 'job'" in hint for hint in error.value.relax)
+
+
+def test_a_promise_about_the_whole_table_is_named() -> None:
+    counts = Counts.of({"sex": ["f", "m"]})
+    with pytest.raises(Infeasible, match="the most general one breaks average risk") as error:
+        optimal(counts, {"sex": SEX}, [KAnonymity(2), AverageRisk(0.1)])
+    assert error.value.relax == ("a weaker average risk",)
 
 
 def test_the_best_attempt_comes_along() -> None:
@@ -245,7 +255,7 @@ def test_the_best_attempt_comes_along() -> None:
         assert best.levels == (1,)
         assert best.suppress == {("office",)}
         assert best.info["holds"] is False
-        assert error.value.relax[0] == "allow 33.4% of the records to be suppressed"
+        assert error.value.relax[:2] == ("allow 33.4% of the records to be suppressed", "k of at most 1")
 
 
 # ---- events and time ----------------------------------------------------------------------------------------------

@@ -111,7 +111,8 @@ class LatticeSearch:
     @cached_property
     def store(self) -> Any:
         """Arena of class tables; the first one holds the distinct tuples."""
-        from keepsense.methods.generalize._lattice.tables._kernels import LARGE, Store, values_seen
+        from keepsense.methods.generalize._lattice.merge._kernels import LARGE
+        from keepsense.methods.generalize._lattice.tables._kernels import Store, values_seen
 
         space = self.space
         n, words = space.keys.shape

@@ -56,30 +56,39 @@ def _labels(space: Space, node: Node, keys: NDArray[np.uint64]) -> list[tuple[Va
     return list(zip(*columns, strict=True))
 
 
-def infeasible(search: LatticeSearch, algorithm: str, nearest: Node | None = None) -> Infeasible:
+def infeasible(search: LatticeSearch, algorithm: str) -> Infeasible:
     """The error where no node holds: the most general node as best attempt, and what to relax."""
     space, required = search.space, search.required
-    node = space.heights if nearest is None else nearest
-    verdict = search.check(node)
-    share = verdict.suppressed / space.total
+    verdict = search.check(space.heights)
+    begin, m = int(search.store.first[search.place]), int(search.store.length[search.place])
+    sizes = np.sort(search.store.weights[begin : begin + m])
+    spared = sizes[np.searchsorted(np.cumsum(sizes), required.limit, side="right") :]
     relax = []
     if verdict.classes and verdict.suppressed > required.limit:
-        relax.append(f"allow {np.ceil(share * 1000) / 10:.1f}% of the records to be suppressed")
-    if required.k > space.total:
-        relax.append(f"k of at most {space.total:,}, the number of rows")
-    elif required.k > 1:
-        relax.append(f"k below {required.k}")
+        share = np.ceil(verdict.suppressed / space.total * 1000) / 10
+        relax.append(f"allow {share:.1f}% of the records to be suppressed")
+    if len(spared) and spared[0] < required.k:
+        relax.append(f"k of at most {spared[0]:,}")
+    asked = [model.name for model in required.rest]
     for model in required.models:
-        if model.columns:
+        if model.columns or model.name in asked:
             relax.append(f"a weaker {model.name}")
-    for name, sizes, height in zip(space.names, space.levels.sizes.tolist(), space.heights, strict=True):
-        if sizes[height] > 1:
-            relax.append(f"one top value for the hierarchy of {name!r} (it has {sizes[height]})")
-    best = recoding(search, node, algorithm, holds=False) if verdict.classes else None
+    for name, tops, height in zip(space.names, space.levels.sizes.tolist(), space.heights, strict=True):
+        if tops[height] > 1:
+            relax.append(f"one top value for the hierarchy of {name!r} (it has {tops[height]})")
+    best = recoding(search, space.heights, algorithm, holds=False)
+    if not verdict.classes:  # all would be suppressed; rather show what would be released
+        best = replace(best, suppress=frozenset(), info={**best.info, "suppressed": 0, "classes": m})
+    several = "quasi-identifiers" if len(space.names) > 1 else "quasi-identifier"
+    why = f"breaks {' and '.join(asked)}"
+    if verdict.suppressed > required.limit or not verdict.classes:
+        why = (
+            f"leaves {verdict.suppressed:,} of {space.total:,} records in classes that break it, and "
+            f"{required.limit:,} may be suppressed"
+        )
     return Infeasible(
-        f"no generalization of the {len(space.names)} quasi-identifiers keeps the promise: even the most general one "
-        f"leaves {verdict.suppressed:,} of {space.total:,} records in classes that break it, and {required.limit:,} "
-        f"may be suppressed. Relax one of: {'; '.join(relax)}",
+        f"no generalization of the {len(space.names)} {several} keeps the promise: even the most general one {why}. "
+        f"Relax one of: {'; '.join(relax)}",
         best=best,
         relax=relax,
     )

@@ -1,0 +1,1 @@
+"""Merging classes of a table into those of a more general one."""
