@@ -25,6 +25,7 @@ from keepsense.taxonomy.wordnet import wordnet
 from keepsense.utility import average_class_size, gen_iloss
 
 KS = (2, 5, 10, 25, 50, 100)
+NOTES = Path(__file__).parent / "notes.md"
 SEED = 2016
 SOURCES = ("constructor", "ancestors replaced")
 OUTCOMES = ("SSE", "disclosure risk", "GenILoss", "CAVG")
@@ -209,7 +210,7 @@ def _report(summary: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]]
         "",
         "![correlations](correlations.svg)",
         "",
-        *NOTES,
+        *NOTES.read_text(encoding="utf-8").splitlines(),
         "",
         "## Time a column (100 candidates)",
         "",
@@ -218,19 +219,3 @@ def _report(summary: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]]
         "",
     ]
     return "\n".join(lines)
-
-
-NOTES = [
-    "Where ours differ, and why we think they do:",
-    "",
-    "- The constructor's candidates differ in everything at once: height, grouped outliers, facets. Grouping outliers",
-    "  raises the loss of a few values (and so GSL) in order to reach k lower down, where all others lose less (and so",
-    "  SSE falls). Rankings by one aspect therefore do not foretell the outcome by themselves, whatever the weight, except",
-    "  for minimal distortion without suppression, which looks at k itself.",
-    "- Where hierarchies differ in their ancestors alone, semantic quality foretells the SSE as strongly as in the paper;",
-    "  the other three aspects are then the same for all of them and have nothing to foretell.",
-    "- The paper does not say what Datafly may suppress, nor how the facets and the k for outliers were chosen.",
-    "- Columns without a value rarer than k (Insurance activity, and Adult occupation with k records suppressed) are left",
-    "  out: nothing changes there.",
-    "- Times were taken while other work ran on the same two cores.",
-]

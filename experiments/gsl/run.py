@@ -16,6 +16,7 @@ from keepsense.hierarchies.perturb import PERTURBATIONS, Perturbation
 from keepsense.semantics import distance
 from keepsense.taxonomy.wordnet import wordnet
 
+NOTES = Path(__file__).parent / "notes.md"
 SEED = 2017
 BEDS: dict[str, tuple[Perturbation, ...]] = {"all perturbations": PERTURBATIONS, "ancestors replaced": ("ancestors",)}
 PAPER = {
@@ -147,7 +148,7 @@ def _report(rows: Any, four: Any, clusters: Any, timed: Any) -> str:
             for suppression in correlate.SUPPRESSION:
                 cells = [_summary(rows, title, bed, algorithm, suppression) for title in PAPER]
                 lines.append(f"| {bed} | {algorithm} | {suppression} | {cells[0]} | {cells[1]} |")
-    lines += ["", *NOTES, ""]
+    lines += ["", *NOTES.read_text(encoding="utf-8").splitlines(), ""]
     saved = [
         row["SSE saved by best over worst"]
         for row in rows
@@ -188,20 +189,3 @@ def _report(rows: Any, four: Any, clusters: Any, timed: Any) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-NOTES = [
-    "Where ours differ, and why we think they do:",
-    "",
-    "- The paper prints no recipe for its test bed and does not say whether records were suppressed, so there are two",
-    "  test beds here and both ways of suppressing. Where hierarchies differ in their ancestors alone, the score foretells",
-    "  the loss well, though not as well as in the paper; where levels and groups are perturbed too, clearly less.",
-    "- The score weighs all levels alike; an algorithm stops at the lowest level that holds k. With real, skewed counts one",
-    "  rare value in a branch of its own drives even the ideal hierarchy near its top, while a regrouped or lower one",
-    "  reaches k sooner and loses less. The paper's section 6.4b names this case: solutions at the root cannot be told",
-    "  apart. It is what AIKA's `reduce_outliers` and minimal distortion are for.",
-    "- Insurance activity has no value with fewer than 200 rows: no k up to 100 changes anything, so there is nothing to",
-    "  correlate. The same holds for Adult occupation when k records may be suppressed (its rarest value has 9).",
-    "- Homicide 1965-1995 stands on drawn rows (see `columns.py`), since only the study's labels are at hand.",
-    "- k takes 21 values from 2 to 100.",
-]
