@@ -109,6 +109,17 @@ def test_leftovers_join_the_nearest_class() -> None:
     assert released(cells) == [("medic", 30), ("clerk", 30), ("medic", 30)]
 
 
+@settings(deadline=None, max_examples=40)
+@given(tables(), st.integers(2, 4), st.integers(0, 4))
+def test_a_search_that_ends_early_keeps_the_promise(counts: Counts, k: int, most: int) -> None:
+    cells = local_recoding(counts, HIERARCHIES, [KAnonymity(k)], most_nodes=most)
+    cells.check(counts)
+    assert cells.apply(counts).weights.min() >= k
+    diverse = [KAnonymity(2), DistinctDiversity(2, "illness")]
+    if len(set(counts.histograms["illness"].rows.indices.tolist())) > 1:
+        assert local_recoding(counts, HIERARCHIES, diverse, most_nodes=most).apply(counts).weights.min() >= 2
+
+
 def test_refusals() -> None:
     counts = Counts.of({"job": ["nurse", "clerk"], "age": [30, 31]})
     with pytest.raises(Infeasible) as error:

@@ -43,7 +43,7 @@ def local_recoding(
     measure: Measure = "loss",
     suppression: float = 0.0,
     start: Cuts | None = None,
-    most_nodes: int = 200_000,
+    most_nodes: int = 50_000,
     seconds: float | None = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -51,8 +51,9 @@ def local_recoding(
 
     `measure` adds up over cells (`loss`, `ncp`, `geniloss`, `precision`, `non-uniform entropy`, or tables of
     one's own, for instance semantic losses). With `start`, a full-domain solution, only the records it suppresses are
-    recoded, and the rest is released as it says. Records no node can settle are suppressed up to the limit, or join the
-    class that loses least by taking them in. The search ends early after `most_nodes` nodes or `seconds`.
+    recoded, and the rest is released as it says. The search ends early after `most_nodes` nodes or `seconds`; what then
+    still waits is divided where least is lost, as Mondrian does, which tall hierarchies need. A last few records that
+    no class can be made of are suppressed up to the limit, or join the class that loses least by taking them in.
 
     The result is deterministic. Cost: nodes visited x tuples still waiting, which falls quickly.
 
@@ -72,6 +73,7 @@ def local_recoding(
         search.keep(start)
     deadline = None if seconds is None else time.monotonic() + seconds
     visited = search.run(most_nodes, deadline, listener)
+    search.divide_the_rest()
     search.place_the_rest()
     return search.cells(visited)
 
@@ -214,6 +216,22 @@ class _Search:
         for model in self.asked.bound:
             good = good & model.satisfied(weights, tables)
         return good
+
+    def divide_the_rest(self) -> None:
+        """Make classes of those who still wait, if they are enough for one."""
+        from keepsense.methods.generalize._local.remainder import divided
+
+        rest = self.waiting[: self.size]
+        if int(self.space.counts.weights[rest].sum()) < self.asked.k:
+            return
+        alone = np.arange(len(rest))
+        needed = {name for model in self.asked.bound for name in model.columns}
+        tables = {name: _merged(self.space.counts.histograms[name], rest, alone, len(rest)) for name in needed}
+        group = divided(self.space, self.losses, rest, self.asked.bound, tables)
+        if group is not None:
+            self.owner[rest] = self.classes + group
+            self.classes += int(group.max()) + 1
+            self.size = 0
 
     def place_the_rest(self) -> None:
         """Suppress who still waits, up to the limit; beyond it they join the class that loses least by it."""

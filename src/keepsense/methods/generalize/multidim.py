@@ -97,15 +97,29 @@ def divide(
     ['31-35', '31-35', '40-44', '40-44']
     """
     work = _Division(counts, dimensions, models, relaxed)
-    work.check()
-    rounds = 0
-    while len(work.active):
-        views = [work.view(j) for j in range(len(dimensions))]
-        dimension, place = work.choose(views, score, order, branches, gain)
-        cuts = work.cut(views, dimension, place)
-        rounds += 1
-        emit(listener, "round", work.settled, counts.total, round=rounds, cuts=cuts, groups=work.closed)
+    rounds = work.run(score, order, branches, gain, listener)
     return work.cells(method, rounds)
+
+
+def groups(
+    counts: Counts,
+    dimensions: Sequence[Dimension],
+    models: Sequence[Model],
+    *,
+    score: Score = median,
+    order: Order = "best",
+) -> Longs:
+    """The group of each tuple after a division: for methods that go on from there.
+
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.privacy import KAnonymity
+    >>> counts = Counts.of({"age": [31, 35, 40, 44]})
+    >>> groups(counts, [numeric("age", counts.values[0])], [KAnonymity(2)]).tolist()
+    [0, 0, 1, 1]
+    """
+    work = _Division(counts, dimensions, models, relaxed=False)
+    work.run(score, order, branches=False, gain=False, listener=None)
+    return work.final
 
 
 class _Division:
@@ -129,6 +143,18 @@ class _Division:
         self.active = np.arange(len(counts), dtype=np.int64)
         self.group = np.zeros(len(counts), dtype=np.int64)
         self.refused = np.zeros((1, len(dimensions)), dtype=np.bool_)
+
+    def run(self, score: Score, order: Order, branches: bool, gain: bool, listener: Listener | None) -> int:
+        """Cut until nothing can be cut; returns the number of rounds."""
+        self.check()
+        rounds = 0
+        while len(self.active):
+            views = [self.view(j) for j in range(len(self.dimensions))]
+            dimension, place = self.choose(views, score, order, branches, gain)
+            cuts = self.cut(views, dimension, place)
+            rounds += 1
+            emit(listener, "round", self.settled, self.counts.total, round=rounds, cuts=cuts, groups=self.closed)
+        return rounds
 
     @property
     def settled(self) -> int:
