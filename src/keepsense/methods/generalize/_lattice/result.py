@@ -62,13 +62,13 @@ def infeasible(search: LatticeSearch, algorithm: str) -> Infeasible:
     verdict = search.check(space.heights)
     begin, m = int(search.store.first[search.place]), int(search.store.length[search.place])
     sizes = np.sort(search.store.weights[begin : begin + m])
-    spared = sizes[np.searchsorted(np.cumsum(sizes), required.limit, side="right") :]
+    least = int(sizes[min(int(np.searchsorted(np.cumsum(sizes), required.limit, side="right")), m - 1)])
     relax = []
     if verdict.classes and verdict.suppressed > required.limit:
         share = np.ceil(verdict.suppressed / space.total * 1000) / 10
         relax.append(f"allow {share:.1f}% of the records to be suppressed")
-    if len(spared) and spared[0] < required.k:
-        relax.append(f"k of at most {spared[0]:,}")
+    if least < required.k:
+        relax.append(f"k of at most {least:,}")
     asked = [model.name for model in required.rest]
     for model in required.models:
         if model.columns or model.name in asked:
