@@ -117,6 +117,16 @@ def test_strict_median_equals_the_recursive_algorithm(ages: list[int], k: int) -
     assert sorted(found.items()) == spans
 
 
+@settings(deadline=None, max_examples=50)
+@given(tables(), st.integers(1, 5), st.sampled_from(["widest", "given"]))
+def test_the_compiled_loop_finds_the_same_groups(counts: Counts, k: int, order: Any) -> None:
+    """Asking for a model that always agrees takes the general way, round by round."""
+    plain = mondrian(counts, {"job": JOBS}, k, order=order)
+    agreeing = mondrian(counts, {"job": JOBS}, k, order=order, models=[DistinctDiversity(1, "illness")])
+    assert released(plain) == released(agreeing)
+    assert plain.info["classes"] == agreeing.info["classes"]
+
+
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=40), st.integers(1, 4))
 def test_relaxed_groups_hold_k_to_less_than_2k(ages: list[int], k: int) -> None:

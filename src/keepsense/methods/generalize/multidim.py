@@ -147,6 +147,8 @@ class _Division:
     def run(self, score: Score, order: Order, branches: bool, gain: bool, listener: Listener | None) -> int:
         """Cut until nothing can be cut; returns the number of rounds."""
         self.check()
+        if score is median and order != "best" and not (branches or gain or self.relaxed or self.rest):
+            return self._halved(order == "widest", listener)
         rounds = 0
         while len(self.active):
             views = [self.view(j) for j in range(len(self.dimensions))]
@@ -155,6 +157,19 @@ class _Division:
             rounds += 1
             emit(listener, "round", self.settled, self.counts.total, round=rounds, cuts=cuts, groups=self.closed)
         return rounds
+
+    def _halved(self, widest: bool, listener: Listener | None) -> int:
+        """The plainest case, strict medians and k alone, in one compiled loop: the same groups, far sooner."""
+        from keepsense.methods.generalize._division._kernels import halve
+
+        width = np.zeros((len(self.dimensions), max(len(d.width) for d in self.dimensions)))
+        for j, dimension in enumerate(self.dimensions):
+            width[j, : len(dimension.width)] = dimension.width
+        ranks = np.ascontiguousarray(self.ranks, dtype=np.int32)
+        self.closed, rounds = halve(ranks, self.weights, width, self.least, widest, self.final)
+        self.active = self.active[:0]
+        emit(listener, "round", self.settled, self.counts.total, round=rounds, groups=self.closed)
+        return int(rounds)
 
     @property
     def settled(self) -> int:

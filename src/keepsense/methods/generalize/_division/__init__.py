@@ -1,0 +1,1 @@
+"""The compiled form of the plainest division: strict median cuts for promises about k alone."""
