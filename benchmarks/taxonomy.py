@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,12 +42,12 @@ def load() -> Iterator[Figure]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.taxonomy"
         taxonomy.save(path)
-        seconds = best_of(lambda: Taxonomy.load(path))
-        unit = best_of(lambda: np.fromfile(path, dtype=np.uint8).sum())
+        seconds = best_of(lambda: Taxonomy.load(path), clock=time.process_time)
+        unit = best_of(lambda: np.fromfile(path, dtype=np.uint8).sum(), clock=time.process_time)
         yield Figure(
             "load-350,000-concepts",
             seconds,
-            "s",
+            "CPU s",
             f"reading and summing the file's {path.stat().st_size / 1e6:.0f} MB",
             seconds / unit,
             "< 0.5 s",
