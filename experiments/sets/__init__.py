@@ -1,0 +1,1 @@
+"""Batet, Erola, Sánchez and Castellà-Roca 2014: semantic anonymisation of set-valued data."""

@@ -1,0 +1,125 @@
+"""The set-valued data of the experiment: grocery baskets, diagnoses of hospital encounters, and drawn query logs.
+
+The paper's own data, the queries of 1,000 users of AOL, cannot be had. In its place stands a log drawn by a fixed seed
+over the categories of the Open Directory that are at hand: 1,000 users of 56 queries each, as the paper has, every
+query a category's name and a word nobody else uses, so that, as in the paper, most terms are unique and only meaning
+tells that two belong together. The other two are real.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from keepsense.counts import Value
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.methods.aggregate import ConceptSets, ItemSets, from_lists, map_sets, read_baskets
+from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.taxonomy.loaders.odp import read_open_directory
+from keepsense.taxonomy.loaders.tables import read_edges
+
+SEED = 2014
+SAMPLE = 1_000
+QUERIES = 56
+
+
+def data_folder() -> Path:
+    """Where the real data lies: `KEEPSENSE_DATA`, or the folder beside the checkout."""
+    given = Path(os.environ.get("KEEPSENSE_DATA") or "../shared/data")
+    folder = given if given.is_absolute() else Path(__file__).resolve().parents[2] / given
+    if not folder.is_dir():
+        raise SystemExit("the experiments need the real data folder; set KEEPSENSE_DATA to it")
+    return folder
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A set-valued column, what its items mean, and a hierarchy for the truthful methods where there is one."""
+
+    name: str
+    records: list[list[str]]
+    taxonomy: Taxonomy
+    meaning: Mapping[str, str]
+    hierarchy: Hierarchy | None = None
+    labels: Mapping[Value, str] | None = None
+
+    def sample(self, size: int) -> Data:
+        """Some of the records, drawn by a fixed seed."""
+        if len(self.records) <= size:
+            return self
+        chosen = np.sort(np.random.default_rng(SEED).choice(len(self.records), size, replace=False))
+        some = [self.records[i] for i in chosen.tolist()]
+        return Data(self.name, some, self.taxonomy, self.meaning, self.hierarchy, self.labels)
+
+    def items(self) -> ItemSets:
+        """The column as sets of items."""
+        return from_lists(self.records, column=self.name)
+
+    def sets(self, *, semantic: bool) -> ConceptSets:
+        """The column as sets of concepts, or of terms compared as strings."""
+        if not semantic:
+            return map_sets(self.items(), None)
+        return map_sets(self.items(), self.taxonomy, table=dict(self.meaning))
+
+
+def groceries() -> Data:
+    """9,835 baskets of 169 items. Groups of items get a mark, because some bear the name of an item."""
+    folder = data_folder() / "groceries"
+    baskets = read_baskets(folder / "groceries_baskets.csv", delimiter=";")
+    with (folder / "groceries_hierarchy.csv").open(encoding="utf-8") as file:
+        table = list(csv.reader(file, delimiter=";"))[1:]
+    rows = [(item, f"{group} (group)", f"{area} (area)", "*") for item, group, area, _ in table]
+    links = {(low, high) for row in rows for low, high in pairwise(row)}
+    records = [[str(item) for item in items] for items in baskets.sets()]
+    return Data("groceries", records, from_edges(sorted(links)), {r[0]: r[0] for r in rows}, Hierarchy.of_rows(rows))
+
+
+def diagnoses() -> Data:
+    """101,766 encounters with up to three ICD-9-CM codes; the hierarchy is category, block, chapter."""
+    icd = read_edges(data_folder() / "icd9cm" / "icd9cm_dx_tree.csv", child="code", parent="parent", label="long")
+    with (data_folder() / "diabetes130" / "encounters.csv").open(encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    records = [[_undotted(row[f"diag_{i}"]) for i in (1, 2, 3) if row[f"diag_{i}"] != "?"] for row in table]
+    codes = sorted({code for record in records for code in record})
+    rows: list[tuple[str, ...]] = []
+    labels: dict[Value, str] = {}
+    for code in codes:
+        above = sorted(icd.subsumers(code).tolist(), key=lambda c: int(icd.depth[c]))
+        chapter, block, category = (icd.ids[c] for c in (above[1], above[2], above[min(3, len(above) - 1)]))
+        row = (code, f"any {category}", f"any {block}", f"any {chapter}", "*")
+        labels |= {row[1]: category, row[2]: block, row[3]: chapter, "*": icd.ids[icd.root]}
+        rows.append(row)
+    return Data("diagnoses", records, icd, {c: c for c in codes}, Hierarchy.of_rows(rows), labels)
+
+
+def _undotted(code: str) -> str:
+    """A code as the tree writes it: three digits filled up with zeros, no dot."""
+    whole, _, rest = code.partition(".")
+    return (whole if whole[0] in "EV" else whole.zfill(3)) + rest
+
+
+def query_logs() -> Data:
+    """Users with a few interests (categories two below the top) who mostly ask for what lies under them."""
+    taxonomy = read_open_directory(data_folder() / "open_directory" / "odp_categories.tsv")
+    rng = np.random.default_rng(SEED)
+    deep = np.flatnonzero(taxonomy.depth >= 3)
+    interests = np.flatnonzero(taxonomy.depth == 3)
+    below = {int(c): np.intersect1d(taxonomy.descendants(int(c)), deep) for c in interests}
+    records, meaning = [], {}
+    for user in range(SAMPLE):
+        mine = rng.choice(interests, int(rng.integers(2, 6)), replace=False).tolist()
+        record = []
+        for number in range(QUERIES):
+            among = below[int(rng.choice(mine))] if rng.random() < 0.8 else deep
+            concept = int(rng.choice(among))
+            term = f"{taxonomy.label(concept)} {user}-{number}"
+            meaning[term] = taxonomy.ids[concept]
+            record.append(term)
+        records.append(record)
+    return Data("query logs (drawn)", records, taxonomy, meaning)
