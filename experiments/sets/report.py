@@ -160,15 +160,15 @@ def _ways(ways: Sequence[Row]) -> list[str]:
 
 def _spread(spreads: Sequence[Row]) -> list[str]:
     lines = [
-        "How much a distance tells sets apart (1,000 records against every tenth, with meaning): the share of distances",
-        "within 0.05 of the greatest.",
+        "How much a distance tells sets apart: its standard deviation (1,000 records against every tenth, with",
+        "meaning; `spread.csv` has more).",
         "",
         f"| data | {' | '.join(KINDS)} |",
         f"|---|{'---|' * len(KINDS)}",
     ]
     for name in dict.fromkeys(row["data"] for row in spreads):
-        share = {row["distance"]: row["within 0.05 of the greatest"] for row in spreads if row["data"] == name}
-        lines.append(f"| {name} | {' | '.join(f'{share[kind]:.1%}' for kind in KINDS)} |")
+        share = {row["distance"]: row["standard deviation"] for row in spreads if row["data"] == name}
+        lines.append(f"| {name} | {' | '.join(f'{share[kind]:.3f}' for kind in KINDS)} |")
     return lines
 
 
@@ -191,13 +191,13 @@ REASONS = """**Where ours differs, and why**
   many different terms the average is best, as in the paper.
 - *Meaning does not always help.* In the paper most terms are unique, so that equality says next to nothing. Baskets are
   drawn from 169 items that hundreds share: an item in common is good evidence already, and the three levels of the
-  shop's hierarchy add little: on 1,000 baskets meaning pays for k = 2 only, on all 9,835 also for k = 3. With deeper
-  meaning (ICD-9-CM) and rarer items the two distances worth using, average and minimum-sum, gain for every k.
+  shop's hierarchy add little: with average and minimum-sum it pays on 1,000 baskets for k = 2 only, on all 9,835 for
+  k = 3 too. With deeper meaning (ICD-9-CM) and rarer items those two gain for every k.
 - *Why meaning can even cost.* MDAV is greedy. With meaning the first groups find better partners, and later ones pay
   for it: see the loss by quarter of groups below, average distance, k = 5.
 - *Minimum and the two maxima gain least, and the maxima can do worse than without meaning.* The greatest of many
-  distances is close to the maximum for almost any two sets (second table below), so it hardly tells sets apart. The
-  paper finds them the worst as well, though still better than without meaning.
+  distances is about the same for almost any two sets (second table below), so it hardly tells sets apart. The paper
+  finds them the worst as well, though still better than without meaning.
 - *Drawn logs: all rows without meaning are equal.* No two users share a term there, so every distance is the same and
   groups are arbitrary: what is left is the loss of grouping anybody with anybody.
 """.splitlines()
