@@ -227,7 +227,11 @@ def distinct_rows(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[
 def histogram(
     values: tuple[Value, ...], codes: NDArray[Any], group: NDArray[Any], weights: NDArray[Any], size: int
 ) -> Histogram:
-    """Add up weights by (group, code) into a histogram of `size` groups."""
+    """Add up weights by (group, code) into a histogram of `size` groups.
+
+    >>> histogram(("flu", "cold"), np.array([0, 1, 0]), np.array([0, 0, 1]), np.array([3, 1, 2]), 2).table().tolist()
+    [[3, 1], [2, 0]]
+    """
     key = group.astype(np.int64) * len(values) + codes
     distinct, where = np.unique(key, return_inverse=True)
     counts = np.bincount(where, weights, len(distinct)).astype(np.int64)

@@ -26,7 +26,12 @@ _MOST_CELLS = 1 << 28
 
 
 class Attribute(Protocol):
-    """What a column must offer: the distances of one of its values to all of them, and of all pairs where they fit."""
+    """What a column must offer: the distances of one of its values to all of them, and of all pairs where they fit.
+
+    >>> column: Attribute = Ordered.of(Counts.of({"age": [30, 50, 40]}), "age")
+    >>> column.totals().tolist()
+    [1.5, 1.5, 1.0]
+    """
 
     @property
     def name(self) -> str:
@@ -290,7 +295,11 @@ class Ordered:
 
 
 def check_same_rows(counts: Counts, attributes: Sequence[Attribute]) -> None:
-    """Refuse attributes that do not belong to the counts they are used with."""
+    """Refuse attributes that do not belong to the counts they are used with.
+
+    >>> counts = Counts.of({"age": [30, 50]})
+    >>> check_same_rows(counts, [Ordered.of(counts, "age")])
+    """
     for attribute in attributes:
         if counts.values_of(attribute.name) != attribute.values:
             raise BadInput(f"column {attribute.name!r} was made for another table; make it again from these counts")

@@ -184,7 +184,12 @@ def _twice(name: str, ids: Sequence[str]) -> BadTaxonomy:
 
 
 def restrict(taxonomy: Taxonomy, concepts: Ints) -> Taxonomy:
-    """The part of a taxonomy on the given sorted codes, which must hold all that lies between them and one root."""
+    """The part of a taxonomy on the given sorted codes, which must hold all that lies between them and one root.
+
+    >>> pets = from_edges([("cat", "animal"), ("dog", "animal"), ("pug", "dog")])
+    >>> restrict(pets, pets.descendants("dog"))
+    Taxonomy('taxonomy: dog': 2 concepts, 1 is-a links)
+    """
     new = np.full(len(taxonomy), -1, dtype=np.int32)
     new[concepts] = np.arange(len(concepts), dtype=np.int32)
 

@@ -40,6 +40,14 @@ class Taxonomy:
     >>> sports = from_edges([("swimming", "water sports"), ("windsurfing", "water sports"), ("water sports", "sports")])
     >>> len(sports), sports.label(sports.lcs("swimming", "windsurfing"))
     (4, 'water sports')
+    >>> sports.labels(sports.subsumers("swimming")), sports.labels(sports.leaves())
+    (['swimming', 'water sports', 'sports'], ['swimming', 'windsurfing'])
+    >>> sports.labels(sports.path("swimming", "windsurfing")), sports.is_a("swimming", "sports")
+    (['swimming', 'water sports', 'windsurfing'], True)
+    >>> int(sports.depth[sports.code("swimming")]), int(sports.hyponym_counts[sports.root]), len(sports.below(1))
+    (3, 3, 3)
+    >>> sports.describe("swimming")
+    'swimming, a kind of water sports'
     """
 
     name: str

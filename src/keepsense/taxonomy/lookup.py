@@ -52,7 +52,12 @@ class Found(NamedTuple):
 
 
 class Lookup:
-    """The names of one taxonomy, ready to be found. Get it with `lookup`, which makes it once a taxonomy."""
+    """The names of one taxonomy, ready to be found. Get it with `lookup`, which makes it once a taxonomy.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> lookup(from_edges([("house cat", "pet")])).find("House-Cats").name
+    'house cat'
+    """
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         # The index is kept as long as its taxonomy, so it must not hold on to it: only to parts of it.

@@ -29,7 +29,11 @@ _LEVEL = re.compile(r"level[ _-]?\d+|root", re.IGNORECASE)
 
 
 class Format(NamedTuple):
-    """A format that can be read: what it is, how it is read, and options that go with its name."""
+    """A format that can be read: what it is, how it is read, and options that go with its name.
+
+    >>> FORMATS["skos"].about, dict(FORMATS["skos"].options)
+    ('SKOS thesaurus', {'vocabulary': 'skos'})
+    """
 
     about: str
     read: Callable[..., Taxonomy]

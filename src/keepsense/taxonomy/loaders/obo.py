@@ -102,7 +102,14 @@ def read_obo(
 
 
 def check_options(scopes: Sequence[str], unknown_parents: str) -> None:
-    """Refuse scopes and choices that do not exist."""
+    """Refuse scopes and choices that do not exist.
+
+    >>> check_options(["EXACT"], "refuse")
+    >>> check_options(["CLOSE"], "refuse")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: scopes: 'CLOSE' is no scope of synonyms; choose among EXACT, RELATED, NARROW, BROAD
+    """
     for scope in scopes:
         if scope not in SCOPES:
             raise BadInput(f"scopes: {clip(str(scope))} is no scope of synonyms; choose among {', '.join(SCOPES)}")
@@ -159,7 +166,11 @@ class _Wanted:
 
 @dataclass
 class Terms:
-    """What the frames of a document say, collected one frame at a time."""
+    """What the frames of a document say, collected one frame at a time. `read_obo` and `read_obo_graph` fill one.
+
+    >>> Terms("pets.obo", ("EXACT",), None).ids
+    []
+    """
 
     file: str
     scopes: tuple[str, ...]

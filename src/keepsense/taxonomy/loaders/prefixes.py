@@ -20,7 +20,11 @@ _RANGE = re.compile(r"(\d+)\s*-\s*(\d+)")
 
 @dataclass(frozen=True)
 class Scheme:
-    """How a classification builds its codes: the lengths of its levels, and what short codes are padded with."""
+    """How a classification builds its codes: the lengths of its levels, and what short codes are padded with.
+
+    >>> SCHEMES["unspsc"]
+    Scheme(lengths=(2, 4, 6, 8), pad='0')
+    """
 
     lengths: tuple[int, ...]
     pad: str = ""

@@ -93,7 +93,11 @@ def read_snomed(
 
 
 def is_release(folder: Path) -> bool:
-    """Whether a folder holds an RF2 snapshot, at any depth."""
+    """Whether a folder holds an RF2 snapshot, at any depth.
+
+    >>> is_release(Path("/nowhere"))
+    False
+    """
     return any(_KINDS["concepts"].fullmatch(file) for _, _, files in os.walk(folder) for file in files)
 
 
