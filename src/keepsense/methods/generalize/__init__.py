@@ -3,7 +3,7 @@
 Algorithms are imported when they are first asked for, so that listing them costs nothing.
 
 >>> [one.name for one in algorithms("LR")]
-['samarati', 'incognito', 'optimal']
+['samarati', 'incognito', 'optimal', 'semantic-incognito', 'anytime']
 """
 
 from __future__ import annotations
@@ -76,6 +76,11 @@ _LATTICE = (
               takes=("measure", "suppression")),
     Algorithm("optimal", "Optimal search", "LR", "full-domain", "Kohlmayer et al. 2012", _GENERAL, "optimal:optimal",
               takes=("measure", "suppression", "classify", "time_limit")),
+    Algorithm("semantic-incognito", "Semantic Incognito", "LR", "full-domain", "Ayala-Rivera et al. 2017",
+              "keeping the meaning of words", "semantic_incognito:semantic_incognito", needs=("distances",),
+              takes=("squared", "suppression")),
+    Algorithm("anytime", "Anytime search", "LR", "full-domain", "bounds from groups of columns", "very many columns",
+              "anytime:anytime", takes=("measure", "suppression", "time_limit", "rng")),
 )  # fmt: skip
 _SPACE = (
     Algorithm("mondrian", "Median Mondrian", "MR", "multidimensional", "LeFevre et al. 2006", _GENERAL,
