@@ -191,8 +191,8 @@ REASONS = """**Where ours differs, and why**
   many different terms the average is best, as in the paper.
 - *Meaning does not always help.* In the paper most terms are unique, so that equality says next to nothing. Baskets are
   drawn from 169 items that hundreds share: an item in common is good evidence already, and the three levels of the
-  shop's hierarchy add little: with average and minimum-sum it pays on 1,000 baskets for k = 2 only, on all 9,835 for
-  k = 3 too. With deeper meaning (ICD-9-CM) and rarer items those two gain for every k.
+  shop's hierarchy add little: with average and minimum-sum it pays on 1,000 baskets for k = 2 only; on all 9,835
+  (average, k = 3) it pays. With deeper meaning (ICD-9-CM) and rarer items those two gain for every k.
 - *Why meaning can even cost.* MDAV is greedy. With meaning the first groups find better partners, and later ones pay
   for it: see the loss by quarter of groups below, average distance, k = 5.
 - *Minimum and the two maxima gain least, and the maxima can do worse than without meaning.* The greatest of many
