@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,6 +38,7 @@ from keepsense.errors import Infeasible, KeepsenseError
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 TRACEBACK = "KEEPSENSE_TRACEBACK"
+_KNOWN = (KeepsenseError, OSError)
 
 app = typer.Typer(
     help="Anonymize tables whose columns hold words, and keep what the words mean.",
@@ -96,24 +99,38 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     warnings.showwarning = _show_warning
+    with _Interrupts() as interrupts:
+        code = _run(given, interrupts)
+    sys.exit(code)
+
+
+def _run(given: list[str], interrupts: _Interrupts) -> int:
+    """Run the command line; what goes wrong becomes one line and a code."""
     try:
         app(given, prog_name="keepsense")
-        code = DONE
-    except KeepsenseError as error:
+        return DONE
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else DONE if end.code is None else BUG
+    except BaseException as error:
+        if interrupts.came or isinstance(error, KeyboardInterrupt):
+            _complain("interrupted; nothing was left half-written", INTERRUPTED, given)
+            return INTERRUPTED
+        if not isinstance(error, Exception) or (os.environ.get(TRACEBACK) and not isinstance(error, _KNOWN)):
+            raise
+        return _explained(error, given)
+
+
+def _explained(error: Exception, given: list[str]) -> int:
+    if isinstance(error, KeepsenseError):
         code = GOAL_NOT_MET if isinstance(error, Infeasible) else BAD_INPUT
         _complain(str(error), code, given)
         for hint in getattr(error, "relax", ()):
             print(f"  you could: {hint}", file=sys.stderr)
-    except KeyboardInterrupt:
-        code = INTERRUPTED
-        _complain("interrupted; nothing was left half-written", code, given)
-    except OSError as error:
+    elif isinstance(error, OSError):
         code = BAD_INPUT
         where = f"{Path(str(error.filename)).name}: " if error.filename else ""
         _complain(f"{where}{error.strerror or 'the system refused'}", code, given)
-    except Exception as error:
-        if os.environ.get(TRACEBACK):
-            raise
+    else:
         code = BUG
         _complain(
             f"this is a bug in Keepsense ({type(error).__name__} at {_place(error.__traceback__)}). Please report it "
@@ -122,7 +139,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             code,
             given,
         )
-    sys.exit(code)
+    return code
+
+
+class _Interrupts:
+    """Remembers that somebody pressed Ctrl-C: libraries turn it into errors of their own, which are no bugs."""
+
+    def __init__(self) -> None:
+        self.came = False
+        self._before: Any = None
+
+    def __enter__(self) -> _Interrupts:
+        # only the main thread may listen; elsewhere an interrupt does not arrive either
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _note(self, *_: object) -> None:
+        self.came = True
+        raise KeyboardInterrupt
 
 
 def _complain(message: str, code: int, given: list[str]) -> None:

@@ -27,6 +27,7 @@ class Audit:
         self._columns: dict[str, dict[str, str]] = {}
         self._counted: dict[str, str] = {}
         self._failed: list[str] = []
+        self._shown: list[str] | None = None
         self.suppressed = 0
         self.classes = 0
 
@@ -55,6 +56,7 @@ class Audit:
                     raise BadInput("the hidden columns and the release have different numbers of rows")
                 renamed = ", ".join(f"c{i} AS c{len(names) + i}" for i in range(len(further)))
                 reading = f"{reading} POSITIONAL JOIN (SELECT {renamed} FROM {table}_beside_raw)"
+                self._shown = names
                 names = [*names, *further]
             listed = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in range(len(names)))
             self._ask(f"CREATE TABLE {table} AS SELECT {listed} FROM {reading}")
@@ -95,6 +97,10 @@ class Audit:
     def columns(self, table: str) -> list[str]:
         """Columns of a loaded table."""
         return list(self._columns[table])
+
+    def shown(self) -> list[str]:
+        """Columns that recipients see: those of the release without the ones beside it."""
+        return self.columns("released") if self._shown is None else list(self._shown)
 
     def _ask(self, query: str) -> list[tuple[Any, ...]]:
         return list(self.sql.execute(query).fetchall())

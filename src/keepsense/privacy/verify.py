@@ -172,7 +172,7 @@ def _columns(
         if name not in there:
             yield Finding("E201", name, "the release lacks this column")
     for name in identifiers:
-        if name in there:
+        if name in audit.shown():
             yield Finding("E202", name, "an identifying column is in the release; remove it")
     if audit.rows("released") == 0:
         yield Finding("E208", "release", "the release has no rows")

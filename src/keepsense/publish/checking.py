@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +77,16 @@ def _opened(plan: Plan, file: Path) -> Any:
 
 
 def _streamed(plan: Plan, table: Any, columns: Sequence[str] | None) -> Any:
-    return plan.engine.connection.sql(table.query(columns)).to_arrow_reader(_BATCH)
+    """A stream of record batches that asks the engine only when it is read: it can serve one stream at a time."""
+    import pyarrow as pa
+
+    ask, query = plan.engine.connection.sql, table.query(columns)
+    schema = ask(f"SELECT * FROM ({query}) LIMIT 0").to_arrow_table().schema
+
+    def batches() -> Iterator[Any]:
+        yield from ask(query).to_arrow_reader(_BATCH)
+
+    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def verify_file(

@@ -102,7 +102,7 @@ def are_numbers(values: Sequence[Value]) -> bool:
 
 
 def are_codes(values: Sequence[Value]) -> bool:
-    """Whether all values are strings of digits of one length, some with a leading zero.
+    """Whether all values are strings of four or more digits of one length, some with a leading zero.
 
     >>> are_codes(["01067", "20095"])
     True
@@ -110,7 +110,7 @@ def are_codes(values: Sequence[Value]) -> bool:
     texts = [v for v in values if isinstance(v, str)]
     return (
         len(texts) == len(values) > 1
-        and len({len(t) for t in texts}) == 1
+        and {len(t) for t in texts} == {max(4, len(texts[0]))}
         and all(t.isdigit() for t in texts)
         and any(t.startswith("0") for t in texts)
     )

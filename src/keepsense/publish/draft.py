@@ -173,8 +173,8 @@ def _method(found: Inspection, method: str | None) -> str:
         [
             "",
             "[method]",
-            f"name = {_text(name)}  # {why or _said(Method, 'name')}",
-            _comment("`keepsense guide` tells which methods fit and why"),
+            f"name = {_text(name)}" + (f"  # {why}" if why else ""),
+            _comment(f"{_said(Method, 'name')} and tells which fit"),
             "# [method.parameters]  # " + _said(Method, "parameters"),
         ]
     )

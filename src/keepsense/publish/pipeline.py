@@ -31,6 +31,7 @@ from keepsense.publish.project import Project, read_project
 from keepsense.publish.recoding_file import read_recodings, save_recodings
 from keepsense.publish.release import PRIVATE, describe_release, write_description
 from keepsense.publish.techniques import technique
+from keepsense.publish.undisturbed import undisturbed
 from keepsense.recoding import Cuts, Recoding
 
 
@@ -95,8 +96,8 @@ def run(
     with engine() as running:
         plan = Plan(project, home, running, np.random.default_rng(rng))
         with stage("read and count"):
-            counts = plan.counts
             _check(plan)
+            counts = plan.counts
         emit(listener, "counted", counts.total, counts.total, tuples=len(counts))
         findings = _warnings(plan, read_ledger(home) if into is None else [])
         with stage("decide"):
@@ -124,12 +125,19 @@ def run(
                     measured_utility(plan, rules),
                     measured_risk(plan, after, None if everybody is None else plan.count_in(everybody)),
                 )
-            _publish(part, target, rules, description)
-        spent = sum(map(epsilon_of, rules))
-        if into is None:
-            names = tuple(released.columns)
-            promises = [m.promise() for m in plan.models]
-            add_entry(home, Entry(today(), target.name, names, promises, project.method.name, counts.total, spent))
+            entry = Entry(
+                today(),
+                target.name,
+                tuple(released.columns),
+                [m.promise() for m in plan.models],
+                project.method.name,
+                counts.total,
+                sum(map(epsilon_of, rules)),
+            )
+            with undisturbed():
+                _publish(part, target, rules, description)
+                if into is None:
+                    add_entry(home, entry)
     return Outcome(
         target,
         verification,
@@ -195,14 +203,7 @@ def _write(plan: Plan, released: Any, part: Path) -> Path | None:
 
 def _population(plan: Plan, rules: list[Recoding]) -> Any:
     """The population recoded like the release, so that both can be compared."""
-    if plan.population is None:
-        return None
-    if not all(isinstance(rule, Cuts) for rule in rules):
-        raise BadInput(
-            f"the method {plan.project.method.name!r} does not say what would become of the rest of the population; "
-            "choose one that recodes whole values, such as optimal"
-        )
-    return plan.engine.recode(plan.population, rules)
+    return None if plan.population is None else plan.engine.recode(plan.population, rules)
 
 
 @contextmanager
@@ -230,6 +231,11 @@ def _publish(part: Path, target: Path, rules: list[Recoding], description: dict[
 
 def _check(plan: Plan) -> None:
     """Refuse contradictions before anything is computed."""
+    if plan.project.population is not None and not technique(plan.project.method.name).whole_values:
+        raise BadInput(
+            f"the method {plan.project.method.name!r} does not say what would become of the rest of the population; "
+            "choose one that recodes whole values, such as optimal"
+        )
     for model in plan.models:
         for name in model.columns:
             role = plan.project.columns[name].role if name in plan.project.columns else "unlisted"

@@ -29,6 +29,8 @@ class Technique:
     summary: str
     truthful: bool
     run: Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]
+    whole_values: bool = False
+    """Whether every value becomes one other everywhere, so that other tables can be recoded alike."""
     sets: bool = False
     """Whether it is for one set-valued column rather than for columns of single values."""
     kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing
@@ -43,6 +45,7 @@ def register(
     summary: str,
     *,
     truthful: bool,
+    whole_values: bool = False,
     sets: bool = False,
     kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing,
 ) -> Callable[[Any], Any]:
@@ -53,7 +56,7 @@ def register(
     """
 
     def keep(function: Any) -> Any:
-        _FOUND[name] = Technique(name, summary, truthful, function, sets, kept)
+        _FOUND[name] = Technique(name, summary, truthful, function, whole_values, sets, kept)
         return function
 
     return keep
@@ -137,7 +140,8 @@ for _name, _module, _function, _summary in (
     ("semantic mondrian", "semantic_mondrian", "semantic_mondrian", "divide where least meaning is lost"),
     ("local recoding", "local", "local_recoding", "every class of records at levels of its own"),
 ):
-    register(_name, _summary, truthful=True)(_generalize(_module, _function))
+    _whole = "mondrian" not in _name and _name != "local recoding"
+    register(_name, _summary, truthful=True, whole_values=_whole)(_generalize(_module, _function))
 
 
 def _distances(plan: Plan) -> dict[str, Any]:
