@@ -129,21 +129,6 @@ def test_distances_by_equality_alone() -> None:
     assert [set_distance(kind, items, [2], [2]) for kind in KINDS] == [0] * 5
 
 
-@pytest.mark.golden
-def test_the_worked_example_of_the_paper() -> None:
-    """Batet et al. 2014, Sec. 3.1.1: swimming and windsurfing are 0.5 apart, the two records 0.25."""
-    from keepsense.taxonomy import from_edges
-
-    links = [("Swimming", "Water Sports"), ("Windsurfing", "Water Sports"), ("Water Sports", "Sports")]
-    sports = from_edges(links)
-    # the example's two trees share no root, so everything in the other one is 1 away: as an opaque item is
-    items = ItemDistances(distance("feature", sports), sports.codes(["Swimming", "Windsurfing"]), opaque=1)
-    assert items.pair(0, 1) == 0.5
-    assert set_distance("minimum-sum", items, [0, 2], [1, 2]) == 0.25
-    rows = rows_of([[0, 2], [1, 2]])
-    assert SetSpace("minimum-sum", items, rows).from_record(0)[1] == 0.25
-
-
 def test_unknown_distance_and_empty_set_are_refused() -> None:
     items = ItemDistances(None, opaque=2)
     with pytest.raises(BadInput, match="Did you mean average"):
