@@ -72,6 +72,7 @@ experiments: .venv/.dev ## reproduce the papers' tables
 
 wordnet: .venv/.dev ## compile the embedded WordNet again from its database files (WNDB=/usr/share/wordnet)
 	@$(PY) scripts/compile_wordnet.py $(WNDB)
+	@$(PY) scripts/compile_lexicon.py $(WNDB)
 
 picture: .venv/.base ## draw the README's picture again from a run of the demo
 	@$(PY) scripts/draw_demo.py

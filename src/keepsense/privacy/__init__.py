@@ -15,6 +15,8 @@ from keepsense.privacy.closeness import TCloseness
 from keepsense.privacy.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from keepsense.privacy.ground import Equal, Ground, Links, Ordered, Semantic, Tree
 from keepsense.privacy.k_anonymity import KAnonymity, ProbabilisticKAnonymity, XYAnonymity
+from keepsense.privacy.km import KmAnonymity
+from keepsense.privacy.km_verify import verify_sets
 from keepsense.privacy.linkage import Linkage, record_linkage
 from keepsense.privacy.matching import class_sizes, classes, sizes_in
 from keepsense.privacy.presence import DeltaPresence, KMap, with_population
@@ -33,6 +35,7 @@ __all__ = [
     "Ground",
     "KAnonymity",
     "KMap",
+    "KmAnonymity",
     "Linkage",
     "Links",
     "MaximumRisk",
@@ -61,5 +64,6 @@ __all__ = [
     "suppression_limit",
     "validate",
     "verify",
+    "verify_sets",
     "with_population",
 ]

@@ -10,6 +10,7 @@ from keepsense.privacy.base import Model
 from keepsense.privacy.closeness import TCloseness
 from keepsense.privacy.diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
 from keepsense.privacy.k_anonymity import KAnonymity, ProbabilisticKAnonymity, XYAnonymity
+from keepsense.privacy.km import KmAnonymity
 from keepsense.privacy.presence import DeltaPresence, KMap
 from keepsense.privacy.thresholds import AverageRisk, MaximumRisk
 
@@ -41,6 +42,7 @@ _MODELS: dict[str, Callable[..., Model]] = {
     "probabilistic k-anonymity": _probabilistic,
     "(X,Y)-anonymity": XYAnonymity,
     "k-map": KMap,
+    "k^m-anonymity": KmAnonymity,
     "l-diversity": _diversity,
     "t-closeness": _closeness,
     "delta-presence": DeltaPresence,
