@@ -66,7 +66,7 @@ def zhou(taxonomy: Taxonomy, k: float = 0.5) -> Floats:
     >>> zhou(from_edges([("cat", "animal"), ("dog", "animal")])).tolist()
     [1.0, 0.0, 1.0]
     """
-    if not 0 <= k <= 1:
+    if not isinstance(k, int | float | np.number) or not 0 <= k <= 1:
         raise BadInput(f"the weight k of Zhou's information content must lie between 0 and 1, not {k}")
     if taxonomy.max_depth == 1:
         return np.zeros(len(taxonomy))
