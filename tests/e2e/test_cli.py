@@ -369,7 +369,8 @@ def test_showing_a_word_lists_its_other_senses(run: Run) -> None:
 def test_demo_maps_measures_and_lists_what_is_left(run: Run) -> None:
     outcome = run("demo", "--rows", "1000", "--seed", "918273645")
     assert outcome.code == cli.DONE
-    for part in ("1,000 synthetic people", "semantic mean", "How far apart", "did you mean", "occupation"):
+    told = ("1,000 synthetic people", "semantic mean", "How far apart", "did you mean", "occupation")
+    for part in (*told, "Verified and released", "shared by at least 5 records", "Risk of being recognized"):
         assert part in outcome.out
     assert "918273645" not in outcome.out + outcome.err, "a seed is a secret"
 
@@ -380,6 +381,15 @@ def test_demo_for_scripts(run: Run) -> None:
     assert all(c["rows_mapped"] > 0.9 for c in found["columns"])
     near = found["distances"]
     assert near["nurse"]["physician"] < near["nurse"]["carpenter"]
+    assert found["release"]["verified"] is True
+    assert found["release"]["risk"]["after"]["prosecutor, highest"] <= 0.2
+    assert found["release"]["file"] == "release/people.csv"
+
+
+def test_demo_keeps_what_it_made_where_it_is_told(run: Run, tmp_path: Path) -> None:
+    assert run("demo", "--rows", "300", "--keep", "mine", "--quiet") == Outcome(cli.DONE, "", "")
+    kept = {p.relative_to(tmp_path / "mine").as_posix() for p in (tmp_path / "mine").rglob("*") if p.is_file()}
+    assert {"people.csv", "keepsense.toml", "release/people.csv", "release/release.json"} <= kept
 
 
 def test_help_is_plain_where_it_is_piped() -> None:

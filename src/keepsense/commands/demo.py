@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import csv
+import tempfile
 import time
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from keepsense.commands._output import Json, Quiet, Share, show, table
+from keepsense.commands._progress import progress
+from keepsense.commands.run import as_data as release_data
+from keepsense.commands.run import render as render_run
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from rich.console import Console
     from rich.table import Table
 
+    from keepsense.progress import Listener
+    from keepsense.publish import Outcome
     from keepsense.taxonomy import Mapping, Taxonomy
 
 MEASURE = "log-feature"
@@ -107,19 +117,55 @@ class Demo:
 def demo(
     rows: Annotated[int, typer.Option(min=100, help="How many synthetic people.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives other people.")] = 1,
+    keep: Annotated[
+        Path | None, typer.Option(help="Keep the table, the project file and the release in this folder.")
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make synthetic people, map their words onto WordNet, and show what the words mean and how far apart they are."""
+    """Make synthetic people, show what their words mean, then draft a project, run it and release it, verified."""
     start = time.perf_counter()
     found = run_demo(rows, seed)
+    with (
+        nullcontext(str(keep)) if keep is not None else tempfile.TemporaryDirectory(prefix="keepsense-") as folder,
+        progress(quiet=quiet or as_json) as listener,
+    ):
+        done = publish_demo(rows, seed, Path(folder), listener)
+        shown = _first_rows(done.file)
     seconds = time.perf_counter() - start
 
     def render(console: Console) -> None:
         console.print(f"\n{found.title()}", *found.tables(), sep="\n")
-        console.print(f"{seconds:.1f} s. Try `keepsense sample people.csv`, then `keepsense map people.csv hobby`.")
+        console.rule("[bold]Now the same people, published[/]", align="left", style="bright_black")
+        render_run(console, done, Path(folder) if keep is None else None)
+        console.print(shown)
+        where = f"{keep} keeps it all." if keep is not None else "Nothing was kept; --keep FOLDER keeps it all."
+        console.print(f"{seconds:.1f} s. {where} Do it yourself:", soft_wrap=True)
+        for line in ("sample people.csv", "init people.csv", "run"):
+            console.print(f"  keepsense {line}", markup=False)
 
-    show({**found.result(), "seconds": round(seconds, 3)}, render, as_json=as_json, quiet=quiet)
+    made = {**release_data(done), "file": str(done.file.relative_to(folder))}
+    result = {**found.result(), "release": made, "seconds": round(seconds, 3)}
+    show(result, render, as_json=as_json, quiet=quiet)
+
+
+def publish_demo(rows: int, seed: int, folder: Path, listener: Listener | None = None) -> Outcome:
+    """Publish synthetic people as a newcomer would: write them, draft a project, run it as it is."""
+    from keepsense.publish.draft import FILE, draft, write_draft
+    from keepsense.publish.inspect import inspect
+    from keepsense.publish.pipeline import run
+    from keepsense.sample import write_people
+
+    folder.mkdir(parents=True, exist_ok=True)
+    table = write_people(folder / "people.csv", rows, seed)
+    project = write_draft(draft(inspect(table), source={"path": table.name}), folder / FILE, force=True)
+    return run(project, rng=seed, listener=listener)
+
+
+def _first_rows(file: Path, number: int = 4) -> Table:
+    with file.open(encoding="utf-8", newline="") as text:
+        lines = list(islice(csv.reader(text), number + 1))
+    return table("The first released records", lines[0], lines[1:])
 
 
 def run_demo(rows: int, seed: int) -> Demo:

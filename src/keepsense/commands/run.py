@@ -81,11 +81,12 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
     return rows
 
 
-def render(console: Console, done: Outcome) -> None:
+def render(console: Console, done: Outcome, seen_from: Path | None = None) -> None:
     """A run for people: the promise, the price, the risk that is left, what to look at."""
     about = done.description
+    file = done.file if seen_from is None else done.file.relative_to(seen_from)
     console.print(
-        f"\n[bold green]Verified and released:[/] [bold]{done.file}[/]  "
+        f"\n[bold green]Verified and released:[/] [bold]{file}[/]  "
         f"({about['records']:,} records in {about['classes']:,} classes, {about['suppressed records']:,} suppressed)\n",
         soft_wrap=True,
     )
@@ -104,8 +105,8 @@ def render(console: Console, done: Outcome) -> None:
     for finding in done.findings:
         console.print(f"[yellow]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
     console.print(
-        f"{sum(done.seconds.values()):.1f} s. {done.file.parent / 'release.json'} describes the release for its "
-        f"readers; {done.file.parent / 'private'} stays with you.",
+        f"{sum(done.seconds.values()):.1f} s. {file.parent / 'release.json'} describes the release for its "
+        f"readers; {file.parent / 'private'} stays with you.",
         soft_wrap=True,
     )
 
