@@ -1,4 +1,4 @@
-"""A hook of MkDocs: makes the reference from docstrings, one page a room, and one page for the command line.
+"""A hook of MkDocs: makes the reference from docstrings, and pages for the command line and the project file.
 
 MkDocs calls `on_files` while it builds; a new room or command appears in the documentation by itself.
 """
@@ -36,8 +36,8 @@ def pages() -> dict[str, str]:
         [
             "# Reference",
             "",
-            "Everything public, from its docstrings, a page for each room of the house; and the",
-            "[command line](command-line.md).",
+            "Everything public, from its docstrings, a page for each room of the house; the",
+            "[command line](command-line.md); and the [project file](project-file.md).",
             "",
             "| room | what it answers |",
             "|---|---|",
@@ -46,7 +46,68 @@ def pages() -> dict[str, str]:
         ]
     )
     made["command-line"] = _command_line()
+    made["project-file"] = _project_file()
     return made
+
+
+def _project_file() -> str:
+    """Every key of the project file, from the schema that checks it."""
+    from keepsense.privacy.catalogue import models
+    from keepsense.publish.project import json_schema
+    from keepsense.publish.techniques import techniques
+
+    schema = json_schema()
+    sections = {
+        "source": ("Source", "The table to anonymize."),
+        "population": ("Source", "The table of everybody it was drawn from; optional, with the keys of `[source]`."),
+        "columns.NAME": ("Column", "One section for each column."),
+        "method": ("Method", "How the table is changed."),
+        "release": ("Target", "Where the release goes."),
+    }
+    lines = [
+        "# The project file",
+        "",
+        "One TOML file says what is protected and how. `keepsense init` writes one, `keepsense schema` prints the JSON",
+        "schema that this page is made from. A key that is not listed here is refused, with the nearest one as a hint.",
+        "",
+        "| key | meaning | values | default |",
+        "|---|---|---|---|",
+        _row("unlisted", schema["properties"]["unlisted"]),
+        "",
+        "## [[privacy]]",
+        "",
+        f"{schema['properties']['privacy']['description']}. Each section has a `model` and its parameters. Models:",
+        f"{', '.join((*models(), 'differential privacy'))}.",
+        "",
+    ]
+    for section, (part, about) in sections.items():
+        properties = schema["$defs"][part]["properties"]
+        lines += [f"## [{section}]", "", about, ""]
+        if section == "population":
+            continue
+        lines += ["| key | meaning | values | default |", "|---|---|---|---|"]
+        lines += [_row(key, found) for key, found in properties.items()]
+        lines.append("")
+    lines += ["## Methods", "", "| name | what it does | released values are true |", "|---|---|---|"]
+    for name, method in sorted(techniques().items()):
+        lines.append(f"| `{name}` | {method.summary} | {'yes' if method.truthful else 'no'} |")
+    return "\n".join([*lines, ""])
+
+
+def _row(key: str, found: dict[str, Any]) -> str:
+    """A key of the project file as a row of a table."""
+    options = found.get("anyOf", [found])
+    values = []
+    for option in options:
+        if "enum" in option:
+            values += [f"`{value}`" for value in option["enum"]]
+        elif option.get("type") not in (None, "null"):
+            low, high = option.get("minimum", option.get("exclusiveMinimum")), option.get("maximum")
+            span = f" from {low} to {high}" if high is not None else f" above {low}" if low is not None else ""
+            values.append(f"{option['type']}{span}")
+    default = found.get("default")
+    shown = "" if default is None else f"`{str(default).lower() if isinstance(default, bool) else default}`"
+    return f"| `{key}` | {found.get('description', '')} | {', '.join(values)} | {shown} |"
 
 
 def _rooms() -> Iterator[tuple[str, Path]]:
@@ -130,7 +191,8 @@ def on_nav(nav: Any, config: Any, files: Any) -> Any:
     nav.items.sort(key=lambda item: ORDER.index(item.title) if item.title in ORDER else 0)
     for section in nav.items:
         if section.title == "Reference":
-            section.children.sort(key=lambda page: page.file.src_uri != "reference/command-line.md")
+            first = ("reference/command-line.md", "reference/project-file.md")
+            section.children.sort(key=lambda page: page.file.src_uri not in first)
     return nav
 
 
