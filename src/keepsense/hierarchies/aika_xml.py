@@ -167,5 +167,13 @@ def format_xml(hierarchy: Hierarchy) -> str:
 
 
 def write_xml(hierarchy: Hierarchy, path: str | Path) -> None:
-    """Write an XML file (see `format_xml`)."""
+    """Write an XML file (see `format_xml`).
+
+    >>> import tempfile
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic"), ("surgeon", "medic")], name="job")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_xml(jobs, Path(folder) / "job.xml")
+    ...     len(read_xml(Path(folder) / "job.xml").leaves)
+    2
+    """
     write_bytes(path, format_xml(hierarchy).encode("utf-8"))

@@ -69,7 +69,13 @@ class Times:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The hierarchies chosen, the scores of all candidates, and, where it was anonymized, the result and its loss."""
+    """The hierarchies chosen, the scores of all candidates, and, where it was anonymized, the result and its loss.
+
+    >>> from keepsense.hierarchies.numeric import numeric_candidates
+    >>> chosen = choose({"age": numeric_candidates(range(17, 91), name="age")})
+    >>> chosen.hierarchies["age"].kind, chosen.result is None
+    ('numeric', True)
+    """
 
     hierarchies: HierarchySet
     positions: Mapping[str, int]

@@ -78,7 +78,12 @@ class Problem:
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Scores of a hierarchy, its worst transitions and its problems."""
+    """Scores of a hierarchy, its worst transitions and its problems.
+
+    >>> from keepsense.hierarchies.numeric import equal_width
+    >>> str(explain(equal_width(range(17, 91), name="age"))).startswith("age: GSL ")
+    True
+    """
 
     gsl: Gsl
     worst: tuple[Transition, ...]

@@ -92,7 +92,15 @@ def read_json(path: str | Path, *, taxonomy: Taxonomy | None = None) -> Hierarch
 
 
 def write_json(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonomy | None = None) -> None:
-    """Write a JSON file (see `format_json`)."""
+    """Write a JSON file (see `format_json`).
+
+    >>> import tempfile
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic"), ("surgeon", "medic")], name="job")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_json(jobs, Path(folder) / "job.json")
+    ...     len(read_json(Path(folder) / "job.json").leaves)
+    2
+    """
     write_bytes(path, format_json(hierarchy, taxonomy=taxonomy).encode("utf-8"))
 
 

@@ -37,7 +37,12 @@ _SPANS = (
 
 @dataclass(frozen=True, eq=False)
 class TableHierarchies:
-    """Candidates of each column, and the best of each by GSL."""
+    """Candidates of each column, and the best of each by GSL.
+
+    >>> made = hierarchies_for({"age": [31, 45, 62, 70]})
+    >>> made.best["age"] in made.candidates["age"]
+    True
+    """
 
     candidates: Mapping[str, list[Hierarchy]]
     choice: Choice

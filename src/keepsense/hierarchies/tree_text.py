@@ -88,7 +88,15 @@ def read_tree(
 
 
 def write_tree(hierarchy: Hierarchy, path: str | Path, *, indent: int = 2) -> None:
-    """Write a file of indented text (see `format_tree`)."""
+    """Write a file of indented text (see `format_tree`).
+
+    >>> import tempfile
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic"), ("surgeon", "medic")], name="job")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_tree(jobs, Path(folder) / "job.txt")
+    ...     len(read_tree(Path(folder) / "job.txt").leaves)
+    2
+    """
     write_bytes(path, format_tree(hierarchy, indent=indent).encode("utf-8"))
 
 
