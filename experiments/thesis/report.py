@@ -27,8 +27,8 @@ DIFFERS = """\
   hardly more correlation. ICD-9-CM has six levels, so a ranking from one value is a few large ties of unrelated
   diagnoses; SNOMED CT is deeper.
 - SRS-2 errs less than in the thesis at small k, SRS-3 less in the diagnoses and more in the specialties; at k = 100
-  both err more in the diagnoses. Our first sample has 224 and 45 values for 1,172 rows, the thesis 783 and 430, so more rows
-  change places with their like, and a cluster of 100 reaches farther.
+  both err more in the diagnoses. Our first sample has 224 and 45 values for 1,172 rows, the thesis 783 and 430, so more
+  rows change places with their like, and a cluster of 100 reaches farther.
 - With few values and k = 2 the thesis changes nothing (Table 7.5); here 0.4% of the rows change, because a few pairs of
   values occur less than three times in the sample.
 - Among all encounters SRS-2 and SRS-3 leave most rows as they were even at k = 100, because common diagnoses have
