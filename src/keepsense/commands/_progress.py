@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # how often the bar may move: a method can tell of a hundred thousand nodes a second
 _PAUSE = 0.1
+# told once, at the end of a stage: nothing to count
+_ONCE = ("counted", "decided", "verified", "start", "done", "chosen")
 
 
 @contextmanager
@@ -56,7 +58,7 @@ class _Listener:
             self._bar.update(self._whole, description=stage, completed=event.done, total=event.total)
             return
         now = self._clock()
-        if event.total is None or now - self._seen < _PAUSE:
+        if event.total is None or event.name in _ONCE or now - self._seen < _PAUSE:
             return
         self._seen = now
         about = f"  {_plural(event.name)}"
