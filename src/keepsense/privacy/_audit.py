@@ -22,7 +22,10 @@ class Audit:
 
         # tables larger than memory spill here, not into the folder the program happens to run in
         self._spill = tempfile.TemporaryDirectory(prefix="keepsense-", ignore_cleanup_errors=True)
-        limits = {"temp_directory": self._spill.name, "memory_limit": "40%"}  # the engine beside it needs some, too
+        limits: dict[str, Any] = {
+            "temp_directory": self._spill.name,
+            "memory_limit": "40%",
+        }  # the engine beside it needs some, too
         self.sql = duckdb.connect(":memory:", config=limits)
         self._size: dict[str, int] = {}
         self._columns: dict[str, dict[str, str]] = {}
