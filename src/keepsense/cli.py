@@ -34,7 +34,7 @@ from keepsense.commands.run import run_project
 from keepsense.commands.sample import sample
 from keepsense.commands.taxonomy import taxonomy
 from keepsense.commands.verify import verify_release
-from keepsense.errors import Infeasible, KeepsenseError
+from keepsense.errors import Infeasible, InputWarning, KeepsenseError, PrivacyWarning
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 TRACEBACK = "KEEPSENSE_TRACEBACK"
@@ -99,6 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     warnings.showwarning = _show_warning
+    for kind in (InputWarning, PrivacyWarning):  # people should see these, whatever the interpreter was told
+        warnings.simplefilter("always", kind)
     with _Interrupts() as interrupts:
         code = _run(given, interrupts)
     sys.exit(code)

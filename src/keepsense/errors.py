@@ -102,6 +102,14 @@ class PrivacyWarning(UserWarning):
     """
 
 
+class InputWarning(UserWarning):
+    """Input could be read, but not without a guess that the user should know of.
+
+    >>> issubclass(InputWarning, UserWarning)
+    True
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One coded remark of a check: `E...` must be mended, `W...` should be looked at.

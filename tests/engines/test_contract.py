@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.engines import Reading, Writing, engine
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, InputWarning
 from keepsense.recoding import Cells, Cut, Cuts, Draws
 
 ENGINES = ["duckdb"]
@@ -183,6 +183,12 @@ def test_text_stays_text(duck: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 def test_encodings_are_sniffed(duck: Any, tmp_path: Path, encoding: str) -> None:
     (tmp_path / "x.csv").write_bytes("place,n\nOrléans,1\nMálaga,2\n".encode(encoding))
+    if encoding == "cp1252":
+        with pytest.warns(InputWarning, match="read as Windows-1252"):
+            duck.read(tmp_path / "x.csv")
+        table = duck.read(tmp_path / "x.csv", Reading(encoding="cp1252"))
+        assert table.arrow()["place"].to_pylist() == ["Orléans", "Málaga"]
+        return
     assert duck.read(tmp_path / "x.csv").arrow().to_pydict() == {"place": ["Orléans", "Málaga"], "n": ["1", "2"]}
 
 

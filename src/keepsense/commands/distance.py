@@ -42,7 +42,7 @@ def distance(
 
     def render(console: Console) -> None:
         console.print(chosen.describe(a), chosen.describe(b), sep="\n", markup=False)
-        console.print(f"both are a kind of [bold]{chosen.label(common)}[/]")
+        console.print(f"both are a kind of {chosen.label(common)}", markup=False)
         console.print(table("Distance", ("measure", "distance"), [(n, float(d)) for n, d in distances.items()]))
 
     show(result, render, as_json=as_json, quiet=quiet)

@@ -53,10 +53,12 @@ def map_column(
     result = _result(file, mapping)
 
     def render(console: Console) -> None:
+        from rich.markup import escape
+
         share = mapping.coverage
         mapped = result["mapped"]
         console.print(
-            f"[bold]{column}[/]: {len(mapped):,} of {len(mapping):,} values mapped onto {chosen.name}, "
+            f"[bold]{escape(column)}[/]: {len(mapped):,} of {len(mapping):,} values mapped onto {escape(chosen.name)}, "
             f"{share.rows:.1%} of rows"
         )
         rows = [(e["value"], e["rows"], e["how"], e["label"], e["meaning"]) for e in mapped[:limit]]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import codecs
 import os
 import secrets
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.errors import BadInput, InputWarning, did_you_mean
 
 FORMATS = {
     ".csv": "csv",
@@ -79,12 +80,14 @@ def readable(path: str | os.PathLike[str]) -> Path:
 def encoding_of(path: Path, given: str | None = None) -> str:
     """Encoding of a text file: given, by its byte-order mark, UTF-8 where it fits, else Windows-1252.
 
+    Windows-1252 is a guess, so it comes with an `InputWarning`.
+
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "x.csv"
-    ...     _ = file.write_bytes("café".encode("latin-1"))
+    ...     _ = file.write_bytes("café".encode("utf-16"))
     ...     encoding_of(file)
-    'cp1252'
+    'utf-16'
     """
     if given is not None:
         try:
@@ -105,6 +108,11 @@ def encoding_of(path: Path, given: str | None = None) -> str:
                 decoder.decode(block)
             decoder.decode(b"", final=True)
         except UnicodeDecodeError:
+            warnings.warn(
+                f"{path.name}: the text is not UTF-8; it is read as Windows-1252. Give the encoding if that is wrong",
+                InputWarning,
+                stacklevel=2,
+            )
             return "cp1252"
     return "utf-8"
 
