@@ -143,3 +143,21 @@ def test_charts_stay_small_and_escape() -> None:
     for i in range(200):
         deep = (f"n{i}", False, (deep,))
     assert charts.tree(deep, "t").count("<circle") <= 60
+
+
+def test_the_command_writes_both_reports(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from keepsense.cli import app
+
+    (tmp_path / "people.csv").write_text("job,age\n" + "nurse,31\nclerk,40\n" * 5, encoding="utf-8")
+    (tmp_path / "keepsense.toml").write_text(
+        '[source]\npath = "people.csv"\n[columns.job]\nrole = "quasi-identifier"\n'
+        '[columns.age]\nrole = "insensitive"\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n',
+        encoding="utf-8",
+    )
+    done = CliRunner().invoke(app, ["run", str(tmp_path / "keepsense.toml"), "--report", "--quiet"])
+    assert done.exit_code == 0, done.output
+    folder = tmp_path / "release"
+    assert "This report may be published" in (folder / "report.html").read_text(encoding="utf-8")
+    assert "keep it inside" in (folder / "private" / "report.html").read_text(encoding="utf-8")

@@ -29,6 +29,9 @@ def run_project(
         int | None,
         typer.Option(min=0, help="Make random choices repeatable; keep it secret, for it undoes swaps and noise."),
     ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Also write report.html beside the release and a detailed one in private/.")
+    ] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -37,6 +40,11 @@ def run_project(
 
     with progress(quiet=quiet or as_json) as listener:
         done = run(project, reuse=reuse, rng=seed, listener=listener)
+    if report:
+        from keepsense.report import write_report
+
+        write_report(done, done.file.parent / "report.html", "public")
+        write_report(done, done.file.parent / "private" / "report.html")
     show(as_data(done), lambda console: render(console, done), as_json=as_json, quiet=quiet)
 
 
