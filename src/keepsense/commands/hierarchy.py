@@ -42,9 +42,7 @@ def build(
     taxonomy: TaxonomyName = _library.WORDNET,
     domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,
-    order: Annotated[
-        str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")
-    ] = None,
+    order: Annotated[str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")] = None,
     distance: DistanceName = "wu-palmer",
     seed: Annotated[int | None, typer.Option(min=0, help="Make random candidates repeatable.")] = None,
     as_json: Json = False,
