@@ -41,7 +41,7 @@ help: ## list the targets
 	@$(INSTALL) --editable '.[bench]'
 	@touch .venv/.bench
 
-demo: .venv/.base ## map a sample table of synthetic people and show what their words mean
+demo: .venv/.base ## publish a sample table of synthetic people: map, draft, run, verify
 	@$(PY) -m keepsense demo
 
 test: .venv/.dev ## run every test (what needs ../shared/data is skipped with a reason where it is missing)

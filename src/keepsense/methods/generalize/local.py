@@ -33,6 +33,7 @@ from keepsense.progress import Listener, emit
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
 
 _ROUNDING = 1e-12
+_MOST_VISITS = 100_000_000  # tuples looked at, over all nodes: some seconds, and the same on every machine
 
 
 def local_recoding(
@@ -143,8 +144,11 @@ class _Search:
         """Visit nodes in the order of the least loss a group can have there; a node comes again when groups wait."""
         bottom: Node = (0,) * len(self.heights)
         queue: list[tuple[float, int, Node, int | None]] = [(self._bound(bottom), 0, bottom, 0)]
-        pushed, visited, everyone = 1, 0, len(self.owner)
-        while self.size and queue and visited < most and (deadline is None or time.monotonic() < deadline):
+        pushed, visited, everyone, left = 1, 0, len(self.owner), _MOST_VISITS
+        while self.size and queue and visited < most and left > 0:
+            if deadline is not None and time.monotonic() > deadline:
+                break
+            left -= self.size
             bound, _, node, grown = heapq.heappop(queue)
             if grown is not None:  # each node has one predecessor here, so it is pushed once
                 for j in range(grown, len(node)):
