@@ -250,6 +250,7 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, wait: float) -> None
     if process.returncode == 0:
         assert left == whole, "the run was over before the interrupt came"
     else:
-        assert process.returncode == 130, err
+        # the signal itself ends a process that has done its work and is already going down
+        assert process.returncode in (130, -signal.SIGINT), err
         assert left in (set(), whole)
         assert bool(left) == (tmp_path / "ledger.jsonl").exists()
