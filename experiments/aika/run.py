@@ -27,7 +27,7 @@ from keepsense.utility import average_class_size, gen_iloss
 KS = (2, 5, 10, 25, 50, 100)
 NOTES = Path(__file__).parent / "notes.md"
 SEED = 2016
-SOURCES = ("constructor", "ancestors replaced")
+SOURCES = ("constructor", "constructor, outliers not grouped", "ancestors replaced")
 OUTCOMES = ("SSE", "disclosure risk", "GenILoss", "CAVG")
 """What each aspect should foretell, in the order of the aspects."""
 
@@ -46,7 +46,8 @@ def run(results: Path) -> None:
         )
         constructed = time.perf_counter() - start
         bed = make_test_bed(column.ideal(), wup, kinds=["ancestors"], rng=SEED)
-        for source, hierarchies in zip(SOURCES, (made, bed), strict=True):
+        ungrouped = [hierarchy for hierarchy in made if "outliers" not in hierarchy.info["made"]]
+        for source, hierarchies in zip(SOURCES, (made, ungrouped, bed), strict=True):
             start = time.perf_counter()
             judged = [evaluate(hierarchies, wup, counts, k) for k in KS]
             evaluated = (time.perf_counter() - start) / len(KS)
@@ -201,7 +202,8 @@ def _report(summary: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]]
             key = (source, suppression, aspect)
             here = [row for row in summary if (row["hierarchies"], row["suppression"], row["aspect"]) == key]
             if here:
-                cells = " | ".join(f"{row['mean Spearman']:.2f}" for row in here)
+                means = {row["weight"]: f"{row['mean Spearman']:.2f}" for row in here}
+                cells = " | ".join(means.get(weight, "-") for weight in (0.0, 0.25, 0.5, 0.75, 1.0))
                 strong = f"{here[-1]['columns of at least 0.60']} of {here[-1]['columns']}"
                 lines.append(f"| {source} | {suppression} | {aspect} | {outcome} | {cells} | {strong} |")
     built = [row["constructor seconds"] for row in seconds]

@@ -210,11 +210,13 @@ class _Work:
         """Group outliers under one parent."""
         few = self.outliers(level, k)
         mine = np.isin(self.codes[:, level], few)
+        allowed = (
+            self.losses_at(level + 1) if promote and mine.any() else np.zeros(0)
+        )  # grouping below leaves it as it is
         for parent in np.unique(self.codes[mine, level + 1]).tolist():
             rows = mine & (self.codes[:, level + 1] == parent)
             label, concept = self.labels[level + 1][parent], self.concepts[level + 1][parent]
             if promote:
-                allowed = self.losses_at(level + 1)
                 sizes = np.bincount(self.codes[rows, level], self.weights[rows], len(self.labels[level]))
                 best = int(np.argmax(sizes))
                 label, concept = self.labels[level][best], self.concepts[level][best]
@@ -228,12 +230,12 @@ class _Work:
         """Group outliers of different parents under the parent that holds most of their rows."""
         few = self.outliers(level, k)
         mine = np.isin(self.codes[:, level], few)
+        allowed = self.losses_at(level + 2)
         for grand in np.unique(self.codes[mine, level + 2]).tolist():
             rows = mine & (self.codes[:, level + 2] == grand)
             sizes = np.bincount(self.codes[rows, level + 1], self.weights[rows], len(self.labels[level + 1]))
             parent = int(np.argmax(sizes))
             concept = self.concepts[level + 1][parent]
-            allowed = self.losses_at(level + 2)
             for code in np.unique(self.codes[rows & (self.codes[:, level + 1] != parent), level]).tolist():
                 member = self.codes[:, level] == code
                 if not self.consistent(member, concept, allowed):
