@@ -16,9 +16,9 @@ from experiments.gsl.columns import Column
 from experiments.gsl.losses import Losses
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy, scores
-from keepsense.methods.generalize._lattice.semantic import semantic_tables
 from keepsense.methods.generalize.datafly import datafly
 from keepsense.methods.generalize.incognito import incognito
+from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.recoding import Cuts
 from keepsense.semantics import Distance
 

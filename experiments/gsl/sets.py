@@ -15,8 +15,8 @@ from experiments.gsl.losses import Losses
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy, scores, set_score
 from keepsense.hierarchies.choice import ranked_sets
-from keepsense.methods.generalize._lattice.semantic import semantic_tables
 from keepsense.methods.generalize.incognito import incognito
+from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.methods.generalize.semantic_datafly import semantic_datafly
 from keepsense.recoding import Cuts
 from keepsense.semantics import Distance

@@ -12,7 +12,7 @@ from experiments.gsl.correlate import anonymized
 from experiments.gsl.losses import Losses
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy, Steps, a_posteriori, a_priori
-from keepsense.methods.generalize._lattice.semantic import semantic_tables
+from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.recoding import Cuts
 from keepsense.semantics import Distance
 
