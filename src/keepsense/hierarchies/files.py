@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from keepsense.errors import BadHierarchy
+from keepsense.files import write_whole
 
 LIMIT = 256 * 2**20
 """Hierarchy files larger than this are refused: they are not hierarchies."""
@@ -42,17 +41,5 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a file beside its place, then move it there."""
-    path = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise BadHierarchy(f"{path.name}: the file cannot be written ({error.strerror}); check its folder") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    """Write a file; it appears under its name only when it is whole."""
+    write_whole(path, [data], BadHierarchy)
