@@ -55,7 +55,7 @@ def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, liste
     groups: list[list[int]] = []
     seeds: list[int] = []
 
-    def around(seed: int) -> int:
+    def around(seed: int, far_from: str) -> int:
         distances = space.from_record(seed).copy()
         group = [seed]
         size = int(left[seed])
@@ -71,21 +71,26 @@ def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, liste
             space.leave(record, int(weights[record]))
         groups.append(group)
         seeds.append(seed)
+        if listener is not None:
+            emit(listener, "group", seed=seed, far_from=far_from, records=group, copies=weights[group].tolist(),
+                 distance=float(distances[group].max()))  # fmt: skip
         return int(farthest(distances, left, space.noise))
 
     space.start(left)
     while total >= 2 * k:
-        other = around(int(farthest(space.from_centre(left), left, space.noise)))
+        other = around(int(farthest(space.from_centre(left), left, space.noise)), "the centre")
         total = int(left.sum())
         if total >= 2 * k:
-            around(other)
+            around(other, "the last one")
             total = int(left.sum())
         emit(listener, "groups", everything - total, everything, groups=len(groups))
     rest = np.flatnonzero(left).tolist()
     if total >= k or not groups:
         groups.append(rest)
+        emit(listener, "group", seed=None, far_from="", records=rest, copies=weights[rest].tolist(), distance=None)
     else:
         for record in rest:
             near = space.from_record(record)[seeds]
             groups[int(np.argmin(near))].append(record)
+            emit(listener, "joined", record=record, group=int(np.argmin(near)), distance=float(near.min()))
     return Partition.of([(group, weights[group].tolist()) for group in groups if group])

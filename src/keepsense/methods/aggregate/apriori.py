@@ -58,7 +58,7 @@ def generalize_apriori(
             if not len(rare.itemsets):
                 break
             for at in np.lexsort((*rare.itemsets.T[::-1], rare.support)).tolist():
-                search.mend(rare.itemsets[at].tolist(), k)
+                search.mend(rare.itemsets[at].tolist(), k, listener)
             emit(listener, "generalized", size, m, rare=len(rare.itemsets))
     released = released_rows(rows, search.node[rows.indices])
     if any(len(rare.itemsets) for rare in rare_itemsets(released, weights, k, m)):
@@ -101,14 +101,17 @@ class _Cut:
         """What a node that was released when a combination was counted is released as by now."""
         return int(self.node[self.tree.leaves_under(node)[0]])
 
-    def mend(self, itemset: list[int], k: int) -> None:
+    def mend(self, itemset: list[int], k: int, listener: Listener | None = None) -> None:
         """Move the items of a rare combination up, at least cost, until it is rare no more."""
         nodes = {self.now(node) for node in itemset}
-        if 0 < self.support(nodes) < k:
-            for _, choice in sorted(self._choices(sorted(nodes))):
+        shared = self.support(nodes)
+        if 0 < shared < k:
+            for cost, choice in sorted(self._choices(sorted(nodes))):
                 if self.support(set(choice)) >= k:
                     for node in choice:
                         self._raise(node)
+                    emit(listener, "mended", items=nodes, shared=shared, raised=choice, cost=cost, node=self.node,
+                         tree=self.tree)  # fmt: skip
                     return
             raise InternalError("the root of the hierarchy is not frequent enough")
 

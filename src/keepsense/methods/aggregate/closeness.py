@@ -194,7 +194,8 @@ def _merged(
         alive[worst] = False
         held[other] += held[worst]
         away[other] = spread.distances(held[other : other + 1])[0]
-        emit(listener, "merged", int((~alive).sum()), None, groups=int(alive.sum()))
+        emit(listener, "merged", int((~alive).sum()), None, groups=int(alive.sum()), group=worst, into=other,
+             held=partition)  # fmt: skip
     number = np.cumsum(alive) - 1
     order = np.argsort(number[group], kind="stable")
     return Partition(number[group][order], partition.record[order], partition.copies[order])

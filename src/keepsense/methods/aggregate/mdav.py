@@ -146,15 +146,15 @@ def mdav(
     left = np.array(weights, dtype=np.int64)
     total = check_total = int(left.sum())
     k = check_size(k, total)
-    grouping = _Grouping(space, left, refine)
+    grouping = _Grouping(space, left, refine, listener)
     if total >= 2 * k:
         space.start(grouping.left)
     while total >= 2 * k:
         first = farthest(space.from_centre(grouping.left), grouping.left, space.noise)
-        second = grouping.around(first, k)
+        second = grouping.around(first, k, "the centre")
         total -= k
         if total >= 2 * k:
-            grouping.around(second, k)
+            grouping.around(second, k, "the last one")
             total -= k
         grouping.tidy()
         if len(grouping.groups) % _STEP < 2:
@@ -167,15 +167,16 @@ def mdav(
 class _Grouping:
     """Groups so far, and the records that are left under the numbers the space now knows them by."""
 
-    def __init__(self, space: Space, left: NDArray[np.int64], refine: Refine | None) -> None:
+    def __init__(self, space: Space, left: NDArray[np.int64], refine: Refine | None, listener: Listener | None) -> None:
         self.space = space
+        self.listener = listener
         self.refine = refine
         self.left = left
         self.names = np.arange(len(left), dtype=np.int64)
         self.groups: list[tuple[list[int], list[int]]] = []
         self.gone = 0
 
-    def around(self, seed: int, k: int) -> int:
+    def around(self, seed: int, k: int, far_from: str) -> int:
         """Group a record with its k - 1 nearest; returns the record that is now farthest from it, or -1."""
         from keepsense.methods.aggregate._kernels import farthest, nearest
 
@@ -194,6 +195,10 @@ class _Grouping:
         if self.refine is not None:
             self.refine(taken, distances, left, self.names)
         other = int(farthest(distances, left, space.noise))
+        if self.listener is not None:
+            emit(self.listener, "group", seed=int(self.names[seed]), far_from=far_from,
+                 records=self.names[list(taken)], copies=list(taken.values()),
+                 distance=max(float(distances[record]) for record in taken))  # fmt: skip
         self.gone += sum(not left[record] for record in taken)
         # Handing the seed's distances on only saves a pass; they are good until another record is asked for.
         for record, copies in sorted(taken.items(), key=lambda pair: pair[0] != seed):
@@ -217,3 +222,5 @@ class _Grouping:
         alive = np.flatnonzero(self.left)
         if len(alive):
             self.groups.append((self.names[alive].tolist(), self.left[alive].tolist()))
+            emit(self.listener, "group", seed=None, far_from="", records=self.names[alive],
+                 copies=self.groups[-1][1], distance=None)  # fmt: skip

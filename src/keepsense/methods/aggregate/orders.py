@@ -15,6 +15,7 @@ from keepsense.errors import BadInput, PrivacyWarning
 from keepsense.methods.aggregate.centres import centres, squared_error, to_cells
 from keepsense.methods.aggregate.mdav import Partition, check_size
 from keepsense.methods.aggregate.records import own_order
+from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Ordered, check_same_rows
 from keepsense.semantics.order import most_distant_value
@@ -36,7 +37,9 @@ def runs(order: NDArray[np.int64], weights: NDArray[np.int64], k: int) -> Partit
     return Partition(np.minimum(first // k, groups - 1), record, cuts - first)
 
 
-def individual_ranking(counts: Counts, attributes: Sequence[Attribute], k: int) -> Cells:
+def individual_ranking(
+    counts: Counts, attributes: Sequence[Attribute], k: int, *, listener: Listener | None = None
+) -> Cells:
     """Microaggregate each column by itself: sort, group k neighbours, replace by their centre (Defays and Anwar 1998).
 
     Words are sorted by closeness to the column's most distant value, the semantic preorder of Rodríguez-García 2017
@@ -72,6 +75,8 @@ def individual_ranking(counts: Counts, attributes: Sequence[Attribute], k: int) 
         parts = runs(order, counts.weights, k)
         centre = centres(attribute, counts.column(attribute.name), parts)
         error += squared_error(counts, [(attribute, centre)], parts)
+        emit(listener, "column", len(pieces) + 1, len(attributes), column=attribute.name, partition=parts,
+             values=centre.values, codes=centre.codes)  # fmt: skip
         by_tuple = np.lexsort((parts.group, parts.record))
         begin = np.concatenate(([0], np.cumsum(parts.copies[by_tuple])[:-1]))
         pieces.append((begin, centre.codes[parts.group[by_tuple]]))

@@ -50,7 +50,7 @@ def generalize_topdown(
     finished = 0
     while open_groups:
         one = open_groups.pop()
-        parts = _split(tree, rows, node, one, k)
+        parts = _split(tree, rows, node, one, k, listener)
         if parts is None:
             group[one.records] = finished
             finished += 1
@@ -78,7 +78,9 @@ def _entries(rows: Rows, records: NDArray[np.int64]) -> tuple[NDArray[np.int64],
     return np.arange(int(sizes.sum())) + first, np.repeat(np.arange(len(records)), sizes)
 
 
-def _split(tree: ItemTree, rows: Rows, node: NDArray[np.int64], one: _Group, k: int) -> list[_Group] | None:
+def _split(
+    tree: ItemTree, rows: Rows, node: NDArray[np.int64], one: _Group, k: int, listener: Listener | None
+) -> list[_Group] | None:
     """The parts of a group, split at the most winning node that can be split; None where there is none."""
     at, owner = _entries(rows, one.records)
     closed = set(one.closed)
@@ -100,6 +102,8 @@ def _split(tree: ItemTree, rows: Rows, node: NDArray[np.int64], one: _Group, k: 
     found = [_Group(one.records[part], frozenset(closed)) for part in moved]
     if len(stay):
         found.append(_Group(one.records[stay], frozenset(closed | {chosen})))
+    emit(listener, "split", chosen=chosen, win=win, records=one.records, parts=found, stay=len(stay), rows=rows,
+         node=node, tree=tree)  # fmt: skip
     return found
 
 

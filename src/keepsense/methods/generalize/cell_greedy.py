@@ -72,7 +72,7 @@ def cell_greedy(
         work.grow(block, listener)
     else:
         work.begin_with(start)
-    work.mend()
+    work.mend(listener)
     work.improve(rounds, listener)
     emit(listener, "done", space.total, space.total, classes=work.classes)
     return work.cells()
@@ -142,7 +142,7 @@ class _Work:
             )  # fmt: skip
             rest = waiting[:left].copy()
             settled = int(counts.weights[self.owner >= 0].sum())
-            emit(listener, "block", settled, counts.total, classes=self.classes)
+            emit(listener, "block", settled, counts.total, classes=self.classes, owner=self.owner)
         self.owner[rest] = self.classes + np.arange(len(rest))
         self.classes += len(rest)
         self._describe()
@@ -191,7 +191,7 @@ class _Work:
                 self.owner = (np.cumsum(alive) - 1)[self.owner]
                 self.classes = int(alive.sum())
                 self._describe()
-            emit(listener, "round", turn + 1, rounds, changed=changed, classes=self.classes)
+            emit(listener, "round", turn + 1, rounds, changed=changed, classes=self.classes, owner=self.owner)
             if not changed:
                 break
 
@@ -209,7 +209,7 @@ class _Work:
 
     # ---- classes that break the promise ---------------------------------------------------------------------------
 
-    def mend(self) -> None:
+    def mend(self, listener: Listener | None = None) -> None:
         """Merge every class that breaks a promise with the one that loses least by it, until all keep it."""
         good = self._good(np.arange(self.classes))
         alive = np.ones(self.classes, dtype=np.bool_)
@@ -219,6 +219,7 @@ class _Work:
             if partner is None:
                 raise _infeasible(self.space, self.asked)
             self._merge(c, partner)
+            emit(listener, "merge", merged=c, into=partner, owner=self.owner)
             alive[c] = False
             good[partner] = self._good(np.array([partner]))[0]
         number = np.cumsum(alive) - 1

@@ -14,7 +14,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.replace import Replaced, check_same_domain, replace_by_partner, replace_by_reference
 from keepsense.methods.perturb.swap import Random
-from keepsense.progress import Listener
+from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal, check_same_rows
 from keepsense.semantics.mean import Mean, semantic_mean
@@ -138,6 +138,8 @@ def apply_noise(
         else:
             raise BadInput(f"reference = {reference!r}: it must be 'mean', 'partner' or 'root'")
         columns.append(found)
+        emit(listener, "moved", j + 1, len(attributes), column=attribute.name, source=source, errors=errors[:, j],
+             concepts=found.concepts, reference=reference, mean=means[j])  # fmt: skip
     names = [a.name for a in attributes]
     info = {
         **info,

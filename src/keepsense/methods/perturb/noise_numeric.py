@@ -14,6 +14,7 @@ from keepsense.methods.perturb.noise import Distribution, unit_errors
 from keepsense.methods.perturb.noise_correlated import correlated_errors
 from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.swap import Random
+from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Ordered, check_same_rows
 
@@ -27,6 +28,7 @@ def add_noise_to_numbers(
     decimals: int | None = None,
     distribution: Distribution = "normal",
     rng: Random = None,
+    listener: Listener | None = None,
 ) -> Cells:
     """Add random noise to columns of numbers or ordered categories (Rodríguez-García 2017, Eq. 2.1-2.7).
 
@@ -64,6 +66,9 @@ def add_noise_to_numbers(
     noisy = table + errors
     columns = [_written(a, noisy[:, j], decimals) for j, a in enumerate(attributes)]
     names = tuple(a.name for a in attributes)
+    for j, (name, (values, codes)) in enumerate(zip(names, columns, strict=True)):
+        emit(listener, "moved", j + 1, len(names), column=name, source=source, errors=errors[:, j], values=values,
+             codes=codes)  # fmt: skip
     kept = {
         name: int((noisy_values == table[:, j]).sum())
         for j, (name, noisy_values) in enumerate(zip(names, _positions(attributes, columns), strict=True))

@@ -13,7 +13,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.perturb.clusters.board import Field, check_swap, to_cells
 from keepsense.methods.perturb.records import deal, records_of
 from keepsense.methods.perturb.swap import Random
-from keepsense.progress import Listener
+from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Ordered
 
@@ -49,6 +49,7 @@ def swap_in_groups(
         source, group = _groups(Field(attributes, codes, counts.weights), int(k), rng, listener)
         out = np.stack([_permuted(codes[source, j], group, rng) for j in range(len(attributes))], axis=1)
         groups = np.repeat(group[:, None], len(attributes), axis=1)
+        emit(listener, "permuted", column=None, source=source, group=group, released=out)
     else:
         source = records_of(counts)
         columns, marks = [], []
@@ -62,6 +63,7 @@ def swap_in_groups(
                 group = deal(codes, theirs, found, rng)
             marks.append(group)
             columns.append(_permuted(codes, group, rng))
+            emit(listener, "permuted", column=attribute.name, source=source, group=group, released=columns[-1])
         out, groups = np.stack(columns, axis=1), np.stack(marks, axis=1)
     info = {"method": "swapping in groups", "k": int(k), "together": together}
     cells = to_cells(counts, attributes, source, out, info, groups)

@@ -47,9 +47,11 @@ def swap_by_ranking(
         mixed = rng.permutation(len(codes))
         ranked = mixed[np.argsort(attribute.row(reference)[codes[mixed]], kind="stable")]
         out = codes.copy()
-        out[ranked] = codes[ranked[swap_window(rng, len(codes), int(k))]]
+        partners = swap_window(rng, len(codes), int(k))
+        out[ranked] = codes[ranked[partners]]
         columns.append(out)
-        emit(listener, "column", done + 1, len(attributes), column=attribute.name)
+        emit(listener, "column", done + 1, len(attributes), column=attribute.name, reference=reference, ranked=ranked,
+             partners=partners)  # fmt: skip
     info = {"method": "semantic rank swapping by one ranking", "k": int(k)}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)
 
@@ -81,6 +83,7 @@ def swap_by_clusters(
         field = run_clusters(Field([attribute], alone, attribute.weights), int(k), rng, listener)
         codes = counts.column(attribute.name)[source]
         columns.append(deal(codes, field.source(), field.released()[:, 0], rng))
+        emit(listener, "dealt", counts.total, counts.total, column=attribute.name, field=field, released=columns[-1])
         in_place[attribute.name] = int(field.in_place[0])
     info = {"method": "semantic rank swapping by clusters", "k": int(k), "in_place": in_place}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)

@@ -69,8 +69,9 @@ def swap_numbers(
         mixed = rng.permutation(len(codes))
         ranked = mixed[np.argsort(attribute.positions[codes[mixed]], kind="stable")]
         out = codes.copy()
-        out[ranked] = codes[ranked[kernel(rng, len(codes), int(k))]]
+        partners = kernel(rng, len(codes), int(k))
+        out[ranked] = codes[ranked[partners]]
         columns.append(out)
-        emit(listener, "column", done + 1, len(attributes), column=attribute.name)
+        emit(listener, "column", done + 1, len(attributes), column=attribute.name, ranked=ranked, partners=partners)
     info = {"method": f"rank swapping by {rule}", "k": int(k)}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)

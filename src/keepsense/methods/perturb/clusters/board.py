@@ -18,6 +18,8 @@ from keepsense.semantics.attribute import MATRIX_CELLS, Attribute, check_same_ro
 
 _TIE = 1e-9
 _NEWS = 2_000
+_TOLD = 500
+"""Records up to which a listener is told of every single step."""
 
 
 def check_swap(counts: Counts, attributes: Sequence[Attribute], k: int, *, least: int = 2) -> None:
@@ -134,11 +136,32 @@ class Field:
         count = 0
         while ref >= 0:
             yield ref
+            at = ref
             ref = step(ref, *self.see(ref))
             count += 1
+            if listener is not None and n <= _TOLD:
+                emit(listener, "reference", n - int(self.board.tally[0]), n, record=at, field=self)
             if count % _NEWS == 0:
                 emit(listener, "swap", n - int(self.board.tally[0]), n)
         emit(listener, "swap", n, n)
+
+    def free(self) -> NDArray[np.bool_]:
+        """Which records are still unswapped, by attribute as given; the last column: still to be dealt with at all."""
+        board = self.board
+        standing: NDArray[np.bool_] = (board.where - board.start[board.owner] < board.left[:, board.owner]).T
+        return standing[:, [*np.argsort(self.lead), len(self.lead)]]
+
+    def cluster(self, record: int) -> Ints:
+        """Records that were near enough to change places with a reference in the step just made."""
+        board = self.board
+        rows, _, tol = self.see(record)
+        far = sum(rows[j, board.codes[board.owner, j]] for j in range(len(self.lead)))
+        radius = board.radius[board.owner[record]]
+        drawn = board.stamp == board.tally[1]
+        tied = np.abs(far - radius) <= tol
+        near = (far < radius - tol) | (tied & drawn if drawn.any() else tied)
+        near[record] = False
+        return np.flatnonzero(near).astype(np.int32)
 
     def released(self) -> NDArray[np.int32]:
         """Codes each record gets, attributes in the order they were given."""
