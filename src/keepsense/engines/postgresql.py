@@ -1,0 +1,382 @@
+"""Tables of PostgreSQL: read in a stream, and released in one transaction that nobody sees before it is verified.
+
+The password belongs into the environment (`PGPASSWORD`) or into `~/.pgpass`, where PostgreSQL's own tools look too.
+Addresses, passwords and cells never appear in an error.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from keepsense.engines._postgresql_types import LONGEST_NAME, Incoming, as_csv, incoming, sql_type
+from keepsense.errors import BadInput, MissingExtra, did_you_mean
+
+MARK = "Released by Keepsense"
+"""Comment on every released table: only a table that carries it is ever replaced."""
+
+BATCH = 65_536
+"""Rows that are in memory at a time."""
+
+_PART = r'"(?:[^"]|"")+"|[^".]+'
+
+
+@contextmanager
+def opened(address: str, table: str, *, size: int = BATCH) -> Iterator[Any]:
+    """A table or view as a `pyarrow.RecordBatchReader`; one snapshot of it, read `size` rows at a time.
+
+    The rows come while the block is open. Integers, floats, booleans, dates, timestamps, decimals, texts and arrays
+    keep their types; everything else arrives as the text that PostgreSQL shows.
+
+    >>> with opened("postgresql://nobody@127.0.0.1:1/none", "people") as reader:
+    ...     reader.schema
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: PostgreSQL: no server answers there; check host and port, and that it is running
+    """
+    place = split_name(table)
+    with _connected(address) as base, _plainly(f"the table {table!r} cannot be read"):
+        base.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield _stream(base, _found(base, place, table), table, size)
+
+
+@contextmanager
+def staged(address: str, table: str) -> Iterator[Stage]:
+    """A release that exists for this connection only, until it is committed.
+
+    Leaving the block without `commit`, by an error, Ctrl-C or a crash, leaves the database as it was. A table that is
+    there already is replaced only if Keepsense released it (see `MARK`); any other is refused at once.
+
+    >>> with staged("postgresql://nobody@127.0.0.1:1/none", "released") as stage:  # doctest: +ELLIPSIS
+    ...     stage.write(reader)
+    ...     assert verified(stage.read())
+    ...     stage.commit()
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: PostgreSQL: no server answers there; check host and port, and that it is running
+    """
+    place = split_name(table)
+    with _connected(address) as base, _plainly(f"the table {table!r} cannot be written"):
+        # the transaction waits while the verifier works
+        base.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        stage = Stage(base, place, table)
+        try:
+            yield stage
+        finally:
+            if not stage.committed:
+                base.rollback()
+
+
+class Stage:
+    """An unverified release inside a transaction; `staged` makes it.
+
+    >>> Stage.commit.__doc__
+    'Make the release visible to everybody, in place of an earlier one; the stage is done with.'
+    """
+
+    def __init__(self, base: Any, place: tuple[str | None, str], table: str) -> None:
+        from psycopg import sql
+
+        self.committed = False
+        self._base, self._table, self._name = base, table, place[1]
+        schema = place[0] or base.execute("SELECT current_schema()").fetchone()[0]
+        if schema is None:
+            raise BadInput(f"PostgreSQL: no schema is chosen for the table {table!r}; name it as schema.table")
+        self._schema: str = schema
+        self._target = sql.Identifier(schema, place[1])
+        self._part = sql.Identifier(schema, f"keepsense_unverified_{secrets.token_hex(8)}")
+        self._columns: tuple[str, ...] = ()
+        self._replaces()
+
+    def write(self, reader: Any) -> int:
+        """Copy in what a record batch reader (or an Arrow table) holds, in its order; give the number of rows."""
+        from psycopg import sql
+
+        columns = [(field.name, sql_type(field.type)) for field in reader.schema]
+        self._columns = tuple(name for name, _ in columns)
+        for name in self._columns:
+            _fits(name, "column")
+        spelled = sql.SQL(", ").join(sql.SQL("{} {}").format(sql.Identifier(n), _type(t)) for n, t in columns)
+        rows = 0
+        with _plainly(f"the table {self._table!r} cannot be written"):
+            self._base.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._part))
+            self._base.execute(sql.SQL("CREATE TABLE {} ({})").format(self._part, spelled))
+            copy = sql.SQL("COPY {} FROM STDIN (FORMAT csv, ENCODING 'UTF8')").format(self._part)
+            with self._base.cursor() as cursor, cursor.copy(copy) as into:
+                for batch in reader.to_batches() if hasattr(reader, "to_batches") else reader:
+                    into.write(as_csv(batch))
+                    rows += batch.num_rows
+        return rows
+
+    def read(self, *, size: int = BATCH) -> Any:
+        """What was written, as a `pyarrow.RecordBatchReader` in the order of writing, from inside the transaction."""
+        if not self._columns:
+            raise BadInput("nothing is written to the stage yet; write before reading")
+        return _stream(self._base, self._part, self._table, size)
+
+    def commit(self) -> None:
+        """Make the release visible to everybody, in place of an earlier one; the stage is done with."""
+        from psycopg import sql
+
+        if not self._columns:
+            raise BadInput("nothing is written to the stage yet; write before committing")
+        with _plainly(f"the table {self._table!r} cannot be released; nothing was changed"):
+            if self._replaces():
+                self._base.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(self._target))
+                self._replaces()
+                self._base.execute(sql.SQL("DROP TABLE {}").format(self._target))
+            self._base.execute(sql.SQL("COMMENT ON TABLE {} IS {}").format(self._part, sql.Literal(MARK)))
+            rename = sql.SQL("ALTER TABLE {} RENAME TO {}").format(self._part, sql.Identifier(self._name))
+            self._base.execute(rename)
+            self._base.commit()
+        self.committed = True
+
+    def _replaces(self) -> bool:
+        """Whether an earlier release is there; refuses whatever else has that name."""
+        ask = (
+            "SELECT c.relkind::text, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n"
+            " ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s"
+        )
+        there = self._base.execute(ask, [self._schema, self._name]).fetchone()
+        if there is None:
+            return False
+        if there[0] != "r" or not (there[1] or "").startswith(MARK):
+            raise BadInput(
+                f"PostgreSQL: there is already a table or view {self._table!r} that Keepsense did not release; "
+                "it is not replaced. Choose another name, or remove it yourself"
+            )
+        return True
+
+
+def same_table(address: str, table: str, other_address: str, other_table: str) -> bool:
+    """Whether two addresses and names mean one table; so a release cannot replace its own source.
+
+    Equal spellings are the same without asking. Otherwise both servers are asked who they are, since one server has
+    many names (localhost, an address, a socket), and a copy of it for reading has its own.
+
+    >>> same_table("postgresql://db/people", "staff", "postgres://ann:secret@DB:5432/people", "staff")
+    True
+    """
+    here, there = _normal(address, table), _normal(other_address, other_table)
+    if here == there:
+        return True
+    if here[-1] != there[-1]:
+        return False
+    first = _identity(address, table)
+    return first is not None and first == _identity(other_address, other_table)
+
+
+def split_name(table: str) -> tuple[str | None, str]:
+    """Schema, if one is named, and table of `table` or `schema.table`; names with a dot stand in double quotes.
+
+    >>> split_name("people"), split_name("health.people"), split_name('health."people.2024"')
+    ((None, 'people'), ('health', 'people'), ('health', 'people.2024'))
+    """
+    if not re.fullmatch(rf"({_PART})(\.({_PART}))?", table):
+        raise BadInput(f"{table!r} is no name of a PostgreSQL table; write table or schema.table")
+    parts = [p[1:-1].replace('""', '"') if p.startswith('"') else p for p in re.findall(_PART, table)]
+    for part in parts:
+        _fits(part, "table")
+    return (parts[0], parts[1]) if len(parts) == 2 else (None, parts[0])
+
+
+def _fits(name: str, what: str) -> None:
+    if not name or len(name.encode()) > LONGEST_NAME:
+        raise BadInput(f"the {what} name {name!r} does not fit PostgreSQL: it takes 1 to {LONGEST_NAME} bytes")
+
+
+def _type(spelled: str) -> Any:
+    """A type as SQL; it comes from `sql_type`, never from a user."""
+    from psycopg import sql
+
+    return sql.SQL(spelled)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    """A connection with a transaction of its own, closed at the end."""
+    try:
+        import psycopg
+        from psycopg.conninfo import conninfo_to_dict, make_conninfo
+    except ImportError:
+        raise MissingExtra("PostgreSQL needs psycopg; install keepsense[postgresql]") from None
+    try:
+        patient = "connect_timeout" in conninfo_to_dict(address) or "PGCONNECT_TIMEOUT" in os.environ
+        whole = make_conninfo(address, **({} if patient else {"connect_timeout": 15}))
+        base = psycopg.connect(whole, client_encoding="utf8", application_name="keepsense")
+    except psycopg.ProgrammingError:
+        raise BadInput(
+            "PostgreSQL: the address cannot be understood; write it as postgresql://user@host:port/database"
+        ) from None
+    except psycopg.Error as error:
+        raise BadInput(f"PostgreSQL: {_unreachable(str(error))}") from None
+    try:
+        # rows in the order they were written, times in one zone
+        base.execute("SET synchronize_seqscans = off")
+        base.execute("SET TIME ZONE 'UTC'")
+        base.commit()
+        yield base
+    finally:
+        base.close()
+
+
+def _unreachable(message: str) -> str:
+    """Why no connection was made, without the host, the user or the password that the driver's words hold."""
+    for sign, meaning in (
+        ("no password supplied", "the server wants a password; set PGPASSWORD, or put it into ~/.pgpass"),
+        ("password authentication failed", "the user or the password is wrong"),
+        ("authentication failed", "the server does not let this user in"),
+        ("pg_hba.conf", "the server does not let this user in from here"),
+        ("resolve host", "no server has this host name; check the address"),
+        ("translate host name", "no server has this host name; check the address"),
+        ("role ", "the server does not know this user"),
+        ("database ", "the server has no such database, or this user may not open it"),
+        ("too many", "the server has no connection to spare; try again later"),
+        ("timeout", "the server did not answer in time; check host and port"),
+        ("refused", "no server answers there; check host and port, and that it is running"),
+        ("No such file", "no server answers there; check host and port, and that it is running"),
+    ):
+        if sign in message:
+            return meaning
+    return "no connection could be made; check the address, and that the server is running"
+
+
+_REASONS = {
+    "42501": "this user may not do that; ask the owner of the database",
+    "3F000": "there is no such schema",
+    "22021": "a text holds a character that the database cannot keep, such as NUL",
+    "22P05": "a text holds a character that the database cannot keep",
+    "2BP01": "a view or another object depends on the earlier release; remove it first",
+    "53100": "the server's disk is full",
+    "25006": "the server takes no changes",
+}
+
+
+@contextmanager
+def _plainly(failure: str) -> Iterator[None]:
+    """PostgreSQL's complaints in our words: its own may quote cells."""
+    import psycopg
+
+    try:
+        yield
+    except psycopg.Error as error:
+        state = error.sqlstate or ""
+        reason = _REASONS.get(state)
+        if reason is None and (not state or state.startswith(("08", "57"))) and not _is_about_data(error):
+            reason = "the connection to the server was lost"
+        raise BadInput(f"PostgreSQL: {failure} ({reason or type(error).__name__})") from None
+
+
+def _is_about_data(error: Exception) -> bool:
+    import psycopg
+
+    return isinstance(error, psycopg.DataError | psycopg.ProgrammingError | psycopg.NotSupportedError)
+
+
+def _found(base: Any, place: tuple[str | None, str], table: str) -> Any:
+    """A table or view as SQL, if the connection sees one by that name."""
+    from psycopg import sql
+
+    relation = sql.Identifier(*(part for part in place if part is not None))
+    if base.execute("SELECT to_regclass(%s)", [relation.as_string(base)]).fetchone()[0] is not None:
+        return relation
+    visible = "pg_table_is_visible(c.oid)" if place[0] is None else "n.nspname = %s"
+    listed = base.execute(
+        "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+        " WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema')"
+        f" AND {visible} ORDER BY 1",
+        [] if place[0] is None else [place[0]],
+    )
+    names = [row[0] for row in listed.fetchall()]
+    few = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    raise BadInput(
+        f"PostgreSQL: there is no table {table!r}; there are: {few or 'none'}.{did_you_mean(place[1], names)}"
+    )
+
+
+def _stream(base: Any, relation: Any, table: str, size: int) -> Any:
+    """Rows through a server-side cursor: the server keeps them, only `size` are here at a time."""
+    import pyarrow as pa
+
+    columns = incoming(base, relation)
+    schema = pa.schema([(column.name, column.type) for column in columns])
+    return pa.RecordBatchReader.from_batches(schema, _batches(base, relation, columns, schema, table, size))
+
+
+def _batches(base: Any, relation: Any, columns: list[Incoming], schema: Any, table: str, size: int) -> Iterator[Any]:
+    import psycopg
+    import pyarrow as pa
+    from psycopg import sql
+
+    asked = sql.SQL(", ").join(
+        sql.Identifier(c.name) if c.cast is None else sql.SQL("{}::{}").format(sql.Identifier(c.name), _type(c.cast))
+        for c in columns
+    )
+    with _plainly(f"the table {table!r} cannot be read"), base.cursor(name=f"ks_{secrets.token_hex(6)}") as cursor:
+        cursor.execute(sql.SQL("SELECT {} FROM {}").format(asked, relation))
+        while True:
+            try:
+                rows = cursor.fetchmany(size)
+            except psycopg.DataError:
+                times = [c.name for c in columns if pa.types.is_temporal(c.type)]
+                raise BadInput(
+                    f"PostgreSQL: the table {table!r} holds an infinite date, or one outside the years 1 to 9999, in "
+                    f"one of: {', '.join(times)}. Read a view that gives it as text"
+                ) from None
+            if not rows:
+                return
+            yield _batch(rows, columns, schema)
+
+
+def _batch(rows: list[tuple[Any, ...]], columns: list[Incoming], schema: Any) -> Any:
+    import pyarrow as pa
+
+    arrays = []
+    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        try:
+            arrays.append(pa.array(cells, column.type))
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            raise BadInput(
+                f"PostgreSQL: column {column.name!r} holds values that do not fit {column.type}, such as lists within "
+                "lists; read a view that gives it as text"
+            ) from None
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _normal(address: str, table: str) -> tuple[str, ...]:
+    """An address and a table spelled one way, with what PostgreSQL fills in where nothing is said."""
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError:
+        raise MissingExtra("PostgreSQL needs psycopg; install keepsense[postgresql]") from None
+    try:
+        given = {name: str(value) for name, value in conninfo_to_dict(address).items()}
+    except ProgrammingError:
+        raise BadInput(
+            "PostgreSQL: the address cannot be understood; write it as postgresql://user@host:port/database"
+        ) from None
+    host = given.get("host") or os.environ.get("PGHOST", "")
+    port = given.get("port") or os.environ.get("PGPORT", "5432")
+    user = given.get("user") or os.environ.get("PGUSER", "")
+    database = given.get("dbname") or os.environ.get("PGDATABASE") or user
+    schema, name = split_name(table)
+    return host.lower(), port, database, schema or "", name
+
+
+def _identity(address: str, table: str) -> tuple[Any, ...] | None:
+    """Which server, database and table this is, in the server's own numbers; None where there is no such table."""
+    from psycopg import sql
+
+    place = split_name(table)
+    relation = sql.Identifier(*(part for part in place if part is not None))
+    with _connected(address) as base, _plainly(f"the table {table!r} cannot be looked up"):
+        allowed = base.execute("SELECT has_function_privilege('pg_control_system()', 'execute')").fetchone()[0]
+        who = "(SELECT system_identifier FROM pg_control_system())" if allowed else "pg_postmaster_start_time()"
+        asked = f"SELECT {who}, (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(%s)::oid"
+        found = base.execute(asked, [relation.as_string(base)]).fetchone()
+        return None if found[-1] is None else tuple(found)
