@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,18 +142,50 @@ def cut_levels(recoding: Generalized) -> dict[str, int | None]:
 def leaf_sets(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> NDArray[np.bool_]:
     """For each released value the leaves of the hierarchy it may stand for (all of them for a suppressed one).
 
+    A column of numbers may be released as ranges that are no label of its hierarchy: they stand for the numbers inside.
+
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "any"), ("clerk", "office", "any")])
     >>> counts = Counts.of({"job": ["nurse", "clerk"]})
     >>> from keepsense.recoding import Cut
     >>> leaf_sets(column_pairs(counts, Cuts((Cut("job", ("nurse", "clerk"), ("medic", "*")),)))["job"], jobs).tolist()
     [[True, False], [True, True]]
     """
+    sets = np.zeros((len(found.values), len(hierarchy.leaves)), dtype=np.bool_)
+    if level is None and hierarchy.kind == "numeric":
+        ranged = _ranges(found, hierarchy, sets)
+        found = _without(found, ranged[found.released] & ~found.hidden)
     levels = released_levels(found, hierarchy, level)
     leaf = hierarchy.lookup(found.originals)[found.original]
-    sets = np.zeros((len(found.values), len(hierarchy.leaves)), dtype=np.bool_)
     for value, step, example in zip(found.released.tolist(), levels.tolist(), leaf.tolist(), strict=True):
         if step > hierarchy.height:
             sets[value] = True
         else:
             sets[value] |= hierarchy.codes[:, step] == hierarchy.codes[example, step]
     return sets
+
+
+def _ranges(found: Pairs, hierarchy: Hierarchy, sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which released values are ranges that the hierarchy does not have; their leaves are marked in `sets`."""
+    from keepsense.utility.intervals import parse_interval
+
+    known = {label for labels in hierarchy.labels for label in labels}
+    leaves = [parse_interval(leaf) for leaf in hierarchy.leaves]
+    at = np.array([np.nan if leaf is None else leaf[0] for leaf in leaves])
+    ranged = np.zeros(len(found.values), dtype=np.bool_)
+    for i, value in enumerate(found.values):
+        ends = None if value in known else parse_interval(value)
+        if ends is not None:
+            ranged[i] = True
+            sets[i] = (at >= ends[0]) & (at <= ends[1])
+    return ranged
+
+
+def _without(found: Pairs, gone: NDArray[np.bool_]) -> Pairs:
+    kept = ~gone
+    return replace(
+        found,
+        original=found.original[kept],
+        released=found.released[kept],
+        hidden=found.hidden[kept],
+        weights=found.weights[kept],
+    )
