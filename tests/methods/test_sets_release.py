@@ -170,3 +170,32 @@ def test_real_baskets_are_k_anonymous_afterwards(shared_data: Path) -> None:
     assert verify_sets(release.records(), [release.promise()]).ok
     found = compare_sets(some, release.records(), None, known=[2], people=200, rng=0)
     assert found.linkage[0].risk <= 1 / 5
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 5), st.integers(1, 4), st.booleans())
+def test_groups_never_cross_classes(seed: int, k: int, classes: int, divide: bool) -> None:
+    """Class and released set are shared by k; undivided classes get one set; one class alone is the plain method."""
+    rng = np.random.default_rng(seed)
+    within = np.repeat(np.arange(classes), k + rng.integers(0, 4 * k, classes))
+    texts = [";".join(sorted(set(rng.choice(list("abcdef"), 3).tolist()))) for _ in within]
+    sets = map_sets(from_delimited(texts, delimiter=";"), None)
+    release = microaggregate_sets(sets, None, k, within=within, divide=divide, rng=seed)
+    both = Counter(zip(within.tolist(), release.group.tolist(), strict=True))
+    assert min(both.values()) >= k
+    assert len({group for _, group in both}) == len(both), "a group has one class only"
+    if divide:
+        sizes = np.bincount(within)
+        assert [sum(c == at for c, _ in both) for at in range(classes)] == (sizes // k).tolist()
+    else:
+        assert len(both) == classes
+    alone = microaggregate_sets(sets, None, k, within=np.zeros(len(within)), rng=seed)
+    assert alone.column() == microaggregate_sets(sets, None, k, rng=seed).column()
+
+
+def test_a_class_too_small_for_a_group_is_refused() -> None:
+    sets = map_sets(from_delimited(["a", "b", "c"], delimiter=";"), None)
+    with pytest.raises(Infeasible, match="in a class"):
+        microaggregate_sets(sets, None, 2, within=np.array([0, 0, 1]), rng=1)
+    with pytest.raises(BadInput, match="3"):
+        microaggregate_sets(sets, None, 2, within=np.array([0, 0]), rng=1)

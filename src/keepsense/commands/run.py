@@ -70,10 +70,12 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
     from keepsense.recoding import Cuts
 
     plan, rows = done.plan, []
-    for name in plan.quasi_identifiers:
+    for name in plan.every_quasi_identifier:
         cut = next((c for rule in done.recodings if isinstance(rule, Cuts) for c in rule.cuts if c.name == name), None)
         height = plan.hierarchies[name].height if cut is not None else 0
-        if cut is None:
+        if name in plan.set_columns:
+            how = "sets that groups of records share"
+        elif cut is None:
             how = "differs from record to record"
         elif cut.level is None:
             how = "branches of its hierarchy at several levels"
@@ -85,7 +87,7 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
             how = f"level {cut.level} of {height}"
         released = done.released_values[name]
         lost = done.description["columns"][name].get("lost")
-        rows.append((name, len(plan.own_counts.values_of(name)), released, lost, how))
+        rows.append((name, len(plan.every_count.values_of(name)), released, lost, how))
     return rows
 
 

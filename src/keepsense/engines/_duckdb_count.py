@@ -50,13 +50,7 @@ def _group(engine: DuckDBEngine, table: DuckTable, columns: Sequence[str], sums:
 
 def _encode(column: Any, values: tuple[Value, ...] | None = None) -> tuple[tuple[Value, ...], Ints]:
     """Codes of an Arrow column in a sorted dictionary (missing last), or in one that is given."""
-    encoded = column.combine_chunks().dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    found: list[Value] = [_plain(v) for v in encoded.dictionary.to_pylist()]
-    raw = encoded.indices.fill_null(len(found)).to_numpy(zero_copy_only=False).astype(np.int64)
-    if encoded.null_count:
-        found.append(None)
+    found, raw = _listed(column) if str(column.type).startswith(("list", "large_list")) else _distinct(column)
     if values is None:
         order = sorted(range(len(found)), key=lambda i: (found[i] is None, _key(found[i])))
         place = np.empty(len(found), dtype=np.int32)
@@ -65,6 +59,23 @@ def _encode(column: Any, values: tuple[Value, ...] | None = None) -> tuple[tuple
     known = {value: i for i, value in enumerate(values)}
     place = np.array([known[v] for v in found], dtype=np.int32)
     return values, place[raw] if len(found) else raw.astype(np.int32)
+
+
+def _distinct(column: Any) -> tuple[list[Value], NDArray[np.int64]]:
+    """Different cells of an Arrow column, and which of them each one is."""
+    encoded = column.combine_chunks().dictionary_encode()
+    if hasattr(encoded, "combine_chunks"):
+        encoded = encoded.combine_chunks()
+    found: list[Value] = list(encoded.dictionary.to_pylist())
+    raw = encoded.indices.fill_null(len(found)).to_numpy(zero_copy_only=False).astype(np.int64)
+    return [*found, None] if encoded.null_count else found, raw
+
+
+def _listed(column: Any) -> tuple[list[Value], NDArray[np.int64]]:
+    """The same of a column of lists, which Arrow does not encode."""
+    place: dict[Value, int] = {}
+    raw = [place.setdefault(_plain(cell), len(place)) for cell in column.to_pylist()]
+    return list(place), np.array(raw, dtype=np.int64)
 
 
 def _plain(value: Any) -> Value:

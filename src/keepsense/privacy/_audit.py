@@ -29,6 +29,7 @@ class Audit:
         self.sql = duckdb.connect(":memory:", config=limits)
         self._size: dict[str, int] = {}
         self._columns: dict[str, dict[str, str]] = {}
+        self._lists: dict[str, set[str]] = {}
         self._counted: dict[str, str] = {}
         self._failed: list[str] = []
         self._shown: list[str] | None = None
@@ -62,6 +63,11 @@ class Audit:
                 reading = f"{reading} POSITIONAL JOIN (SELECT {renamed} FROM {table}_beside_raw)"
                 self._shown = names
                 names = [*names, *further]
+            self._lists[table] = {
+                str(name)
+                for name, kind, *_ in self._ask(f"DESCRIBE SELECT * FROM {reading}")
+                if str(kind).endswith("[]")
+            }
             listed = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in range(len(names)))
             self._ask(f"CREATE TABLE {table} AS SELECT {listed} FROM {reading}")
         except (duckdb.Error, pa.ArrowException, TypeError, OSError) as error:
@@ -134,7 +140,9 @@ class Audit:
         self.missing = missing
         keys = ", ".join(self.keys)
         quoted = marker.replace("'", "''")
-        gone = " AND ".join(f"{c} IS NOT DISTINCT FROM '{quoted}'" for c in self.keys)
+        # a suppressed list holds the mark and nothing else
+        marks = {c: f"[{quoted}]" if c in self._lists["released"] else quoted for c in self.keys}
+        gone = " AND ".join(f"{c} IS NOT DISTINCT FROM '{mark}'" for c, mark in marks.items())
         lost = int(self._one(f"SELECT count(*) FROM released WHERE {gone}"))
         self.suppressed = 0 if lost == self._size["released"] else lost
         self._ask(f"CREATE TABLE kept AS SELECT * FROM released {f'WHERE NOT ({gone})' if self.suppressed else ''}")

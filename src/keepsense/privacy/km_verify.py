@@ -27,13 +27,15 @@ def verify_sets(
     quote: str = '"',
     original_records: int | None = None,
     suppressed: str = "*",
+    file_delimiter: str | None = None,
 ) -> Verification:
     """Read released sets back and check every promise: `k-anonymity` of whole sets, `k^m-anonymity` of their items.
 
     `released` is a file with one set a line (a `delimiter` and no `column`), a CSV or Parquet file or Arrow table with
     a set `column` (lists, or texts with a `delimiter`, or with a `key` one row an item), or a sequence of sets.
     Promises are models or their `promise()`. `original_records` must not be exceeded. The mark of a suppressed item is
-    part of a set, but nothing an attacker can know.
+    part of a set, but nothing an attacker can know. `file_delimiter` is what stands between the columns of a CSV file,
+    found out where it is not given.
 
     >>> sets = [["milk", "tea"], ["milk", "tea"], ["tea"]]
     >>> verify_sets(sets, [{"model": "k^m-anonymity", "k": 2, "m": 2}]).ok
@@ -46,7 +48,7 @@ def verify_sets(
 
     if not promises:
         raise BadInput("the verifier needs at least one promise")
-    sets = _read(released, column, key, delimiter, quote)
+    sets = _read(released, column, key, delimiter, quote, file_delimiter)
     with duckdb.connect() as connection:
         _load(connection, sets)
         classes = int(_one(connection, "SELECT count(DISTINCT items) FROM sets"))
@@ -73,14 +75,21 @@ def _spelled(promise: Any) -> dict[str, Any]:
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 
-def _read(released: Any, column: str | None, key: str | None, delimiter: str | None, quote: str) -> list[set[str]]:
+def _read(
+    released: Any,
+    column: str | None,
+    key: str | None,
+    delimiter: str | None,
+    quote: str,
+    file_delimiter: str | None = None,
+) -> list[set[str]]:
     if isinstance(released, str | PathLike):
         path = Path(released)
         if not path.is_file():
             raise BadInput(f"{path.name}: there is no such file")
         if column is None:
             return _lines(path, delimiter, quote)
-        released = _table(path)
+        released = _table(path, file_delimiter)
     if hasattr(released, "column_names"):
         return _column(released, column, key, delimiter, quote)
     if isinstance(released, Iterable):
@@ -109,11 +118,13 @@ def _split(texts: Sequence[str], delimiter: str, quote: str, where: str) -> list
     return rows
 
 
-def _table(path: Path) -> Any:
+def _table(path: Path, delimiter: str | None = None) -> Any:
     import duckdb
 
     reader = "read_parquet" if path.suffix.lower() in (".parquet", ".pq") else "read_csv"
     options = "" if reader == "read_parquet" else ", header = true, all_varchar = true"
+    if options and delimiter is not None:
+        options += f", delim = '{delimiter.replace(chr(39), chr(39) * 2)}'"
     try:
         with duckdb.connect() as connection:
             return connection.sql(f"SELECT * FROM {reader}(?{options})", params=[str(path)]).to_arrow_table()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 
 from keepsense.engines import Reading, engine
 from keepsense.engines.files import format_of, holds_formulas, readable
-from keepsense.privacy import Verification, verify
+from keepsense.privacy import KmAnonymity, Verification, verify
+from keepsense.privacy.km_verify import verify_sets
 from keepsense.publish.plan import Plan, has_text_format
 from keepsense.publish.project import Project, read_project
 
@@ -35,7 +37,7 @@ def verified(
     >>> verified.__name__
     'verified'
     """
-    recoded = set(plan.quasi_identifiers)
+    recoded = set(plan.every_quasi_identifier)
     preserved = preserved_columns(plan, recoded) if original else []
     before = dict.fromkeys([*preserved, *(n for m in plan.models for n in m.columns if n in plan.table.columns)])
     text = has_text_format(file)
@@ -44,10 +46,11 @@ def verified(
         # a stream can be read once only, and columns beside it ask for more
         opened = _opened(plan, file)
         released = _streamed(plan, opened, None) if hidden is None else opened.arrow()
-    return verify(
+    of_sets = _sets_checked(plan, file, text)
+    found = verify(
         released,
         plan.models,
-        quasi_identifiers=plan.quasi_identifiers,
+        quasi_identifiers=plan.every_quasi_identifier,
         sensitive=[n for n in plan.project.having("sensitive") if n not in plan.dropped],
         original=_streamed(plan, plan.table, list(before) or list(plan.table.columns[:1])) if original else None,
         identifiers=plan.project.having("identifier", "person"),
@@ -56,10 +59,32 @@ def verified(
         missing=plan.missing,
         population=None if population is None else _streamed(plan, population, plan.quasi_identifiers),
         hidden=hidden,
-        checked_elsewhere=checked_elsewhere,
+        checked_elsewhere=[*checked_elsewhere, *(m for m, check in of_sets.items() if check.ok)],
         show_values=show_values,
         delimiter=plan.project.release.delimiter if text else None,
     )
+    broken = [finding for check in of_sets.values() for finding in check.findings if finding.is_error]
+    return replace(found, ok=found.ok and not broken, findings=(*found.findings, *broken))
+
+
+def _sets_checked(plan: Plan, file: Path, text: bool) -> dict[str, Verification]:
+    """Promises about the items of sets, read back by the verifier for sets; by the name of the model."""
+    found = {}
+    for model in plan.models:
+        if isinstance(model, KmAnonymity):
+            column = plan.column(model.column)
+            listed = dict(zip(plan.table.columns, plan.table.types, strict=True))[model.column].endswith("[]")
+            released: Any = file
+            if not text and file.suffix.lower() not in (".parquet", ".pq"):
+                released = _opened(plan, file).arrow()
+            found[model.name] = verify_sets(
+                released,
+                [model],
+                column=model.column,
+                delimiter=None if listed and not text else column.delimiter,
+                file_delimiter=plan.project.release.delimiter if text else None,
+            )
+    return found
 
 
 def preserved_columns(plan: Plan, recoded: set[str]) -> list[str]:
@@ -116,4 +141,4 @@ def verify_file(
     with engine() as running:
         plan = Plan(project, Path(folder or "."), running, np.random.default_rng())
         found = verified(plan, Path(file), original=original, show_values=show_values)
-    return found, plan.quasi_identifiers
+    return found, plan.every_quasi_identifier

@@ -51,7 +51,7 @@ def hierarchy_of(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
         from keepsense.hierarchies.kinds import ordered
 
         hierarchy = ordered(column.order, name=name)
-    elif column.taxonomy is None or column.kind == "set":
+    elif column.taxonomy is None:
         hierarchy = Hierarchy.of_rows([(value, "*") for value in present], name=name)
     else:
         hierarchy = _words(plan, name, present)

@@ -1,66 +1,121 @@
-"""Methods by name that exchange, distort or cluster values instead of generalizing them: their output is not true."""
+"""Methods by name that exchange or distort values instead of generalizing them: their output is not true."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
-from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.progress import Listener
-from keepsense.publish.mechanisms import DIFFERENTIAL_PRIVACY
+from keepsense.publish.attributes import attributes_of, with_k
 from keepsense.publish.plan import Plan
 from keepsense.publish.techniques import call, register
 from keepsense.recoding import Cells, Recoding
 
 PROBABILISTIC = "probabilistic k-anonymity"
+_NOISE = 0.2
+"""Share of a column's variance that noise has where the project file does not say."""
 
 
-def attributes_of(plan: Plan, counts: Counts) -> list[Any]:
-    """What each quasi-identifier means: an order for numbers, semantic distances for words."""
-    from keepsense.semantics import distance
-    from keepsense.semantics.attribute import Nominal, Ordered
+def perturbed(
+    plan: Plan,
+    parameters: Mapping[str, Any],
+    method: Callable[[Any, list[Any], dict[str, Any]], Cells],
+    *,
+    meaning: bool = False,
+    beside: tuple[str, ...] = (),
+) -> list[Recoding]:
+    """Count the quasi-identifiers, hand them with their meanings to a method, and mend impossible combinations.
 
-    found: list[Any] = []
-    for name in plan.quasi_identifiers:
-        column = plan.column(name)
-        if column.kind in ("numeric", "ordinal", "date"):
-            found.append(Ordered.of(counts, name))
-            continue
-        rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
-        mapping = plan.mapping(name, rows)
-        if mapping.unmapped:
-            raise BadInput(
-                f"column {name!r} has {len(mapping.unmapped)} value(s) in no taxonomy; map them in a mapping file first"
-            )
-        judge = distance(column.distance, plan.taxonomy(name))
-        found.append(Nominal.of(counts, name, judge, concepts=mapping.concepts))
-    return found
+    `beside` are further columns that decide where a record goes, but are not changed.
+    `edits` of the parameters are combinations that must not come out: a list of columns with their values each.
 
+    >>> perturbed.__name__
+    'perturbed'
+    """
+    options = dict(parameters)
+    edits = _edits(plan, options.pop("edits", []))
+    counts = plan.count([*plan.quasi_identifiers, *beside])
+    cells = method(counts, attributes_of(plan, counts, meaning=meaning), options)
+    if edits:
+        from keepsense.methods.perturb.edits import mend
 
-def _perturbed(plan: Plan, function: Any, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    counts = plan.count(plan.quasi_identifiers)
-    columns = attributes_of(plan, counts)
-    cells = call(function, parameters, counts, columns, rng=plan.rng, listener=listener)
+        cells = mend(counts, cells, edits, rng=plan.rng)
     return [cells.bound(counts)]
 
 
-def _with_k(plan: Plan, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters with the k that is promised, unless they name their own."""
-    promised = [m.promise()["k"] for m in plan.models if "k" in m.promise()]
-    if "k" not in parameters and not promised:
-        raise BadInput("this method needs k: promise one, or give it in [method.parameters]")
-    return {**({"k": max(promised)} if promised else {}), **parameters}
+def _edits(plan: Plan, given: Any) -> list[Any]:
+    from keepsense.methods.perturb.edits import Edit
+
+    if not isinstance(given, list) or not all(isinstance(one, Mapping) and one for one in given):
+        raise BadInput(
+            'edits are a list of impossible combinations, such as [{ sex = ["m"], diagnosis = ["pregnancy"] }]'
+        )
+    found = []
+    for number, one in enumerate(given, start=1):
+        for name in one:
+            if name not in plan.quasi_identifiers:
+                raise BadInput(f"edit {number} names the column {name!r}, which is no quasi-identifier of this method")
+        conditions = {name: set(values) if isinstance(values, list) else {values} for name, values in one.items()}
+        found.append(Edit(f"edit {number}", conditions))
+    return found
 
 
-@register("rank swapping", "swap values between records whose values mean nearly the same", truthful=False)
-def _swap(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.perturb.swap import swap_by_clusters
+def _mixed(method: str) -> Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]:
+    """Swap or group columns of all kinds with one call."""
 
-    return _perturbed(plan, swap_by_clusters, _with_k(plan, parameters), listener)
+    def run(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+        from keepsense.methods.perturb.mixed import perturb
+
+        def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
+            found: Cells = call(
+                perturb, options, counts, columns, method, rng=plan.rng, listener=listener, alpha=None, edits=()
+            )
+            return found
+
+        return perturbed(plan, with_k(plan, parameters), go)
+
+    return run
+
+
+for _name, _method, _summary in (
+    ("rank swapping", "swap", "swap values between records whose values mean nearly the same"),
+    ("rank swapping of tuples", "swap together", "swap within clusters of near tuples, which keeps correlations"),
+):
+    register(_name, _summary, truthful=False, sets="together")(_mixed(_method))
+
+
+@register("rank swapping by one ranking", "rank all values by meaning once and swap near ranks", truthful=False)
+def _swap_by_ranking(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    from keepsense.methods.perturb.swap import swap_by_ranking
+
+    def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
+        found: Cells = call(swap_by_ranking, options, counts, columns, rng=plan.rng, listener=listener)
+        return found
+
+    return perturbed(plan, with_k(plan, parameters), go)
+
+
+@register("rank swapping of numbers", "swap near ranks of numbers and ordered categories", truthful=False)
+def _swap_numbers(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    from keepsense.methods.perturb.swap_numeric import swap_numbers
+
+    def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
+        _only_numbers(columns)
+        found: Cells = call(swap_numbers, options, counts, columns, rng=plan.rng, listener=listener)
+        return found
+
+    return perturbed(plan, parameters if "percent" in parameters else with_k(plan, parameters), go)
+
+
+def _only_numbers(columns: list[Any]) -> None:
+    from keepsense.semantics.attribute import Ordered
+
+    others = [c.name for c in columns if not isinstance(c, Ordered)]
+    if others:
+        raise BadInput(
+            f"this method is for numbers and ordered categories without gaps; {others[0]!r} is another column"
+        )
 
 
 def _groups_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
@@ -69,7 +124,7 @@ def _groups_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
 
     k = max((int(m.promise()["k"]) for m in plan.models if m.name == PROBABILISTIC), default=0)
     for rule in rules:
-        if not isinstance(rule, Cells) or rule.inputs is None or set(rule.names) != set(plan.quasi_identifiers):
+        if not isinstance(rule, Cells) or rule.inputs is None or set(rule.names) != set(plan.every_quasi_identifier):
             return ()
         check_groups(rule.inputs, rule, k)
     return (PROBABILISTIC,) if k else ()
@@ -79,19 +134,61 @@ def _groups_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
     "strict rank swapping",
     "permute values inside groups of k: bounds re-identification by 1/k",
     truthful=False,
+    sets="together",
     kept=_groups_kept,
 )
 def _swap_strictly(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
     from keepsense.methods.perturb.strict import swap_in_groups
 
-    return _perturbed(plan, swap_in_groups, _with_k(plan, parameters), listener)
+    def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
+        found: Cells = call(swap_in_groups, options, counts, columns, rng=plan.rng, listener=listener)
+        return found
+
+    return perturbed(plan, with_k(plan, parameters), go)
 
 
-@register("noise", "replace values by others at a random semantic distance", truthful=False)
-def _noise(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.perturb.noise import add_noise
+def _noisy(*, correlated: bool) -> Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]:
+    def run(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+        def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
+            from keepsense.methods.perturb.mixed import perturb
+            from keepsense.methods.perturb.noise import add_noise
+            from keepsense.methods.perturb.noise_correlated import add_correlated_noise
+            from keepsense.methods.perturb.noise_numeric import add_noise_to_numbers
+            from keepsense.semantics.attribute import Nominal, Ordered
 
-    return _perturbed(plan, add_noise, parameters, listener)
+            fixed: dict[str, Any] = {"rng": plan.rng, "listener": listener}
+            if all(isinstance(c, Nominal) for c in columns):
+                method: Any = add_correlated_noise if correlated else add_noise
+                found: Cells = call(method, options, counts, columns, **fixed)
+            elif all(isinstance(c, Ordered) for c in columns):
+                found = call(add_noise_to_numbers, options, counts, columns, correlated=correlated, **fixed)
+            else:
+                how = "correlated noise" if correlated else "noise"
+                found = call(perturb, options, counts, columns, how, k=None, edits=(), **fixed)
+            return found
+
+        return perturbed(plan, {"alpha": _NOISE, **parameters}, go, meaning=True)
+
+    return run
+
+
+for _name, _correlated, _summary in (
+    ("noise", False, "replace values by others at a random distance: by meaning for words and sets"),
+    ("correlated noise", True, "noise whose errors vary together as the columns do, which keeps correlations"),
+):
+    register(_name, _summary, truthful=False, sets="together")(_noisy(correlated=_correlated))
+
+
+@register("noise on numbers", "add random numbers to columns of numbers and ordered categories", truthful=False)
+def _noise_on_numbers(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    from keepsense.methods.perturb.noise_numeric import add_noise_to_numbers
+
+    def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
+        _only_numbers(columns)
+        found: Cells = call(add_noise_to_numbers, options, counts, columns, rng=plan.rng)
+        return found
+
+    return perturbed(plan, {"alpha": _NOISE, **parameters}, go, meaning=True)
 
 
 @register("post-randomization", "redraw every value from a published matrix that favours near meanings", truthful=False)
@@ -106,89 +203,3 @@ def _pram(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) 
         rule = call(pram, options, counts, column)
         rules.append(invariant(rule, counts) if even else rule)
     return rules
-
-
-def _budget_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
-    """Differential privacy holds where what the matrices themselves give away adds up to no more than promised."""
-    promised = min((float(m.promise()["epsilon"]) for m in plan.models if m.name == DIFFERENTIAL_PRIVACY), default=0.0)
-    recoded = {name for rule in rules for name in rule.names}
-    spent = math.fsum(epsilon_of(rule) for rule in rules)
-    return (DIFFERENTIAL_PRIVACY,) if recoded == set(plan.released) and 0 < spent <= promised * (1 + 1e-9) else ()
-
-
-def epsilon_of(rule: Recoding) -> float:
-    """Budget of differential privacy that a recoding used; 0 where it says nothing of one.
-
-    >>> from keepsense.methods.perturb.dp import randomized_response
-    >>> epsilon_of(randomized_response("sex", ["f", "m"], 1.0))
-    1.0
-    """
-    found = rule.info.get("epsilon", 0.0)
-    return math.fsum(found.values()) if isinstance(found, Mapping) else float(found)
-
-
-@register(
-    "randomized response",
-    "keep a value by chance, else draw any other: differential privacy for each record",
-    truthful=False,
-    kept=_budget_kept,
-)
-def _randomized_response(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.perturb.dp import Budget, randomized_response, release_categories
-
-    promised = [float(m.promise()["epsilon"]) for m in plan.models if m.name == DIFFERENTIAL_PRIVACY]
-    options = dict(parameters)
-    epsilon = float(options.pop("epsilon", promised[0] if promised else 0.0))
-    if options:
-        raise BadInput(f"the method takes no parameter {next(iter(options))!r}; it takes epsilon")
-    if epsilon <= 0:
-        raise BadInput("this method needs epsilon: promise differential privacy, or give it in [method.parameters]")
-    names = plan.quasi_identifiers
-    counts = plan.count(names)
-    share = epsilon / len(names)
-    rules = [randomized_response(name, counts.values_of(name), share) for name in names]
-    # computed from the matrices, the budget can exceed epsilon by rounding
-    cells = release_categories(counts, rules, Budget(epsilon * (1 + 1e-9)), rng=plan.rng)
-    return [cells.bound(counts)]
-
-
-@register(
-    "set microaggregation",
-    "group similar sets by k and release one synthetic set close to all of them",
-    truthful=False,
-    sets=True,
-)
-def _microaggregate_sets(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.aggregate.concepts import map_sets
-    from keepsense.methods.aggregate.items import from_delimited, from_lists
-    from keepsense.methods.aggregate.sets import microaggregate_sets
-    from keepsense.semantics import distance
-
-    (name,) = plan.quasi_identifiers
-    column = plan.column(name)
-    options = _with_k(plan, parameters)
-    measure = str(options.pop("measure", "feature"))
-    counts = plan.count([name])
-    source = np.repeat(np.arange(len(counts)), counts.weights)
-    values = [counts.values_of(name)[c] for c in counts.column(name)[source].tolist()]
-    if any(isinstance(v, tuple) for v in values):
-        items = from_lists([list(v) if isinstance(v, tuple) else [] for v in values], column=name)
-    else:
-        items = from_delimited(values, delimiter=column.delimiter, column=name)
-    taxonomy = None if column.taxonomy is None else plan.taxonomy(name)
-    sets = map_sets(items, taxonomy, senses="first" if column.senses == "joint" else column.senses)
-    judge = None if taxonomy is None else distance(measure, taxonomy)
-    release = call(microaggregate_sets, options, sets, judge, rng=plan.rng, listener=listener)
-    cells = [tuple(cell) if isinstance(cell, list) else cell for cell in release.column(rng=plan.rng)]
-    place = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}
-    pairs = np.stack([source, [place[cell] for cell in cells]], axis=1).astype(np.int32)
-    distinct, group = distinct_rows(np.ascontiguousarray(pairs))
-    rule = Cells(
-        (name,),
-        (tuple(place),),
-        distinct[:, 0].astype(np.int64),
-        distinct[:, 1:],
-        np.bincount(group, minlength=len(distinct)),
-        info={"method": "set microaggregation", "k": release.k, "groups": len(release.partition)},
-    )
-    return [rule.bound(counts)]

@@ -20,16 +20,18 @@ from keepsense.counts import Counts
 from keepsense.engines import Writing, engine
 from keepsense.engines.files import format_of
 from keepsense.errors import BadInput, Finding, Infeasible
-from keepsense.privacy import Verification, bind, decide, suppression_limit
+from keepsense.privacy import KmAnonymity, Verification, bind, decide, suppression_limit
 from keepsense.progress import Listener, emit
 from keepsense.publish.checking import verified
 from keepsense.publish.ledger import Entry, add_entry, read_ledger, today, warnings_for
+from keepsense.publish.linked import linkage_kept
 from keepsense.publish.measures import measured_risk, measured_utility
-from keepsense.publish.perturbations import epsilon_of
 from keepsense.publish.plan import Plan, Random
 from keepsense.publish.project import Project, read_project
+from keepsense.publish.randomized import epsilon_of
 from keepsense.publish.recoding_file import read_recodings, save_recodings
 from keepsense.publish.release import PRIVATE, describe_release, write_description
+from keepsense.publish.set_methods import method_for_sets, recode_sets
 from keepsense.publish.techniques import technique
 from keepsense.publish.undisturbed import undisturbed
 from keepsense.recoding import Cuts, Recoding
@@ -38,6 +40,9 @@ from keepsense.recoding import Cuts, Recoding
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """What a run did: where the release is, what the verifier said, what it cost and what it is worth.
+
+    `recodings` say what became of the columns that the method decided on, counted in `counts`; `set_recodings`, one a
+    column and applied after those, what became of set-valued ones.
 
     >>> Outcome.__name__
     'Outcome'
@@ -49,6 +54,7 @@ class Outcome:
     recodings: list[Recoding]
     counts: Counts
     plan: Plan
+    set_recodings: list[Recoding] = field(default_factory=list)
     released_values: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -108,13 +114,14 @@ def run(
         emit(listener, "decided", 1, 1, method=project.method.name)
         with stage("recode"):
             released = running.recode(plan.table, rules, drop=plan.dropped, rng=plan.rng)
+            set_rules, released = recode_sets(plan, released, listener)
             everybody = _population(plan, rules)
         target = _target(plan, None if into is None else Path(into))
         with _release_folder(target) as part:
             with stage("write"):
                 hidden = _write(plan, released, part)
             with stage("verify"):
-                kept = () if reuse is not None else chosen.kept(plan, rules)
+                kept = () if reuse is not None else (*chosen.kept(plan, rules), *linkage_kept(plan, rules))
                 verification = verified(plan, part, hidden=hidden, population=everybody, checked_elsewhere=kept)
             emit(listener, "verified", 1, 1, ok=verification.ok)
             _stop_unless_kept(verification)
@@ -123,6 +130,7 @@ def run(
                 description = describe_release(
                     plan,
                     rules,
+                    set_rules,
                     verification,
                     after,
                     measured_utility(plan, rules),
@@ -138,7 +146,7 @@ def run(
                 sum(map(epsilon_of, rules)),
             )
             with undisturbed():
-                _publish(part, target, rules, description)
+                _publish(part, target, [*rules, *set_rules], description)
                 if into is None:
                     add_entry(home, entry)
     return Outcome(
@@ -148,6 +156,7 @@ def run(
         rules,
         counts,
         plan,
+        set_rules,
         {name: len(after.values_of(name)) for name in after.names},
         [*findings, *verification.findings],
         stage.seconds,
@@ -157,15 +166,6 @@ def run(
 def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
     """What a publisher should know though nothing forbids going on."""
     found = warnings_for(ledger, plan.released)
-    for name in plan.left_out:
-        found.append(
-            Finding(
-                "W405",
-                name,
-                "sets cannot be generalized along with other columns, so this one is left out of the release; publish "
-                "it by itself with the method set microaggregation, or make it insensitive",
-            )
-        )
     people = plan.project.having("person")
     if people and not any(model.name == "(X,Y)-anonymity" for model in plan.models):
         found.append(
@@ -234,12 +234,22 @@ def _publish(part: Path, target: Path, rules: list[Recoding], description: dict[
 
 def _check(plan: Plan) -> None:
     """Refuse contradictions before anything is computed."""
+    if plan.set_columns:
+        method_for_sets(plan)
+        if plan.project.population is not None:
+            raise BadInput(
+                f"column {plan.set_columns[0]!r} holds sets, which cannot be looked up in a population; leave the "
+                "population out, or make the column insensitive or an identifier"
+            )
     if plan.project.population is not None and not technique(plan.project.method.name).whole_values:
         raise BadInput(
             f"the method {plan.project.method.name!r} does not say what would become of the rest of the population; "
             "choose one that recodes whole values, such as optimal"
         )
     for model in plan.models:
+        if isinstance(model, KmAnonymity):
+            _check_km(plan, model)
+            continue
         for name in model.columns:
             role = plan.project.columns[name].role if name in plan.project.columns else "unlisted"
             if role == "quasi-identifier":
@@ -248,8 +258,16 @@ def _check(plan: Plan) -> None:
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
 
 
+def _check_km(plan: Plan, model: KmAnonymity) -> None:
+    if model.column not in plan.set_columns or plan.every_quasi_identifier != (model.column,):
+        raise BadInput(
+            f"{model.name} is about a set-valued column that is the only quasi-identifier, published with a method for "
+            f"sets; beside others, promise k-anonymity: then {model.column!r} is shared within classes"
+        )
+
+
 def _reuse(plan: Plan, path: str | Path) -> list[Recoding]:
-    rules = read_recodings(Path(path))
+    rules = [r for r in read_recodings(Path(path)) if not set(r.names) <= set(plan.set_columns)]
     if len(rules) != 1 or not isinstance(rules[0], Cuts):
         raise BadInput("only a recoding of whole values (levels or cuts) can be reused; this one is for one table")
     return [_reused(plan, rules[0])]

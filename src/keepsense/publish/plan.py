@@ -14,9 +14,9 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Reading
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import Model, model, needed_columns, with_population
+from keepsense.privacy import Model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
-from keepsense.publish.mechanisms import DIFFERENTIAL_PRIVACY, DifferentialPrivacy
+from keepsense.publish.mechanisms import promised
 from keepsense.publish.project import Column, Project, Source
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Plan:
     @property
     def dropped(self) -> tuple[str, ...]:
         """Columns that are not released."""
-        gone = {*self.project.having("identifier", "person"), *self.left_out}
+        gone = set(self.project.having("identifier", "person"))
         if self.project.unlisted == "drop":
             gone |= {name for name in self.table.columns if name not in self.project.columns}
         return tuple(name for name in self.table.columns if name in gone)
@@ -83,40 +83,46 @@ class Plan:
         for promise in self.project.privacy:
             options = dict(promise)
             name = str(options.pop("model"))
-            if name == DIFFERENTIAL_PRIVACY:
-                if set(options) != {"epsilon"}:
-                    raise BadInput(f"{name} takes the parameter epsilon, and no other")
-                found.append(DifferentialPrivacy(**options))
-            else:
-                found.append(model(name, **options))
+            found.append(promised(name, **options))
         return found
 
     @cached_property
     def quasi_identifiers(self) -> tuple[str, ...]:
-        """Columns by which people could be recognized; at least one."""
+        """Columns by which people could be recognized, as far as the method decides on them; at least one."""
         chosen = self.project.quasi_identifiers
         if not chosen:
             raise BadInput('no column has the role "quasi-identifier"; name those by which people could be recognized')
-        found = tuple(name for name in chosen if name not in self.left_out)
-        if self._for_sets:
-            if len(chosen) != 1 or self.column(chosen[0]).kind != "set":
-                raise BadInput('this method is for one quasi-identifier of kind = "set", and no other')
-        elif not found:
+        single = tuple(name for name in chosen if self.column(name).kind != "set")
+        if self._method.sets == "only":
+            if single:
+                raise BadInput(
+                    f"the method {self._method.name!r} is for sets, but {single[0]!r} holds single values: name a "
+                    "method for those in [method], and this one in [set_method]"
+                )
+            return chosen
+        if self._method.sets == "together":
+            return chosen
+        if not single:
             raise BadInput("all quasi-identifiers hold sets; choose a method for sets, such as set microaggregation")
-        return found
+        return single
 
     @property
-    def _for_sets(self) -> bool:
+    def set_columns(self) -> tuple[str, ...]:
+        """Set-valued quasi-identifiers, recoded one after another inside the classes of what is recoded before."""
+        if self._method.sets == "together":
+            return ()
+        return tuple(name for name in self.project.quasi_identifiers if self.column(name).kind == "set")
+
+    @property
+    def every_quasi_identifier(self) -> tuple[str, ...]:
+        """All columns by which people could be recognized, those with sets too: what promises are about."""
+        return tuple(dict.fromkeys((*self.quasi_identifiers, *self.set_columns)))
+
+    @property
+    def _method(self) -> Any:
         from keepsense.publish.techniques import technique
 
-        return technique(self.project.method.name).sets
-
-    @property
-    def left_out(self) -> tuple[str, ...]:
-        """Quasi-identifiers that hold sets, where the method is for single values: they are not released."""
-        if self._for_sets:
-            return ()
-        return tuple(n for n in self.project.quasi_identifiers if self.project.columns[n].kind == "set")
+        return technique(self.project.method.name)
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -126,7 +132,7 @@ class Plan:
     @property
     def missing(self) -> Literal["category", "wildcard"]:
         """What an empty cell of a quasi-identifier is: a value of its own, or one that fits any."""
-        wild = any(self.column(name).missing == "wildcard" for name in self.quasi_identifiers)
+        wild = any(self.column(name).missing == "wildcard" for name in self.every_quasi_identifier)
         return "wildcard" if wild else "category"
 
     @cached_property
@@ -143,7 +149,7 @@ class Plan:
         """The same of the source alone, without the tuples that only a population holds."""
         targets = [n for n in self.project.having("target") if self.project.columns[n].kind != "numeric"]
         numbers = [n for n in self.project.having("target") if self.project.columns[n].kind == "numeric"]
-        needed = [n for n in needed_columns(self.models) if n != POPULATION]
+        needed = [n for n in needed_columns(self.models) if n != POPULATION and n not in self.set_columns]
         sums = [*numbers, *self.project.having("weight")]
         return self.count(self.quasi_identifiers, histograms=dict.fromkeys([*needed, *targets]), sums=sums)
 
@@ -163,8 +169,15 @@ class Plan:
 
     def count_in(self, table: Any) -> Counts:
         """Count the quasi-identifiers of another table, a population or a release."""
-        found: Counts = self.engine.count(table, self.quasi_identifiers)
+        found: Counts = self.engine.count(table, self.every_quasi_identifier)
         return found
+
+    @cached_property
+    def every_count(self) -> Counts:
+        """Distinct tuples of all quasi-identifiers of the source, those with sets too."""
+        if self.every_quasi_identifier == self.quasi_identifiers:
+            return self.own_counts
+        return self.count_in(self.table)
 
     def count(self, columns: Sequence[str], *, histograms: Any = (), sums: Any = ()) -> Counts:
         """Count some columns of the source."""
@@ -214,8 +227,24 @@ class Plan:
         found = {}
         for name in self.quasi_identifiers:
             rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
+            if self.column(name).kind == "set":
+                rows = item_rows(self.column(name), name, rows)
             found[name] = hierarchy_of(self, name, rows)
         return found
+
+
+def item_rows(column: Column, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
+    """Items of a set-valued column and the rows that hold each, from its cells and theirs.
+
+    >>> item_rows(Column(kind="set"), "basket", {"milk;tea": 2, "tea": 1})
+    {'milk': 2, 'tea': 3}
+    """
+    from keepsense.methods.aggregate.items import read_cells
+
+    sets = read_cells(list(rows), delimiter=column.delimiter, column=name)
+    weights = np.array(list(rows.values()), dtype=np.int64)
+    times = np.bincount(sets.rows.indices, weights[sets.rows.row_of()], len(sets.items)).astype(np.int64)
+    return dict(zip(sets.items, times.tolist(), strict=True))
 
 
 def has_text_format(file: Path) -> bool:

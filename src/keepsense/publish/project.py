@@ -99,6 +99,10 @@ class Project(_Part):
     columns: dict[str, Column] = Field(default_factory=dict)
     privacy: list[dict[str, Any]] = Field(default_factory=list, description="Promises, all of which must hold")
     method: Method = Field(default_factory=lambda: Method.model_validate({}))
+    set_method: Method = Field(
+        default_factory=lambda: Method(name="set microaggregation"),
+        description="What recodes set-valued quasi-identifiers beside others, inside the classes these form",
+    )
     release: Target = Field(default_factory=lambda: Target.model_validate({}))
     unlisted: Literal["refuse", "keep", "drop"] = Field("refuse", description="What happens to columns not listed here")
 
@@ -185,6 +189,7 @@ def _keys(path: list[str]) -> list[str]:
         "population": Source,
         "columns": Column,
         "method": Method,
+        "set_method": Method,
         "release": Target,
     }
     return list((sections.get(path[0], Project) if path else Project).model_fields)

@@ -12,7 +12,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines.files import whole_file
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Verification
-from keepsense.publish.plan import Plan
+from keepsense.publish.plan import Plan, item_rows
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 
 DESCRIPTION = "release.json"
@@ -22,6 +22,7 @@ PRIVATE = "private"
 def describe_release(
     plan: Plan,
     recodings: list[Recoding],
+    set_recodings: list[Recoding],
     verification: Verification,
     after: Counts,
     utility: Mapping[str, Any],
@@ -36,6 +37,7 @@ def describe_release(
 
     project = plan.project
     lost = column_penalties(plan, recodings)
+    lost |= {rule.names[0]: rule.info["penalty"] for rule in set_recodings if "penalty" in rule.info}
     secret = {"seed", "rng"}
     return {
         "keepsense": __version__,
@@ -44,6 +46,7 @@ def describe_release(
         "method": {
             "name": project.method.name,
             "parameters": {k: v for k, v in project.method.parameters.items() if k not in secret},
+            **_method_for_sets(plan, secret),
         },
         "columns": {
             name: {"role": column.role, "kind": column.kind, **({"lost": lost[name]} if name in lost else {})}
@@ -56,10 +59,20 @@ def describe_release(
         "classes": verification.classes,
         "suppressed records": verification.suppressed,
         "verified": verification.ok,
-        "hierarchies": _released_hierarchies(plan, recodings, after),
+        "hierarchies": _released_hierarchies(plan, [*recodings, *set_recodings], after),
         **_matrices(recodings),
         "utility": dict(utility),
         "risk": dict(risk),
+    }
+
+
+def _method_for_sets(plan: Plan, secret: set[str]) -> dict[str, Any]:
+    """The method for set-valued columns, where there are such beside others."""
+    if not set(plan.set_columns) - set(plan.quasi_identifiers):
+        return {}
+    chosen = plan.project.set_method
+    return {
+        "sets": {"name": chosen.name, "parameters": {k: v for k, v in chosen.parameters.items() if k not in secret}}
     }
 
 
@@ -85,7 +98,10 @@ def _released_hierarchies(plan: Plan, recodings: list[Recoding], after: Counts) 
         levels = dict(zip(rule.names, rule.levels, strict=True)) if isinstance(rule, Cuts) else {}
         for name in rule.names:
             if name in plan.quasi_identifiers:
-                shown = {_spelled(v) for v in after.values_of(name)} - {SUPPRESSED}
+                values = after.values_of(name)
+                if plan.column(name).kind == "set":
+                    values = tuple(item_rows(plan.column(name), name, dict.fromkeys(values, 1)))
+                shown = {_spelled(v) for v in values} - {SUPPRESSED}
                 found[name] = _above(plan.hierarchies[name], shown, levels.get(name))
     return found
 

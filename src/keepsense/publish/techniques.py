@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.progress import Listener
 from keepsense.publish.plan import Plan
 from keepsense.recoding import Recoding
+
+Sets = Literal["apart", "together", "only"]
 
 
 def _nothing(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
@@ -31,13 +33,19 @@ class Technique:
     run: Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]
     whole_values: bool = False
     """Whether every value becomes one other everywhere, so that other tables can be recoded alike."""
-    sets: bool = False
-    """Whether it is for one set-valued column rather than for columns of single values."""
+    sets: Sets = "apart"
+    """What it does with set-valued columns: leaves them to a method for sets, takes them too, or takes only them."""
     kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing
     """Promises about the mechanism that the recodings keep, which no file can show; checked, not believed."""
 
 
 _FOUND: dict[str, Technique] = {}
+_SPELLINGS: dict[str, str] = {}
+
+
+def _plain(name: str) -> str:
+    """A name as it is looked up: rank-swapping, Rank_Swapping and rank swapping are one."""
+    return " ".join(name.lower().replace("-", " ").replace("_", " ").split())
 
 
 def register(
@@ -46,7 +54,8 @@ def register(
     *,
     truthful: bool,
     whole_values: bool = False,
-    sets: bool = False,
+    sets: Sets = "apart",
+    also: tuple[str, ...] = (),
     kept: Callable[[Plan, list[Recoding]], tuple[str, ...]] = _nothing,
 ) -> Callable[[Any], Any]:
     """Make a method known under a name: a decorator for functions that turn a plan into recodings.
@@ -57,6 +66,7 @@ def register(
 
     def keep(function: Any) -> Any:
         _FOUND[name] = Technique(name, summary, truthful, function, whole_values, sets, kept)
+        _SPELLINGS.update({_plain(spelling): name for spelling in (name, *also)})
         return function
 
     return keep
@@ -68,23 +78,32 @@ def techniques() -> dict[str, Technique]:
     >>> "optimal" in techniques()
     True
     """
-    import keepsense.publish.perturbations  # noqa: F401  (registers its methods)
+    import keepsense.publish.microaggregations
+    import keepsense.publish.perturbations
+    import keepsense.publish.randomized
+    import keepsense.publish.set_methods  # noqa: F401  (they register their methods)
 
     return dict(_FOUND)
 
 
 def technique(name: str) -> Technique:
-    """A method by name.
+    """A method by name; hyphens, underscores and blanks between its words are the same.
 
+    >>> technique("rank-swapping").name
+    'rank swapping'
     >>> technique("optimol")
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: no method is called 'optimol'. Did you mean optimal?
     """
-    found = _FOUND.get(name) or techniques().get(name)
-    if found is None:
-        raise BadInput(f"no method is called {name!r}.{did_you_mean(name, _FOUND)}")
-    return found
+    key = _plain(name)
+    if key not in _SPELLINGS:
+        techniques()
+    if key not in _SPELLINGS:
+        raise BadInput(
+            f"no method is called {name!r}.{did_you_mean(name, list(dict.fromkeys([*_FOUND, *_SPELLINGS])))}"
+        )
+    return _FOUND[_SPELLINGS[key]]
 
 
 def call(function: Callable[..., Any], parameters: Mapping[str, Any], *given: Any, **fixed: Any) -> Any:
@@ -126,6 +145,12 @@ def _generalize(module: str, function: str) -> Callable[[Plan, Mapping[str, Any]
 
 for _name, _module, _function, _summary in (
     ("optimal", "optimal", "optimal", "one level a column, the node of least loss, proven"),
+    (
+        "semantic incognito",
+        "semantic_incognito",
+        "semantic_incognito",
+        "one level a column, least meaning lost, proven",
+    ),
     ("incognito", "incognito", "incognito", "one level a column, all safe nodes, built from subsets of columns"),
     ("samarati", "samarati", "samarati", "one level a column, the lowest safe height by binary search"),
     ("anytime", "anytime", "anytime", "one level a column, as good as found within a time limit, for many columns"),
@@ -139,9 +164,17 @@ for _name, _module, _function, _summary in (
     ("lsd mondrian", "lsd_mondrian", "lsd_mondrian", "divide where a numeric target varies least"),
     ("semantic mondrian", "semantic_mondrian", "semantic_mondrian", "divide where least meaning is lost"),
     ("local recoding", "local", "local_recoding", "every class of records at levels of its own"),
+    ("cell greedy", "cell_greedy", "cell_greedy", "grow classes of k record by record, each at levels of its own"),
+    (
+        "local suppression",
+        "local_suppression",
+        "local_suppression",
+        "hide single cells of rare records; no hierarchies",
+    ),
 ):
-    _whole = "mondrian" not in _name and _name != "local recoding"
-    register(_name, _summary, truthful=True, whole_values=_whole)(_generalize(_module, _function))
+    _whole = "mondrian" not in _name and _name not in ("local recoding", "cell greedy", "local suppression")
+    _also = ("local",) if _name == "local recoding" else ()
+    register(_name, _summary, truthful=True, whole_values=_whole, also=_also)(_generalize(_module, _function))
 
 
 def _distances(plan: Plan) -> dict[str, Any]:

@@ -89,6 +89,14 @@ class ItemSets:
             if (times := self.counts.get(name, 0))
         ]
 
+    def cell(self, items: Sequence[Value]) -> Value:
+        """One set as a cell of this column: a text, or a tuple where the column holds lists.
+
+        >>> from_delimited(["a;b"], delimiter=";").cell(["x", "y"])
+        'x;y'
+        """
+        return _joined(items, self.delimiter, self.quote) if self.form == "delimited" else tuple(items)
+
     def spelled(
         self, sets: Sequence[Sequence[Value]], *, rng: np.random.Generator | int | None = None
     ) -> list[Any] | tuple[list[Value], list[Value]]:
@@ -105,7 +113,7 @@ class ItemSets:
         if self.form == "list":
             return [list(items) for items in sets]
         if self.form == "delimited":
-            return [_joined(items, self.delimiter, self.quote) for items in sets]
+            return [self.cell(items) for items in sets]
         order = np.random.default_rng(rng).permutation(len(sets))
         keys: list[Value] = []
         found: list[Value] = []
@@ -158,6 +166,17 @@ def from_lists(lists: Iterable[Any], *, column: str = "items") -> ItemSets:
         else:
             cells.append([_text(item, column, number) if isinstance(item, bytes) else item for item in cell])
     return _gathered(cells, column, "list")
+
+
+def read_cells(cells: Sequence[Any], *, delimiter: str = ",", column: str = "items") -> ItemSets:
+    """A column as a table holds it: lists where any cell is one, else delimited texts.
+
+    >>> read_cells([("milk", "tea"), None]).form, read_cells(["milk;tea"], delimiter=";").sets()
+    ('list', [['milk', 'tea']])
+    """
+    if any(isinstance(cell, list | tuple) for cell in cells):
+        return from_lists([list(cell) if isinstance(cell, list | tuple) else [] for cell in cells], column=column)
+    return from_delimited(cells, delimiter=delimiter, column=column)
 
 
 def from_long(keys: Iterable[Value], items: Iterable[Any], *, column: str = "items") -> ItemSets:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from keepsense.arrays import Rows
 from keepsense.counts import Value
-from keepsense.errors import Finding
+from keepsense.errors import BadInput, Finding
 from keepsense.methods.aggregate.centroid import centroids
 from keepsense.methods.aggregate.concepts import ConceptSets
-from keepsense.methods.aggregate.item_distances import MEMORY
+from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
 from keepsense.progress import Listener, emit
@@ -24,8 +26,9 @@ from keepsense.semantics import Distance
 class SetRelease:
     """A microaggregated set-valued column: groups, their centroids and the synthetic set that each releases.
 
-    `group[i]` is the group of record i, `partition` tells it for distinct records; `centroids[g]` is the distinct
-    record at the centre of group g and `terms[g]` what all its records are released as. `verbatim` counts groups whose
+    `group[i]` is the group of record i, `partition` tells it for distinct records (of each class, where there are
+    classes); `centroids[g]` is the distinct set at the centre of group g and `terms[g]` what all its records are
+    released as. `verbatim` counts groups whose
     released set is, by chance, one of its own centroid records as it stood; `labelled` counts concepts released under
     their label and `withheld` opaque terms not released, because too few people use the term.
 
@@ -55,6 +58,10 @@ class SetRelease:
     def column(self, *, rng: np.random.Generator | int | None = None) -> Any:
         """The released column in the form it came in: texts, lists, or fresh keys and items (`ItemSets.spelled`)."""
         return self.sets.source.spelled(self.records(), rng=rng)
+
+    def cells(self) -> list[Value]:
+        """What each group releases, as one hashable cell in the form the column came in."""
+        return [self.sets.source.cell(terms) for terms in self.terms]
 
     def promise(self) -> dict[str, Any]:
         """What the release promises, as plain data: every released set is shared by at least k records."""
@@ -90,6 +97,8 @@ def microaggregate_sets(
     k: int,
     *,
     distance: str = "average",
+    within: NDArray[Any] | None = None,
+    divide: bool = True,
     rng: np.random.Generator | int | None = None,
     listener: Listener | None = None,
     memory: int = MEMORY,
@@ -102,6 +111,10 @@ def microaggregate_sets(
     as a term drawn once for the group, in proportion to the records that hold it, from those of the input's terms
     for the concept that at least k records hold; where there is none, as the concept's label. Opaque terms likewise,
     and `*` where there is none. A record is taken for a person: join the rows of a person into one set first.
+
+    `within` gives each record a class, such as the equivalence class of its other quasi-identifiers: groups then never
+    cross classes, so class and set together are shared by at least k records. A class of fewer than 2k records, or
+    every class without `divide`, is one group, which leaves the classes as they were.
 
     Every released set is shared by at least k records. Truth is not kept: a person's released set holds things that
     are similar to theirs, not theirs. With `average`, n records of s items and C concepts cost about
@@ -124,13 +137,62 @@ def microaggregate_sets(
     rng = np.random.default_rng(rng)
     rows, weights, which = sets.distinct
     items = sets.distances(measure, memory=memory)
+    own = np.arange(len(rows))
     emit(listener, "start", 0, len(sets), distinct=len(rows))
-    partition = mdav(SetSpace(distance, items, rows), weights, k, listener=listener)
+    if within is None:
+        partition = mdav(SetSpace(distance, items, rows), weights, k, listener=listener)
+    else:
+        pairs, which, weights = _by_class(np.asarray(within), which, len(rows))
+        own = pairs % len(rows)
+        starts = np.concatenate(([0], np.cumsum(rows.sizes[own]))).astype(np.int32)
+        rows = Rows(starts, rows.gather(own.astype(np.int32)))
+        spaces = _Classes(distance, items, rows, weights, pairs // len(sets.distinct[0]))
+        partition = spaces.partition(k, divide, sets.source.column, listener)
     centres = centroids(distance, items, rows, partition)
     group = deal(partition, which, rng)
-    terms, labelled, withheld = _synthetic(sets, centres, k, rng)
+    terms, labelled, withheld = _synthetic(sets, own[centres], k, rng)
     verbatim = _verbatim(sets, group, centres, which, terms)
-    return SetRelease(sets, k, distance, partition, group, centres, terms, verbatim, labelled, withheld)
+    return SetRelease(sets, k, distance, partition, group, own[centres], terms, verbatim, labelled, withheld)
+
+
+def _by_class(
+    within: NDArray[Any], which: NDArray[np.int64], size: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct pairs of class and set as one number each, the pair of each record, and the records of each pair."""
+    if len(within) != len(which):
+        raise BadInput(f"classes are given for {len(within):,} records, but there are {len(which):,}")
+    _, number = np.unique(within, return_inverse=True)
+    pairs, mine, times = np.unique(number.astype(np.int64) * size + which, return_inverse=True, return_counts=True)
+    return pairs, mine.astype(np.int64), times.astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """Distinct sets of every class, class after class."""
+
+    distance: str
+    items: ItemDistances
+    rows: Rows
+    weights: NDArray[np.int64]
+    classes: NDArray[np.int64]
+
+    def partition(self, k: int, divide: bool, column: str, listener: Listener | None) -> Partition:
+        """Groups that do not cross classes."""
+        bounds = np.flatnonzero(np.diff(self.classes, prepend=-1, append=-1))
+        groups: list[tuple[list[int], list[int]]] = []
+        for done, (first, last) in enumerate(pairwise(bounds.tolist())):
+            weights = self.weights[first:last]
+            total = int(weights.sum())
+            check_size(k, total, f"column {column!r}, in a class of the other columns")
+            if divide and total >= 2 * k:
+                starts = self.rows.starts[first : last + 1]
+                part = Rows(starts - starts[0], self.rows.indices[starts[0] : starts[-1]])
+                found = mdav(SetSpace(self.distance, self.items, part), weights, k)
+                groups += [((records + first).tolist(), copies.tolist()) for records, copies in found]
+            else:
+                groups.append((list(range(first, last)), weights.tolist()))
+            emit(listener, "classes", done + 1, len(bounds) - 1)
+        return Partition.of(groups)
 
 
 def deal(partition: Partition, which: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:

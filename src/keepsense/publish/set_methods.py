@@ -1,0 +1,212 @@
+"""Methods by name for set-valued columns, alone or inside the classes that other quasi-identifiers form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts, Value, distinct_rows
+from keepsense.errors import BadInput
+from keepsense.progress import Listener
+from keepsense.publish.attributes import least_size, with_k
+from keepsense.publish.plan import Plan
+from keepsense.publish.techniques import Technique, call, register, technique
+from keepsense.recoding import SUPPRESSED, Cells, Recoding
+
+SetMethod = Callable[[Plan, str, Counts, Mapping[str, Any], Listener | None], Cells]
+"""Recodes one set-valued column: the last of the counts, whose others tell the class of each record."""
+
+_BY_SIZE = ("k-anonymity", "maximum risk", "k^m-anonymity")
+"""Promises that only look at how many share a record: classes may be divided into groups of k."""
+
+_METHODS: dict[str, SetMethod] = {}
+
+
+def recode_sets(plan: Plan, released: Any, listener: Listener | None) -> tuple[list[Recoding], Any]:
+    """Recode the set-valued quasi-identifiers of a table whose other quasi-identifiers are recoded already.
+
+    One column after another, so that a set is shared within its class, and the next column within that.
+
+    >>> recode_sets.__name__
+    'recode_sets'
+    """
+    rules: list[Recoding] = []
+    single = [name for name in plan.quasi_identifiers if name not in plan.set_columns]
+    for done, name in enumerate(plan.set_columns):
+        counts = plan.engine.count(released, [*single, *plan.set_columns[:done], name])
+        chosen = method_for_sets(plan)
+        rule = _METHODS[chosen.name](plan, name, counts, _parameters(plan), listener).bound(counts)
+        released = plan.engine.recode(released, [rule], rng=plan.rng)
+        rules.append(rule)
+    return rules, released
+
+
+def method_for_sets(plan: Plan) -> Technique:
+    """The method that recodes the set-valued columns: [method] where it is one for sets, else [set_method].
+
+    >>> method_for_sets.__name__
+    'method_for_sets'
+    """
+    chosen = technique(plan.project.method.name)
+    if chosen.sets == "only":
+        return chosen
+    chosen = technique(plan.project.set_method.name)
+    if chosen.sets != "only":
+        raise BadInput(f"[set_method] names {chosen.name!r}, which is no method for sets")
+    return chosen
+
+
+def _parameters(plan: Plan) -> Mapping[str, Any]:
+    alone = technique(plan.project.method.name).sets == "only"
+    return plan.project.method.parameters if alone else plan.project.set_method.parameters
+
+
+def _set_method(name: str, summary: str, *, truthful: bool, also: tuple[str, ...] = ()) -> Callable[[Any], Any]:
+    def nothing_else(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+        return []  # such a method has no other columns to decide on
+
+    def keep(function: SetMethod) -> SetMethod:
+        register(name, summary, truthful=truthful, sets="only", also=also)(nothing_else)
+        _METHODS[name] = function
+        return function
+
+    return keep
+
+
+@_set_method(
+    "set microaggregation",
+    "group similar sets by k and release one synthetic set close to all of them",
+    truthful=False,
+    also=("microaggregation of sets",),
+)
+def _microaggregate(
+    plan: Plan, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None
+) -> Cells:
+    """Sets that are alike, within each class of the other quasi-identifiers.
+
+    Promises about more than the size of classes (their sensitive values, say) hold for the classes as they are, so
+    these are not divided further: all records of a class get one set.
+    """
+    from keepsense.methods.aggregate.concepts import map_sets
+    from keepsense.methods.aggregate.items import read_cells
+    from keepsense.methods.aggregate.sets import microaggregate_sets
+    from keepsense.semantics import distance
+
+    column, alone = plan.column(name), len(counts.names) == 1
+    options = with_k(plan, parameters) if alone else {"k": least_size(plan) or 2, **parameters}
+    measure = str(options.pop("measure", "feature"))
+    hidden, classes = _classes(counts)
+    source = np.repeat(np.arange(len(counts)), counts.weights)
+    shown = np.flatnonzero(~hidden[source])
+    values = counts.values_of(name)
+    items = read_cells(
+        [values[c] for c in counts.column(name)[source[shown]].tolist()], delimiter=column.delimiter, column=name
+    )
+    taxonomy = None if column.taxonomy is None else plan.taxonomy(name)
+    sets = map_sets(items, taxonomy, senses="first" if column.senses == "joint" else column.senses)
+    judge = None if taxonomy is None else distance(measure, taxonomy)
+    divide = least_size(plan) is not None and all(model.name in _BY_SIZE for model in plan.models)
+    inside: dict[str, Any] = {} if alone else {"within": classes[source[shown]], "divide": divide}
+    release = call(microaggregate_sets, options, sets, judge, rng=plan.rng, listener=listener, **inside)
+    cells: list[Value] = release.cells()
+    group = np.full(len(source), len(cells), dtype=np.int64)
+    group[shown] = release.group
+    told = {"method": "set microaggregation", "k": release.k, "groups": len(release.partition)}
+    return _allocated(name, source, group, [*cells, items.cell([SUPPRESSED])], told)
+
+
+def _classes(counts: Counts) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Which tuples are suppressed (unless all are, which is one class of people), and the class of each."""
+    others = counts.names[:-1]
+    if not others:
+        return np.zeros(len(counts), dtype=np.bool_), np.zeros(len(counts), dtype=np.int64)
+    hidden = np.ones(len(counts), dtype=np.bool_)
+    for name in others:
+        gone = np.array([value in (SUPPRESSED, (SUPPRESSED,)) for value in counts.values_of(name)], dtype=np.bool_)
+        hidden &= gone[counts.column(name)]
+    if hidden.all():
+        hidden[:] = False
+    _, classes = distinct_rows(np.ascontiguousarray(counts.codes[:, :-1]))
+    return hidden, classes.astype(np.int64)
+
+
+def _allocated(
+    name: str, source: NDArray[Any], chosen: NDArray[Any], cells: list[Value], info: Mapping[str, Any]
+) -> Cells:
+    """A recoding from the cell that each record gets."""
+    place = {cell: i for i, cell in enumerate(dict.fromkeys(cells))}
+    codes = np.array([place[cell] for cell in cells], dtype=np.int64)[chosen]
+    pairs = np.stack([source, codes], axis=1).astype(np.int32)
+    distinct, group = distinct_rows(np.ascontiguousarray(pairs))
+    return Cells(
+        (name,),
+        (tuple(place),),
+        distinct[:, 0].astype(np.int64),
+        distinct[:, 1:],
+        np.bincount(group, minlength=len(distinct)),
+        info=dict(info),
+    )
+
+
+def _generalized(function: Any, what: str) -> SetMethod:
+    def run(plan: Plan, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None) -> Cells:
+        from keepsense.methods.aggregate.items import read_cells
+
+        if len(counts.names) > 1:
+            raise BadInput(
+                f"the method {what!r} generalizes a set-valued column that is published without other "
+                "quasi-identifiers; beside others, use set microaggregation"
+            )
+        source = np.repeat(np.arange(len(counts)), counts.weights)
+        values = counts.values_of(name)
+        items = read_cells(
+            [values[c] for c in counts.column(name)[source].tolist()],
+            delimiter=plan.column(name).delimiter,
+            column=name,
+        )
+        release = call(function(), parameters, items, plan.hierarchies[name], listener=listener)
+        cells = [items.cell(found) for found in release.records()]
+        told = {"method": what, "penalty": float(release.penalty)}
+        return _allocated(name, source, np.arange(len(cells)), cells, told)
+
+    return run
+
+
+def _apriori() -> Any:
+    from keepsense.methods.aggregate.apriori import generalize_apriori
+
+    return generalize_apriori
+
+
+def _topdown() -> Any:
+    from keepsense.methods.aggregate.topdown import generalize_topdown
+
+    return generalize_topdown
+
+
+@_set_method(
+    "apriori sets",
+    "generalize items, everywhere alike, until any m of them are shared by k",
+    truthful=True,
+    also=("apriori",),
+)
+def _by_apriori(
+    plan: Plan, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None
+) -> Cells:
+    """k and m as promised by k^m-anonymity, unless they are given."""
+    asked = next((m.promise() for m in plan.models if m.name == "k^m-anonymity"), {})
+    options = {key: asked[key] for key in ("k", "m") if key in asked} | dict(parameters)
+    if not {"k", "m"} <= set(options):
+        raise BadInput("this method needs k and m: promise k^m-anonymity, or give both in [method.parameters]")
+    return _generalized(_apriori, "apriori sets")(plan, name, counts, options, listener)
+
+
+@_set_method("top-down sets", "specialize items from the top while whole sets are shared by k", truthful=True)
+def _by_topdown(
+    plan: Plan, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None
+) -> Cells:
+    """k as promised, unless it is given."""
+    return _generalized(_topdown, "top-down sets")(plan, name, counts, with_k(plan, parameters), listener)
