@@ -70,7 +70,7 @@ def test_explain_shows_every_step(run: Run) -> None:
         "1. Raise age to level 1",
         "score: 9",
         "> 20-29",
-        "Released: every released group has at least 2 rows",
+        "Released: Every group that is released has at least 2 rows",
     ):
         assert part in outcome.out
     found = run("explain", "datafly", "--json").json
@@ -103,7 +103,7 @@ def test_explain_writes_a_page(run: Run, tmp_path: Path) -> None:
     ("words", "hint"),
     [
         (("explain", "datafli"), "Did you mean datafly"),
-        (("explain", "rank swapping"), "cannot be shown"),
+        (("explain", "noise on streams"), "cannot be shown"),
         (("explain", "datafly", "--on", "nowhere.csv"), "nowhere.csv"),
         (("explain", "datafly", "--target", "ill"), "--on"),
         (("explain", "datafly", "-k", "99"), "10 rows only"),

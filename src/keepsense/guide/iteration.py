@@ -15,6 +15,7 @@ class Iteration:
     """One step: a headline, what was found, the table so far (one tuple a row), and which group each row is in.
 
     `chosen` is the column the step is about, `score` what made it the best, `safe` whether the promise holds now.
+    `marks` says in a few words what the step has to do with each row; without them the size of its group is shown.
 
     >>> Iteration("Raise age", (), (("20-29",),), (0,), k=2).sizes
     (1,)
@@ -28,6 +29,7 @@ class Iteration:
     chosen: str | None = None
     score: float | None = None
     safe: bool | None = None
+    marks: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:

@@ -36,7 +36,8 @@ dl.facts div { display: flex; gap: .4rem; } dl.facts dt { color: var(--muted); }
 .scroll { overflow-x: auto; } table { border-collapse: collapse; font-size: .93rem; }
 th, td { text-align: left; padding: .2rem .8rem; border-bottom: 1px solid var(--rule); white-space: nowrap; }
 th { color: var(--muted); font-weight: 600; } td.num { text-align: right; font-variant-numeric: tabular-nums; }
-td.new { font-weight: 700; } tr.gone td { color: var(--muted); text-decoration: line-through; }
+td.new { font-weight: 700; } td.why { white-space: normal; min-width: 9rem; }
+tr.gone td { color: var(--muted); text-decoration: line-through; }
 tr.gone td.why { text-decoration: none; }
 .two { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem 2rem; }
 @media (min-width: 56rem) { .two { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
@@ -75,9 +76,8 @@ def trace_page(trace: Trace) -> str:
     parts = [
         f'<p class="muted">Keepsense guide: an algorithm step by step</p><h1>{escape(found.title)}</h1>',
         f'<p class="lead">{escape(found.intent)}</p>',
-        f"<p>On {escape(trace.lesson.title)}, so that everybody is hidden among at least {trace.k} "
-        f"(k&nbsp;=&nbsp;{trace.k}). Rows of one colour form a group: they look alike. Values that a step changed are "
-        "bold.</p>",
+        f"<p>On {escape(trace.lesson.title)}; {escape(trace.told_settings)}. Rows of one colour form a group. Values "
+        "that a step changed are bold.</p>",
         '<div class="two"><section><h2>The table before</h2>',
         _table(trace, trace.before, None),
         "</section><section><h2>What the algorithm does</h2>",
@@ -90,18 +90,12 @@ def trace_page(trace: Trace) -> str:
         last = step
     gone = sum(trace.suppressed)
     told = f" {gone} of {len(trace.suppressed)} rows are suppressed." if gone else ""
-    parts.append(f"<h2>The released table</h2><p>{_verdict(trace)}{told}</p>")
+    parts.append(f"<h2>The released table</h2><p>{escape(trace.verdict)}{told}</p>")
     parts.append(_table(trace, trace.final, None))
     for note in trace.notes:
         parts.append(f'<p class="unsafe">{escape(note)}</p>')
     parts.append(f'<p class="muted">{escape(found.paper)}</p>')
     return page(f"{found.title}, step by step", "".join(parts))
-
-
-def _verdict(trace: Trace) -> str:
-    if trace.final.safe:
-        return f"Every group that is released has at least {trace.k} rows."
-    return "The release is not k-anonymous over all columns together."
 
 
 def _step(trace: Trace, number: int, step: Iteration, last: Iteration) -> str:
@@ -119,18 +113,23 @@ def _step(trace: Trace, number: int, step: Iteration, last: Iteration) -> str:
 def _table(trace: Trace, step: Iteration, last: Iteration | None) -> str:
     names = trace.lesson.quasi_identifiers
     further = [n for n in trace.lesson.columns if n not in names]
-    head = "".join(f"<th>{escape(name)}</th>" for name in (*names, *further, "group of"))
+    numbered = ("row",) if trace.by_rows else ()
+    last_one = "what happens" if step.marks else "group of"
+    head = "".join(f"<th>{escape(name)}</th>" for name in (*numbered, *names, *further, last_one))
     colour = _colours(step)
     rows = []
     released = step is trace.final
     for i, row in enumerate(step.table):
         gone = released and trace.suppressed[i]
-        cells = []
+        cells = [f'<td class="num">{i + 1}</td>'] if numbered else []
         for j, value in enumerate(row):
             new = last is not None and value != last.table[i][j]
             cells.append(f"<td{' class=new' if new else ''}>{escape(str(value))}</td>")
         cells += [f"<td>{escape(str(trace.lesson.columns[name][i]))}</td>" for name in further]
-        cells.append('<td class="why">suppressed</td>' if gone else f'<td class="num">{step.sizes[i]}</td>')
+        if step.marks:
+            cells.append(f'<td class="why">{escape(step.marks[i])}</td>')
+        else:
+            cells.append('<td class="why">suppressed</td>' if gone else f'<td class="num">{step.sizes[i]}</td>')
         mark = ' class="gone"' if gone else (f' class="g{colour[i]}"' if colour[i] is not None else "")
         rows.append(f"<tr{mark}>{''.join(cells)}</tr>")
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'

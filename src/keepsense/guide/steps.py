@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 from keepsense.counts import Value
+from keepsense.guide.group_steps import CloseWatch, GroupWatch, RankingWatch
 from keepsense.guide.iteration import Cell, Iteration
 from keepsense.guide.lesson import Lesson
+from keepsense.guide.noise_steps import (
+    CorrelatedWatch,
+    DrawnWatch,
+    MeaningWatch,
+    MovedWatch,
+    NumberNoiseWatch,
+    ResponseWatch,
+)
+from keepsense.guide.set_steps import AprioriWatch, SetGroupsWatch, SplitWatch
+from keepsense.guide.swap_steps import ClusterWatch, NumberSwapWatch, PermutedWatch, RankedWatch
 from keepsense.guide.watch import Watch
-from keepsense.guide.witness import watch_groups, watch_settling
+from keepsense.guide.witness import common, watch_groups, watch_settling, watch_suppression
 from keepsense.progress import Event
 
 _UNSEEN = "·"
@@ -48,6 +60,16 @@ class TableWatch(Watch):
         names = self.lesson.quasi_identifiers
         counted = (len({row[j] for row in last.table}) for j in range(len(names)))
         return ", ".join(f"{name} {n}" for name, n in zip(names, counted, strict=True))
+
+
+class MeaningTableWatch(TableWatch):
+    """Steps of semantic Datafly: its score is the meaning that the step loses, less being better.
+
+    >>> MeaningTableWatch.score_name
+    'score (minus the meaning lost)'
+    """
+
+    score_name = "score (minus the meaning lost)"
 
 
 class ArgusWatch(TableWatch):
@@ -188,20 +210,115 @@ class LatticeWatch(Watch):
             self.iterations.append(self.snapshot(title, facts, table, score=score, safe=safe))
 
 
+class AnytimeWatch(LatticeWatch):
+    """Finds of the anytime search: better choices of levels, and what no choice can be below.
+
+    >>> AnytimeWatch.options
+    {'time_limit': 2.0}
+    """
+
+    options: ClassVar[Mapping[str, Any]] = {"time_limit": 2.0}
+
+    def hear(self, event: Event) -> None:
+        """A better node, or a higher bound, was found."""
+        if event.name == "chosen":
+            super().hear(event)
+        if event.name not in ("better", "bound"):
+            return
+        levels = dict(zip(self.lesson.quasi_identifiers, event.details["node"], strict=True))
+        loss, bound = float(event.details["loss"]), float(event.details["bound"])
+        told = ", ".join(f"{name} at level {level}" for name, level in levels.items())
+        title = f"Found something better: {told}"
+        if event.name == "bound":
+            title = f"No choice of levels can lose less than {bound:.4g}"
+        facts = {"loss of the best so far": loss, "no choice loses less than": bound}
+        self.iterations.append(self.snapshot(title, facts, self.at_level(levels), score=loss, safe=True))
+
+
+class GreedyWatch(Watch):
+    """Steps of greedy cell recoding: groups as they are grown, then what joins and moves.
+
+    >>> GreedyWatch.__name__
+    'GreedyWatch'
+    """
+
+    def __init__(self, lesson: Lesson, k: int) -> None:
+        super().__init__(lesson, k)
+        self.grown = 0
+        self.owner: list[int] = [-1] * len(lesson.counts)
+
+    def hear(self, event: Event) -> None:
+        """Classes were grown, two were merged, or members moved."""
+        if event.name == "block":
+            final = event.details["owner"].tolist()
+            for number in range(self.grown, int(event.details["classes"])):
+                self.owner = [o if o <= number else -1 for o in final]
+                members = [t for t, o in enumerate(self.owner) if o == number]
+                rows = int(self.lesson.counts.weights[members].sum())
+                self._keep(f"Grow a group of {rows}: {self._label(members)}")
+            self.grown = int(event.details["classes"])
+        elif event.name == "merge":
+            merged = [t for t, o in enumerate(self.owner) if o == event.details["merged"]] or [
+                t for t, o in enumerate(event.details["owner"].tolist()) if self.owner[t] == -1 and o >= 0
+            ]
+            self.owner = event.details["owner"].tolist()
+            into = [t for t, o in enumerate(self.owner) if o == event.details["into"]]
+            self._keep(f"Too small: {self._label(merged)} joins the group that loses least: {self._label(into)}")
+        elif event.name == "round" and event.details["changed"]:
+            self.owner = event.details["owner"].tolist()
+            self._keep(f"Improve: {event.details['changed']} change(s) that lower the loss")
+
+    def _label(self, members: list[int]) -> str:
+        return " / ".join(str(value) for value in common(self.lesson, members))
+
+    def _keep(self, title: str) -> None:
+        groups: dict[int, list[int]] = {}
+        for t, o in enumerate(self.owner):
+            groups.setdefault(o, []).append(t)
+        made = {t: common(self.lesson, members) for o, members in groups.items() if o >= 0 for t in members}
+        plain = self.before.table
+        table = [made.get(t, plain[i]) for i, t in enumerate(self.lesson.tuple_of)]
+        waiting = sum(self.owner[t] < 0 for t in self.lesson.tuple_of)
+        self.iterations.append(self.snapshot(title, {"rows that still wait": waiting}, table))
+
+
 Maker = Callable[[Lesson, int], Watch]
 
 SHOWN: dict[str, Maker] = {
     "datafly": TableWatch,
+    "semantic datafly": MeaningTableWatch,
     "mu-argus": ArgusWatch,
     "bottom-up": BranchWatch,
     "top-down": BranchWatch,
     "samarati": LatticeWatch,
     "incognito": LatticeWatch,
+    "semantic incognito": LatticeWatch,
     "optimal": LatticeWatch,
+    "anytime": AnytimeWatch,
     "mondrian": watch_groups("widest"),
     "infogain mondrian": watch_groups("information"),
     "lsd mondrian": watch_groups("deviation"),
     "semantic mondrian": watch_groups("meaning"),
     "local recoding": watch_settling,
+    "cell greedy": GreedyWatch,
+    "local suppression": watch_suppression,
+    "rank swapping by one ranking": RankedWatch,
+    "rank swapping": ClusterWatch,
+    "rank swapping of tuples": ClusterWatch,
+    "strict rank swapping": PermutedWatch,
+    "rank swapping of numbers": NumberSwapWatch,
+    "noise": MovedWatch,
+    "correlated noise": CorrelatedWatch,
+    "noise on numbers": NumberNoiseWatch,
+    "post-randomization": DrawnWatch,
+    "randomized response": ResponseWatch,
+    "semantic exponential mechanism": MeaningWatch,
+    "microaggregation of records": GroupWatch,
+    "adaptive microaggregation": GroupWatch,
+    "t-close microaggregation": CloseWatch,
+    "individual ranking": RankingWatch,
+    "microaggregation of sets": SetGroupsWatch,
+    "apriori sets": AprioriWatch,
+    "top-down sets": SplitWatch,
 }
-"""Algorithms whose steps can be shown, and who watches them."""
+"""Methods whose steps can be shown, and who watches them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,8 +15,11 @@ from keepsense.counts import Counts, Histogram
 from keepsense.guide.iteration import Cell
 from keepsense.guide.lesson import Lesson
 from keepsense.guide.watch import Watch
+from keepsense.hierarchies import Hierarchy
 from keepsense.methods.generalize.dimension import Dimension, dimensions
+from keepsense.methods.generalize.semantic_mondrian import semantic_losses
 from keepsense.privacy import Model
+from keepsense.recoding import SUPPRESSED
 
 _RECORDS = "(records)"
 Asked = Callable[[list[list[int]]], None]
@@ -93,6 +96,10 @@ def _groups(lesson: Lesson, k: int, by: str) -> Watch:
         def counts(self) -> Counts:
             return numbered(lesson.counts)
 
+        @property
+        def target(self) -> str | None:
+            return lesson.amount if by == "deviation" else lesson.category
+
         def asked(self, groups: list[list[int]]) -> None:
             """A round: neighbours in the list are the two parts of a group that is to be cut."""
             for left, right in zip(groups[0::2], groups[1::2], strict=False):
@@ -122,7 +129,9 @@ class _Cutting:
 
     @cached_property
     def dimensions(self) -> list[Dimension]:
-        return dimensions(self.counts, self.lesson.hierarchies, self.lesson.numbers)
+        known = self.lesson.distances if self.by == "meaning" else {}
+        losses = {name: semantic_losses(self.lesson.hierarchies[name], found) for name, found in known.items()}
+        return dimensions(self.counts, self.lesson.hierarchies, self.lesson.numbers, losses=losses)
 
     def ranks(self, dimension: Dimension, part: list[int]) -> NDArray[Any]:
         return dimension.rank[self.counts.column(dimension.name)[part]]
@@ -195,6 +204,36 @@ class _Cutting:
         return [labels[t] for t in self.lesson.tuple_of]
 
 
+def common(lesson: Lesson, members: Sequence[int]) -> Cell:
+    """What distinct tuples have in common: in each column the label at the lowest level they share.
+
+    >>> from keepsense.guide.lesson import example
+    >>> common(example(), [0, 2])
+    ('below 40', 'apprenticeship')
+    """
+    row = []
+    for j, name in enumerate(lesson.quasi_identifiers):
+        tree = lesson.hierarchies[name]
+        values = [lesson.counts.values[j][c] for c in lesson.counts.codes[list(members), j].tolist()]
+        codes = tree.codes[tree.lookup(values)]
+        level = next(i for i in range(tree.height + 1) if len(set(codes[:, i].tolist())) == 1)
+        row.append(tree.labels[level][int(codes[0, level])])
+    return tuple(row)
+
+
+def watch_suppression(lesson: Lesson, k: int) -> Watch:
+    """A watcher of local suppression, which is local recoding where every value has one level above it: nothing.
+
+    >>> callable(watch_suppression)
+    True
+    """
+    flat = {
+        name: Hierarchy.of_rows([(value, SUPPRESSED) for value in dict.fromkeys(lesson.columns[name])], name=name)
+        for name in lesson.quasi_identifiers
+    }
+    return watch_settling(replace(lesson, hierarchies=flat), k)
+
+
 def watch_settling(lesson: Lesson, k: int) -> Watch:
     """A watcher of local recoding: which records find a group, and at which levels.
 
@@ -225,26 +264,16 @@ def watch_settling(lesson: Lesson, k: int) -> Watch:
             members = tuple(sorted({*group, *mates}))
             self.settled |= dict.fromkeys(members, members)
             rows = int(lesson.counts.weights[list(members)].sum())
-            label = " / ".join(str(v) for v in self._released(members))
+            label = " / ".join(str(v) for v in common(lesson, members))
             verb = "Join a group" if joined else f"Settle a group of {rows}"
             waiting = sum(t not in self.settled for t in lesson.tuple_of)
             self.iterations.append(
                 self.snapshot(f"{verb}: {label}", {"rows that still wait": waiting}, self._table(), safe=not waiting)
             )
 
-        def _released(self, members: tuple[int, ...]) -> Cell:
-            row = []
-            for j, name in enumerate(lesson.quasi_identifiers):
-                tree = lesson.hierarchies[name]
-                values = [lesson.counts.values[j][c] for c in lesson.counts.codes[list(members), j].tolist()]
-                codes = tree.codes[tree.lookup(values)]
-                level = next(i for i in range(tree.height + 1) if len(set(codes[:, i].tolist())) == 1)
-                row.append(tree.labels[level][int(codes[0, level])])
-            return tuple(row)
-
         def _table(self) -> list[Cell]:
             plain = self.before.table
-            made = {t: self._released(members) for t, members in self.settled.items()}
+            made = {t: common(lesson, members) for t, members in self.settled.items()}
             return [made.get(t, plain[i]) for i, t in enumerate(lesson.tuple_of)]
 
     return Settling()
