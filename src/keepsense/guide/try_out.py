@@ -9,23 +9,18 @@ import tempfile
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from keepsense.counts import Counts, Value
 from keepsense.errors import KeepsenseError, PrivacyWarning
 from keepsense.guide.advise import Advice
 from keepsense.privacy import record_linkage
+from keepsense.publish.distances import released_gaps
+from keepsense.publish.measures import inputs_of
 from keepsense.publish.pipeline import Outcome, run
-from keepsense.publish.plan import Plan
 from keepsense.publish.project import Method, Project
-from keepsense.recoding import SUPPRESSED, Cells, Cuts
-from keepsense.utility import column_losses
-from keepsense.utility.intervals import parse_interval
+from keepsense.recoding import Cells, Cuts
 
 _MOST_TUPLES = 20_000
 """Distinct records up to which linkage is measured."""
@@ -125,43 +120,8 @@ def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any)
 
 
 def _loss(outcome: Outcome, advice: Advice) -> float | None:
-    if advice.entry.truthful:
-        lost = outcome.description["utility"].get("loss")
-        return _hidden_detail(outcome) if lost is None else float(lost)
-    rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
-    if len(rules) != 1:
-        return None
-    cells = rules[0].cells(outcome.counts)
-    far = _distances(outcome.plan, outcome.counts, cells)
-    total = 0.0
-    for j, name in enumerate(cells.names):
-        moved = far[name][cells.codes[:, j], outcome.counts.column(name)[cells.source]]
-        total += float(cells.multiplicity @ moved)
-    return total / (outcome.counts.total * len(cells.names))
-
-
-def _hidden_detail(outcome: Outcome) -> float | None:
-    """The loss of a release whose numbers are ranges of their own: the share of the other values each could be."""
-    rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
-    if len(rules) != 1:
-        return None
-    counts, trees = outcome.counts, outcome.plan.hierarchies
-    cells = rules[0].cells(counts)
-    lost = []
-    for j, name in enumerate(cells.names):
-        one = replace(cells, names=(name,), values=(cells.values[j],), codes=cells.codes[:, [j]], inputs=None)
-        try:
-            lost.append(column_losses(counts, one, trees)[name])
-        except KeepsenseError:
-            spans = [parse_interval(label) for label in cells.values[j]]
-            leaves = np.sort([_number(leaf) for leaf in trees[name].leaves])
-            if any(span is None for span, label in zip(spans, cells.values[j], strict=True) if label != SUPPRESSED):
-                return None
-            ends = np.array([span or (leaves[0], leaves[-1]) for span in spans])
-            inside = np.searchsorted(leaves, ends[:, 1], "right") - np.searchsorted(leaves, ends[:, 0], "left")
-            share = (inside - 1) / max(1, len(leaves) - 1)
-            lost.append(float(cells.multiplicity @ share[cells.codes[:, j]]) / counts.total)
-    return float(np.mean(lost))
+    found = outcome.description["utility"].get("loss" if advice.entry.truthful else "mean distance")
+    return None if found is None else float(found)
 
 
 def _risk(outcome: Outcome, advice: Advice) -> tuple[float | None, str]:
@@ -173,48 +133,7 @@ def _risk(outcome: Outcome, advice: Advice) -> tuple[float | None, str]:
     rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
     if len(rules) != 1 or len(outcome.counts) > _MOST_TUPLES:
         return None, ""
-    cells = rules[0].cells(outcome.counts)
-    found = record_linkage(outcome.counts, cells, _distances(outcome.plan, outcome.counts, cells))
+    counts = inputs_of(outcome.plan, rules[0])
+    cells = rules[0].cells(counts)
+    found = record_linkage(counts, cells, released_gaps(outcome.plan, counts, cells))
     return found.risk, "share of records linked rightly"
-
-
-def _distances(plan: Plan, counts: Counts, cells: Cells) -> dict[str, NDArray[np.float64]]:
-    """By column: distance from each released to each original value, from 0 to 1."""
-    found = {}
-    for j, name in enumerate(cells.names):
-        originals, released = counts.values_of(name), cells.values[j]
-        if plan.column(name).kind in ("numeric", "ordinal"):
-            found[name] = _along(originals, released, plan.column(name).order)
-        else:
-            found[name] = _meaning(plan, name, counts, released)
-    return found
-
-
-def _along(originals: Sequence[Value], released: Sequence[Value], order: list[str] | None) -> NDArray[np.float64]:
-    place = {value: float(i) for i, value in enumerate(order or ())}
-    before, after = (
-        np.array([place[str(v)] if str(v) in place else _number(v) for v in values]) for values in (originals, released)
-    )
-    width = float(np.nanmax(before) - np.nanmin(before)) or 1.0
-    far: NDArray[np.float64] = np.minimum(1.0, np.abs(after[:, None] - before[None, :]) / width)
-    return np.nan_to_num(far, nan=1.0)
-
-
-def _number(value: Value) -> float:
-    try:
-        return float(str(value))
-    except ValueError:
-        return float("nan")
-
-
-def _meaning(plan: Plan, name: str, counts: Counts, released: Sequence[Value]) -> NDArray[np.float64]:
-    from keepsense.semantics import distance
-    from keepsense.utility import value_distances
-
-    rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
-    taxonomy = plan.taxonomy(name)
-    concepts: dict[Value, Any] = dict(plan.mapping(name, rows).concepts)
-    for value in released:
-        if value not in concepts and value != SUPPRESSED:
-            concepts[value] = taxonomy.code(str(value))
-    return value_distances(distance(plan.column(name).distance, taxonomy), released, counts.values_of(name), concepts)

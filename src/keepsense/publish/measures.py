@@ -1,49 +1,77 @@
-"""What a release is worth and what risk it leaves, as the numbers that go into its description and the report."""
+"""What a release is worth and what risk it leaves, as the numbers that go into its description.
+
+They are cheap, so every run has them; `keepsense.publish.details` measures more, for reports.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from keepsense import utility as measures
-from keepsense.counts import Counts
-from keepsense.errors import KeepsenseError
-from keepsense.privacy import risk
-from keepsense.publish.plan import Plan
-from keepsense.recoding import Cells, Cuts, Recoding
+import numpy as np
+from numpy.typing import NDArray
 
-_MEASURES: dict[str, Callable[[Counts, Any, Any, Any], float]] = {
-    "loss": lambda counts, rule, trees, weights: measures.loss(counts, rule, trees, weights=weights),
+from keepsense import utility as measures
+from keepsense.counts import Counts, Value, distinct_rows
+from keepsense.errors import BadInput, KeepsenseError
+from keepsense.hierarchies import Hierarchy
+from keepsense.privacy import risk
+from keepsense.privacy.risk import estimate_population_uniques
+from keepsense.publish.distances import generalizes, value_gaps
+from keepsense.publish.plan import Plan
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
+from keepsense.utility.basis import Pairs, pairs
+from keepsense.utility.intervals import parse_interval
+
+_MEASURES: dict[str, Callable[[Counts, Any, Any, Any], float | None]] = {
+    "loss": lambda counts, rule, trees, weights: hidden_detail(counts, rule, trees, weights),
     "precision": lambda counts, rule, trees, weights: measures.precision(counts, rule, trees),
     "average class size": lambda counts, rule, trees, weights: measures.average_class_size(counts, rule),
     "discernibility": lambda counts, rule, trees, weights: measures.discernibility(counts, rule),
     "non-uniform entropy": lambda counts, rule, trees, weights: measures.non_uniform_entropy(counts, rule, trees),
 }
 
+MOST_CELLS = 1 << 22
+"""Most pairs of values whose distances every run works out."""
+
 
 def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
-    """Losses of the quasi-identifiers by every measure that applies to the recoding.
+    """Losses of the quasi-identifiers by every cheap measure that applies to the recoding.
+
+    Generalized values are measured by what they hide, changed ones by how many changed and how far they moved.
 
     >>> measured_utility.__name__
     'measured_utility'
     """
+    if not generalizes(plan):
+        return _moved(plan, rules)
     found: dict[str, float] = {}
-    if not _generalizes(plan):
-        return found
-    trees, counts = plan.hierarchies, plan.own_counts
     weights = {name: plan.column(name).weight for name in plan.quasi_identifiers}
-    for rule in rules:
-        if isinstance(rule, Cuts | Cells):
-            by_column = column_penalties(plan, rules)
-            if by_column:
-                whole = sum(weights[name] for name in by_column)
-                found["certainty penalty"] = sum(weights[n] * lost for n, lost in by_column.items()) / whole
-            for name, measure in _MEASURES.items():
-                try:
-                    found[name] = float(measure(counts, rule, trees, weights))
-                except KeepsenseError:
-                    continue  # a measure that does not apply, such as levels of released ranges, is left out
+    for rule in table_rules(plan, rules):
+        counts = inputs_of(plan, rule)
+        by_column = penalties(plan, counts, rule)
+        if by_column:
+            whole = sum(weights[name] for name in by_column)
+            found["certainty penalty"] = sum(weights[n] * lost for n, lost in by_column.items()) / whole
+        for name, measure in _MEASURES.items():
+            try:
+                value = measure(counts, rule, plan.hierarchies, weights)
+            except KeepsenseError:
+                continue  # a measure that does not apply, such as levels of released ranges, is left out
+            if value is not None:
+                found[name] = float(value)
     return found
+
+
+def table_rules(plan: Plan, rules: Sequence[Recoding]) -> list[Cuts | Cells]:
+    """The recodings that say for all columns of single values at once what they become.
+
+    >>> table_rules.__name__
+    'table_rules'
+    """
+    columns = set(plan.quasi_identifiers)
+    return [rule for rule in rules if isinstance(rule, Cuts | Cells) and set(rule.names) == columns]
 
 
 def column_penalties(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
@@ -52,33 +80,184 @@ def column_penalties(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     >>> column_penalties.__name__
     'column_penalties'
     """
-    if not _generalizes(plan):
+    if not generalizes(plan):
         return {}
-    # numbers are measured by the widths they are released as, which no hierarchy need hold
-    trees = {name: tree for name, tree in plan.hierarchies.items() if plan.column(name).kind != "numeric"}
     found: dict[str, float] = {}
-    for rule in rules:
-        if isinstance(rule, Cuts | Cells):
-            try:
-                found.update(measures.column_losses(plan.own_counts, rule, trees, "ncp"))
-            except KeepsenseError:
-                continue
+    for rule in table_rules(plan, rules):
+        found.update(penalties(plan, inputs_of(plan, rule), rule))
     return found
 
 
-def _generalizes(plan: Plan) -> bool:
-    from keepsense.publish.techniques import technique
+def penalties(plan: Plan, counts: Counts, rule: Cuts | Cells) -> dict[str, float]:
+    """Certainty penalty of each column of one recoding, or nothing where it cannot be told.
 
-    return technique(plan.project.method.name).truthful
+    >>> penalties.__name__
+    'penalties'
+    """
+    # numbers are measured by the widths they are released as, which no hierarchy need hold
+    trees = {name: tree for name, tree in plan.hierarchies.items() if plan.column(name).kind != "numeric"}
+    try:
+        return measures.column_losses(counts, rule, trees, "ncp")
+    except KeepsenseError:
+        return {}
 
 
-def measured_risk(plan: Plan, after: Counts, population: Counts | None = None) -> dict[str, dict[str, Any]]:
+def hidden_detail(
+    counts: Counts,
+    rule: Cuts | Cells,
+    trees: Mapping[str, Hierarchy],
+    weights: Mapping[str, float] | None = None,
+) -> float | None:
+    """Share of the other values that a released value could be (`keepsense.utility.loss`), ranges of numbers included.
+
+    A range that no hierarchy holds could be any number of the column inside it. None where a released value is neither.
+
+    >>> from keepsense.recoding import Cut
+    >>> ages = Hierarchy.of_rows([(age, "*") for age in (20, 30, 40)], name="age", kind="numeric")
+    >>> rule = Cuts((Cut("age", (20, 30, 40), ("20-30", "20-30", 40)),))
+    >>> round(hidden_detail(Counts.of({"age": [20, 30, 40]}), rule, {"age": ages}), 4)
+    0.3333
+    """
+    cells = rule.cells(counts)
+    try:
+        return measures.loss(counts, rule, trees, weights=weights)
+    except KeepsenseError:
+        pass
+    lost: dict[str, float] = {}
+    for j, name in enumerate(cells.names):
+        one = replace(cells, names=(name,), values=(cells.values[j],), codes=cells.codes[:, [j]], inputs=None)
+        try:
+            lost[name] = measures.column_losses(counts, one, trees)[name]
+        except KeepsenseError:
+            share = _shares_hidden(cells.values[j], trees[name])
+            if share is None:
+                return None
+            lost[name] = float(cells.multiplicity @ share[cells.codes[:, j]]) / max(1, counts.total)
+    importance = {name: 1.0 if weights is None else weights[name] for name in lost}
+    return sum(importance[name] * share for name, share in lost.items()) / (sum(importance.values()) or 1.0)
+
+
+def _shares_hidden(labels: Sequence[Value], tree: Hierarchy) -> NDArray[np.float64] | None:
+    """Share of the other leaves that each range of numbers could be."""
+    numbers = [parse_interval(leaf) for leaf in tree.leaves]
+    leaves = np.sort([ends[0] for ends in numbers if ends is not None])
+    spans = [parse_interval(label) for label in labels]
+    if not len(leaves) or any(s is None for s, label in zip(spans, labels, strict=True) if label != SUPPRESSED):
+        return None
+    ends = np.array([span or (leaves[0], leaves[-1]) for span in spans])
+    inside = np.searchsorted(leaves, ends[:, 1], "right") - np.searchsorted(leaves, ends[:, 0], "left")
+    return np.asarray((inside - 1) / max(1, len(leaves) - 1), dtype=np.float64)
+
+
+# ---- values that were changed ----------------------------------------------------------------------------------------
+
+
+def _moved(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
+    """Share of the cells that hold another value than before, and how far values moved on average (0 to 1)."""
+    moves = [move for rule in rules for move in column_moves(plan, rule).values()]
+    found: dict[str, float] = {}
+    if moves:
+        found["changed cells"] = float(np.mean([changed for changed, _ in moves]))
+        if all(far is not None for _, far in moves):
+            found["mean distance"] = float(np.mean([far for _, far in moves if far is not None]))
+    return found
+
+
+def column_moves(plan: Plan, rule: Recoding) -> dict[str, tuple[float, float | None]]:
+    """For each column the share of changed cells, and the mean distance where there are not too many values.
+
+    For draws these are what is to be expected of them.
+
+    >>> column_moves.__name__
+    'column_moves'
+    """
+    found: dict[str, tuple[float, float | None]] = {}
+    for one, weights in joint_values(plan, rule):
+        total = float(weights.sum()) or 1.0
+        before, after = (np.array(values, dtype=object) for values in (one.originals, one.values))
+        changed = (before[one.original] != after[one.released]).astype(np.bool_)
+        far = None
+        if len(one.originals) * len(one.values) <= MOST_CELLS:
+            try:
+                gaps = value_gaps(plan, one.name, one.values, one.originals)
+                far = float(weights @ gaps[one.released, one.original]) / total
+            except KeepsenseError:
+                far = None
+        found[one.name] = (float(weights[changed].sum()) / total, far)
+    return found
+
+
+def joint_values(plan: Plan, rule: Recoding) -> list[tuple[Pairs, NDArray[np.float64]]]:
+    """For each column its pairs of original and released value, and the records that have both (for draws: expected).
+
+    >>> joint_values.__name__
+    'joint_values'
+    """
+    if isinstance(rule, Draws):
+        rows = dict(zip(plan.own_counts.values_of(rule.name), plan.own_counts.marginal(rule.name), strict=True))
+        weights = np.array([float(rows.get(value, 0)) for value in rule.inputs])
+        at, to = np.nonzero(rule.probabilities)
+        expected = weights[at] * rule.probabilities[at, to]
+        whole = np.round(expected).astype(np.int64)
+        return [(Pairs(rule.name, rule.inputs, rule.outputs, at, to, np.zeros(len(at), np.bool_), whole), expected)]
+    counts = inputs_of(plan, rule)
+    cells = rule.cells(counts)
+    found = [pairs(counts, cells, name) for name in cells.names]
+    return [(one, one.weights.astype(np.float64)) for one in found]
+
+
+def inputs_of(plan: Plan, rule: Cuts | Cells) -> Counts:
+    """The counts a recoding is for.
+
+    >>> inputs_of.__name__
+    'inputs_of'
+    """
+    return plan.own_counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
+
+
+def aligned(plan: Plan, rule: Cuts | Cells) -> tuple[Counts, Cells]:
+    """The source's counts, with all that was counted along, and the recoding spelled out for their tuples.
+
+    Refuses a recoding that is for another table.
+
+    >>> aligned.__name__
+    'aligned'
+    """
+    counts = plan.own_counts
+    if isinstance(rule, Cuts):
+        return counts, rule.cells(counts)
+    own = rule.inputs
+    if own is None or own is counts or own.codes is counts.codes:
+        return counts, rule
+    strange = BadInput("the recoding is for another table than the source of the project file")
+    if set(own.names) != set(counts.names) or len(own) != len(counts):
+        raise strange
+    columns = []
+    for name in counts.names:
+        place = {value: i for i, value in enumerate(counts.values_of(name))}
+        codes = np.array([place.get(value, -1) for value in own.values_of(name)], dtype=np.int32)
+        columns.append(codes[own.column(name)])
+    there, group = distinct_rows(np.concatenate([counts.codes, np.stack(columns, axis=1)]))
+    at = group[len(counts) :]
+    if len(there) != len(counts) or (counts.weights[at] != own.weights).any():
+        raise strange
+    return counts, replace(rule, source=at[rule.source].astype(np.int64), inputs=counts)
+
+
+# ---- risk ------------------------------------------------------------------------------------------------------------
+
+
+def measured_risk(
+    plan: Plan, after: Counts, population: Counts | None = None, rules: Sequence[Recoding] = ()
+) -> dict[str, dict[str, Any]]:
     """Risk of re-identification before and after; a journalist's too where a population or sampling weights are given.
+
+    With the recodings, sampling weights are added up by released class as well.
 
     >>> measured_risk.__name__
     'measured_risk'
     """
-    before = plan.own_counts
+    before = plan.every_count
     everybody = None if plan.population is None else plan.count_in(plan.population)
     found: dict[str, dict[str, Any]] = {}
     for when, counts, people in (("before", before, everybody), ("after", after, population)):
@@ -95,15 +274,38 @@ def measured_risk(plan: Plan, after: Counts, population: Counts | None = None) -
         if people is not None:
             found[when]["journalist, highest"] = measured.journalist_maximum
             found[when]["journalist, average"] = measured.journalist_average
+            found[when]["unique in the population"] = measured.population_uniques
     for weight in plan.project.having("weight"):
-        found["before"].update(_estimated(before, before.sums[weight]))
+        for when, sizes, people_for in _weighed(plan, weight, rules):
+            found.setdefault(when, {}).update(_estimated(sizes, people_for))
     return found
 
 
-def _estimated(counts: Counts, weights: Any) -> dict[str, float]:
+def _weighed(
+    plan: Plan, weight: str, rules: Sequence[Recoding]
+) -> list[tuple[str, NDArray[np.int64], NDArray[np.float64]]]:
+    """Records of each class and the people they stand for, before and, where a recoding says so, after."""
+    counts = plan.own_counts
+    sums = counts.sums[weight]
+    found = [("before", counts.weights, sums)]
+    for rule in table_rules(plan, rules) if generalizes(plan) else ():
+        _, cells = aligned(plan, rule)
+        kept = np.ones(len(cells.source), np.bool_) if cells.suppressed is None else ~cells.suppressed
+        distinct, group = distinct_rows(np.ascontiguousarray(cells.codes[kept]))
+        dealt, source = cells.multiplicity[kept], cells.source[kept]
+        people = sums[source] * dealt / counts.weights[source]
+        sizes = np.bincount(group, dealt, len(distinct)).astype(np.int64)
+        found.append(("after", sizes, np.bincount(group, people, len(distinct)).astype(np.float64)))
+    return found
+
+
+def _estimated(sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> dict[str, float]:
     """A journalist's risk where each row stands for as many people of the population as its sampling weight says."""
-    people = [max(float(w), float(n)) for w, n in zip(weights.tolist(), counts.weights.tolist(), strict=True)]
+    people = np.maximum(weights, sizes)
+    if not len(people):
+        return {}
     return {
-        "journalist, highest, by sampling weights": 1 / min(people),
-        "journalist, average, by sampling weights": len(people) / sum(people),
+        "journalist, highest, by sampling weights": float(1 / people.min()),
+        "journalist, average, by sampling weights": float(len(people) / people.sum()),
+        "unique in the population, estimated": estimate_population_uniques(sizes, float(sizes.sum() / people.sum())),
     }
