@@ -92,14 +92,9 @@ def _running(programs: Path) -> Iterator[Server]:
         as_user: dict[str, Any] = {"cwd": folder, "env": {**os.environ, "LC_ALL": "C", "TZ": "UTC"}}
         if user is not None:
             as_user |= {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
-        made = subprocess.run(
-            [programs / "initdb", "-D", folder / "data", "-U", OWNER, "--pwfile", folder / "password", "-E", "UTF8"]
-            + ["--auth=scram-sha-256", "--no-sync", "--no-instructions"],
-            capture_output=True,
-            text=True,
-            check=False,
-            **as_user,
-        )
+        how = ["--encoding=UTF8", "--auth=scram-sha-256", f"--username={OWNER}", "--no-sync", "--no-instructions"]
+        making = [str(programs / "initdb"), f"--pgdata={folder / 'data'}", f"--pwfile={folder / 'password'}", *how]
+        made = subprocess.run(making, capture_output=True, text=True, check=False, **as_user)
         if made.returncode:
             pytest.skip(f"initdb as {user or getpass.getuser()} fails here: {made.stderr.strip()[-300:]}")
         with (folder / "log").open("wb") as log:

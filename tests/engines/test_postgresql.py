@@ -10,29 +10,17 @@ import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.postgresql import Server, server
 
 from keepsense.engines import Reading, Writing, engine
 from keepsense.engines._postgresql_types import as_csv
 from keepsense.engines.postgresql import MARK, opened, same_table, split_name, staged
 from keepsense.errors import BadInput
-from tests.postgresql import Server, server
 
 __all__ = ["server"]
 
 UTC = dt.UTC
-AWKWARD = [
-    "plain",
-    "",
-    None,
-    'say "hi", she said',
-    "two\nlines",
-    "a\r\nb",
-    "\\.",
-    "a\n\\.\nb",
-    "naïve ☃ 𝄞",
-    "'; --",
-    "{a}",
-]
+AWKWARD = ["plain", "", None, 'say "hi", she said', "two\nlines", "a\r\nb", "\\.", "a\n\\.\nb", "naïve ☃ 𝄞", "'; --"]
 TYPED = {
     "flag": pa.array([True, False, None], pa.bool_()),
     "small": pa.array([1, -32768, None], pa.int16()),
@@ -71,8 +59,8 @@ def test_types_order_and_cells_survive(server: Server) -> None:
 
 def test_awkward_texts_survive(server: Server) -> None:
     data = pa.table({'odd "name"; --': pa.array(AWKWARD), "words": pa.array([[t] for t in AWKWARD])})
-    release(server, 'odd "" table'.replace('""', "x"), data)
-    assert read(server, "odd x table").equals(data)
+    release(server, '"odd ""table""; --"', data)
+    assert read(server, '"odd ""table""; --"').equals(data)
     one = pa.table({"t": pa.array([None, "", None])})
     release(server, "one", one)
     assert read(server, "one").equals(one)
@@ -82,7 +70,7 @@ def test_awkward_texts_survive(server: Server) -> None:
 @given(
     st.lists(
         st.tuples(
-            st.none() | st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",))),
+            st.none() | st.text(st.characters(exclude_characters="\0", codec="utf-8")),
             st.none() | st.floats(allow_nan=False),
             st.none() | st.lists(st.none() | st.text(st.characters(exclude_characters="\0", codec="utf-8"))),
         ),
@@ -108,11 +96,11 @@ def test_types_of_foreign_tables(server: Server) -> None:
     server.execute(
         "CREATE TYPE mood AS ENUM ('sad', 'ok')",
         "CREATE DOMAIN age AS integer CHECK (VALUE >= 0)",
-        "CREATE TABLE foreign_types (u uuid, c char(5), v varchar(9), m mood, a age, n numeric, big numeric, odd numeric,"
-        " j jsonb, t time, i interval, b bytea, tz timestamptz, ms mood[], dates date[])",
-        "INSERT INTO foreign_types VALUES ('00000000-0000-0000-0000-000000000001', 'ab', 'cd', 'ok', 7, 1.25, 1e30, 'NaN',"
-        " '{\"a\": 1}', '10:00', '1 day', '\\x00ff', '2024-01-01 00:00+02', '{ok,sad}', '{2024-01-01}'), (NULL, NULL, NULL,"
-        " NULL, NULL, 10, NULL, 1, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+        "CREATE TABLE foreign_types (u uuid, c char(5), v varchar(9), m mood, a age, n numeric, big numeric,"
+        " odd numeric, j jsonb, t time, i interval, b bytea, tz timestamptz, ms mood[], dates date[])",
+        "INSERT INTO foreign_types VALUES ('00000000-0000-0000-0000-000000000001', 'ab', 'cd', 'ok', 7, 1.25, 1e30,"
+        " 'NaN', '{\"a\": 1}', '10:00', '1 day', '\\x00ff', '2024-01-01 00:00+02', '{ok,sad}', '{2024-01-01}')",
+        "INSERT INTO foreign_types (n, odd) VALUES (10, 1)",
         "CREATE TABLE wide (n numeric)",
         "INSERT INTO wide VALUES (1e40), (0.001)",
     )
@@ -198,10 +186,11 @@ def test_an_error_while_copying_leaves_nothing(server: Server) -> None:
 
 
 def test_a_lost_connection_leaves_nothing(server: Server) -> None:
-    with pytest.raises(BadInput, match="connection to the server was lost"), staged(server.address(), "lost") as stage:
+    with staged(server.address(), "lost") as stage:
         stage.write(pa.table({"n": [1]}).to_reader())
         server.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'keepsense'")
-        stage.commit()
+        with pytest.raises(BadInput, match="connection to the server was lost"):
+            stage.commit()
     assert server.execute("SELECT to_regclass('lost')") == [(None,)]
     assert leftovers(server) == []
 
@@ -221,13 +210,12 @@ def test_an_earlier_release_is_replaced_and_nothing_else(server: Server) -> None
 
 
 def test_a_table_that_appears_meanwhile_is_kept(server: Server) -> None:
-    with pytest.raises(BadInput, match="did not release"), staged(server.address(), "sudden") as stage:
+    with staged(server.address(), "sudden") as stage:
         stage.write(pa.table({"n": [1]}).to_reader())
-        server.execute("CREATE TABLE sudden (mine text)")
-        stage.commit()
-    assert server.execute("SELECT column_name FROM information_schema.columns WHERE table_name = 'sudden'") == [
-        ("mine",)
-    ]
+        server.execute("CREATE TABLE sudden (mine text)", "INSERT INTO sudden VALUES ('precious')")
+        with pytest.raises(BadInput, match="did not release"):
+            stage.commit()
+    assert server.execute("SELECT mine FROM sudden") == [("precious",)]
 
 
 def test_views_on_an_earlier_release_stop_it(server: Server) -> None:
@@ -261,12 +249,12 @@ SECRET = "s3cr3t-Wörd"
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("postgresql://ann:{secret}@127.0.0.1:1/base", "no server answers"),
+        ("postgresql://gertrude:{secret}@127.0.0.1:1/base", "no server answers"),
         ("postgresql://{owner}:{secret}@127.0.0.1:{port}/postgres", "the user or the password is wrong"),
         ("postgresql://stranger:{secret}@127.0.0.1:{port}/postgres", "the user or the password is wrong"),
-        ("postgresql://ann:{secret}@no-such-host.invalid/base", "no server has this host name"),
-        ("postgresql://ann:{secret}@127.0.0.1:{port}/postgres?strange={secret}", "address cannot be understood"),
-        ("postgresql://ann:{secret}@127.0.0.1:port/x", "PostgreSQL: "),
+        ("postgresql://gertrude:{secret}@no-such-host.invalid/base", "no server has this host name"),
+        ("postgresql://gertrude:{secret}@127.0.0.1:{port}/postgres?strange={secret}", "address cannot be understood"),
+        ("postgresql://gertrude:{secret}@127.0.0.1:port/x", "PostgreSQL: "),
         ("postgresql://{owner}@127.0.0.1:{port}/postgres", "set PGPASSWORD"),
         ("postgresql://{owner}:{right}@127.0.0.1:{port}/nobase", "no such database"),
     ],
@@ -290,16 +278,7 @@ def test_no_secret_appears_in_an_error(
     for attempt in (read_it, write_it):
         with pytest.raises(BadInput, match=message) as refusal:
             attempt()
-        for secret in (
-            SECRET,
-            server.password,
-            "keeper",
-            "ann",
-            "stranger",
-            "127.0.0.1",
-            "no-such-host",
-            str(server.port),
-        ):
+        for secret in (SECRET, server.password, "keeper", "gertrude", "127.0.0.1", "no-such-host", str(server.port)):
             assert secret not in str(refusal.value)
         assert refusal.value.__suppress_context__
 

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import encoding_of, format_of, readable, transcoded
-from keepsense.errors import BadInput, MissingExtra
+from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
     from keepsense.engines.duckdb import DuckDBEngine, DuckTable
 
 _FORMULA = "=+-@\t\r"
+_SPELLED = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 def read(engine: DuckDBEngine, source: str, reading: Reading) -> DuckTable:
-    """Open a file or a database table."""
+    """Open a file or a database table; rows go into DuckDB in a stream, whatever they come from."""
     kind = format_of(source, reading.format)
     if kind == "postgresql":
-        return engine.from_arrow(_postgresql(source, reading))
+        from keepsense.engines import postgresql
+
+        if reading.table is None:
+            raise BadInput("say which PostgreSQL table to read")
+        with postgresql.opened(source, reading.table) as reader:
+            return engine.from_arrow(reader)
     path = readable(source)
     if kind == "csv":
         return _guarded(engine, path, _csv(engine, path, reading))
@@ -29,25 +37,35 @@ def read(engine: DuckDBEngine, source: str, reading: Reading) -> DuckTable:
         from keepsense.engines.duckdb import literal
 
         return _guarded(engine, path, f"read_parquet({literal(str(path))})")
-    if kind == "jsonl":
-        from keepsense.engines.duckdb import literal
+    if kind == "excel":
+        from keepsense.engines import _excel
 
-        utf8 = transcoded(path, encoding_of(path, reading.encoding), engine.folder)
-        return _guarded(engine, path, f"read_json({literal(str(utf8))}, format = 'newline_delimited')")
-    load = {"arrow": _arrow, "excel": _excel, "duckdb": _duckdb, "sqlite": _sqlite}[kind]
-    return engine.from_arrow(load(path, reading))
+        return _excel.read(engine, path, reading)
+    if kind == "sqlite":
+        from keepsense.engines import _sqlite
+
+        return _sqlite.read(engine, path, reading)
+    return {"jsonl": _jsonl, "arrow": _arrow, "duckdb": _duckdb}[kind](engine, path, reading)
 
 
 def _guarded(engine: DuckDBEngine, path: Path, relation: str) -> DuckTable:
     """A numbered copy of what DuckDB reads; its complaints become ours, without the cells they quote."""
-    import duckdb
-
     from keepsense.engines.duckdb import ROW, fresh
 
     name = fresh("source")
-    sql = f"CREATE TEMP TABLE {name} AS SELECT *, row_number() OVER () AS {ROW} FROM {relation}"
+    with _refused(path):
+        engine.connection.execute(
+            f"CREATE TEMP TABLE {name} AS SELECT *, row_number() OVER () AS {ROW} FROM {relation}"
+        )
+    return engine.table(name)
+
+
+@contextmanager
+def _refused(path: Path) -> Iterator[None]:
+    import duckdb
+
     try:
-        engine.connection.execute(sql)
+        yield
     except duckdb.Error as error:
         line = next((part for part in str(error).splitlines() if "Line:" in part or "line" in part.lower()), "")
         where = "".join(c for c in line if c.isdigit())[:12]
@@ -55,7 +73,6 @@ def _guarded(engine: DuckDBEngine, path: Path, relation: str) -> DuckTable:
         raise BadInput(
             f"{path.name}: the file cannot be read{at}; check its delimiter, quotes and encoding, or give them"
         ) from None
-    return engine.table(name)
 
 
 def _csv(engine: DuckDBEngine, path: Path, reading: Reading) -> str:
@@ -71,86 +88,66 @@ def _csv(engine: DuckDBEngine, path: Path, reading: Reading) -> str:
     return f"read_csv({literal(str(utf8))}, {', '.join(options)})"
 
 
-def _arrow(path: Path, reading: Reading) -> Any:
+def _jsonl(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
+    """Every line is looked at before the columns and their types are settled; texts stay as they are spelled."""
+    from keepsense.engines._cells import faithful
+    from keepsense.engines.duckdb import literal, quoted
+
+    utf8 = transcoded(path, encoding_of(path, reading.encoding), engine.folder)
+    lines = f"read_json({literal(str(utf8))}, format = 'newline_delimited', sample_size = -1"
+    with _refused(path):
+        types = {name: str(kind) for name, kind, *_ in engine.connection.sql(f"DESCRIBE FROM {lines})").fetchall()}
+    spelled = {name: kind for name, kind in types.items() if kind in (*_SPELLED, "UUID", "JSON")}
+    columns = ", ".join(f"{literal(n)}: {literal('VARCHAR' if n in spelled else t)}" for n, t in types.items())
+    table = _guarded(engine, path, f"{lines}, columns = {{{columns}}})")
+    for name, kind in spelled.items():
+        if kind in _SPELLED and faithful(table, name, kind):
+            engine.connection.execute(f"ALTER TABLE {table.name} ALTER {quoted(name)} TYPE {kind}")
+    return engine.table(table.name)
+
+
+def _arrow(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
+    """An Arrow file, mapped into memory, or an Arrow stream: a batch at a time."""
     import pyarrow as pa
-    import pyarrow.feather as feather
 
     try:
-        return feather.read_table(path)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        with pa.memory_map(str(path)) as file:
+            try:
+                batches = pa.ipc.open_file(file)
+            except pa.ArrowInvalid:
+                file.seek(0)
+                return engine.from_arrow(pa.ipc.open_stream(file))
+            each = (batches.get_batch(i) for i in range(batches.num_record_batches))
+            return engine.from_arrow(pa.RecordBatchReader.from_batches(batches.schema, each))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError):
         raise BadInput(f"{path.name}: this is not an Arrow file") from None
 
 
-def _excel(path: Path, reading: Reading) -> Any:
-    import pyarrow as pa
-
-    try:
-        import openpyxl
-    except ImportError:
-        raise MissingExtra(f"{path.name}: reading Excel needs openpyxl; install keepsense[excel]") from None
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:
-        raise BadInput(f"{path.name}: this is not an Excel workbook ({type(error).__name__})") from None
-    if reading.table is not None and reading.table not in book.sheetnames:
-        raise BadInput(f"{path.name}: there is no sheet {reading.table!r}; it has {', '.join(book.sheetnames)}")
-    sheet = book[reading.table] if reading.table else book.worksheets[0]
-    rows = sheet.iter_rows(values_only=True)
-    header = [str(cell) for cell in next(rows, ()) if cell is not None]
-    if not header or len(set(header)) != len(header):
-        raise BadInput(f"{path.name}: the first row of the sheet must hold different column names")
-    columns: list[list[Any]] = [[] for _ in header]
-    for row in rows:
-        if any(cell is not None for cell in row):
-            for j in range(len(header)):
-                columns[j].append(row[j] if j < len(row) else None)
-    book.close()
-    return pa.table({name: _one_type(cells) for name, cells in zip(header, columns, strict=True)})
-
-
-def _one_type(cells: list[Any]) -> Any:
-    import pyarrow as pa
-
-    try:
-        return pa.array(cells)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if cell is None else str(cell) for cell in cells])
-
-
-def _sqlite(path: Path, reading: Reading) -> Any:
-    import sqlite3
-    from contextlib import closing
-
-    import pyarrow as pa
-
-    from keepsense.engines.duckdb import quoted
-
-    try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as base:
-            listed = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-            name = _chosen(path, [row[0] for row in listed], reading)
-            cursor = base.execute(f"SELECT * FROM {quoted(name)}")
-            header = [column[0] for column in cursor.description]
-            cells = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(header)
-    except sqlite3.DatabaseError:
-        raise BadInput(f"{path.name}: this is not an SQLite database") from None
-    return pa.table({column: _one_type(list(c)) for column, c in zip(header, cells, strict=True)})
-
-
-def _duckdb(path: Path, reading: Reading) -> Any:
+def _duckdb(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
+    """A table or view of another DuckDB database, which is attached for as long as that takes."""
     import duckdb
 
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb import fresh, literal, quoted
 
+    other = fresh("base")
     try:
-        with duckdb.connect(str(path), read_only=True) as base:
-            names = [row[0] for row in base.sql("SELECT table_name FROM information_schema.tables").fetchall()]
-            return base.sql(f"SELECT * FROM {quoted(_chosen(path, sorted(names), reading))}").to_arrow_table()
+        engine.connection.execute(f"ATTACH {literal(str(path))} AS {other} (TYPE duckdb, READ_ONLY)")
     except duckdb.Error:
         raise BadInput(f"{path.name}: this is not a DuckDB database, or another program holds it open") from None
+    try:
+        listed = engine.connection.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog = ? ORDER BY 1, 2",
+            [other],
+        ).fetchall()
+        places = {name if schema == "main" else f"{schema}.{name}": (schema, name) for schema, name in listed}
+        schema, name = places[chosen_table(path, sorted(places), reading)]
+        return _guarded(engine, path, f"{other}.{quoted(schema)}.{quoted(name)}")
+    finally:
+        engine.connection.execute(f"DETACH {other}")
 
 
-def _chosen(path: Path, names: list[str], reading: Reading) -> str:
+def chosen_table(path: Path, names: list[str], reading: Reading) -> str:
+    """The table asked for, or the only one there is."""
     if reading.table is not None:
         if reading.table in names:
             return reading.table
@@ -160,41 +157,14 @@ def _chosen(path: Path, names: list[str], reading: Reading) -> str:
     raise BadInput(f"{path.name}: say which table to read; it has {', '.join(names) or 'none'}")
 
 
-def _postgresql(source: str, reading: Reading) -> Any:
-    import pyarrow as pa
-
-    try:
-        import psycopg
-        from psycopg import sql
-    except ImportError:
-        raise MissingExtra("reading PostgreSQL needs psycopg; install keepsense[postgresql]") from None
-    if reading.table is None:
-        raise BadInput("say which PostgreSQL table to read")
-    try:
-        with psycopg.connect(source) as base, base.cursor() as cursor:
-            cursor.execute(sql.SQL("SELECT * FROM {}").format(sql.Identifier(*reading.table.split("."))))
-            header = [column.name for column in cursor.description or ()]
-            cells = list(zip(*cursor.fetchall(), strict=True)) or [()] * len(header)
-    except psycopg.Error as error:
-        raise BadInput(f"PostgreSQL: the table cannot be read ({type(error).__name__})") from None
-    return pa.table({column: _one_type(list(c)) for column, c in zip(header, cells, strict=True)})
-
-
 def write(
     engine: DuckDBEngine, table: DuckTable, part: str, target: str, writing: Writing, rng: np.random.Generator
 ) -> None:
     """Write to `part`, in the format that `target` or the caller names; no row number leaves the engine."""
-    from keepsense.engines._duckdb_recode import _shuffled
-    from keepsense.engines.duckdb import ROW, literal, quoted
+    from keepsense.engines.duckdb import literal, quoted
 
     kind = format_of(target, writing.format)
-    safe = writing.spreadsheet_safe and kind in ("csv", "excel")
-    chosen = [
-        _defused(quoted(c)) if safe and t.upper() in ("VARCHAR", "TEXT") else quoted(c)
-        for c, t in zip(table.columns, table.types, strict=True)
-    ]
-    order = _shuffled(ROW, rng) if writing.shuffle else ROW
-    sql = f"SELECT {', '.join(chosen)} FROM {table.name} ORDER BY {order}"
+    sql = query(table, kind, writing, rng)
     if kind == "csv":
         options = f"FORMAT csv, HEADER true, DELIMITER {literal(writing.delimiter)}"
         engine.connection.execute(f"COPY ({sql}) TO {literal(part)} ({options})")
@@ -202,8 +172,49 @@ def write(
         engine.connection.execute(f"COPY ({sql}) TO {literal(part)} (FORMAT parquet)")
     elif kind == "jsonl":
         engine.connection.execute(f"COPY ({sql}) TO {literal(part)} (FORMAT json)")
+    elif kind == "arrow":
+        import pyarrow as pa
+
+        reader = engine.connection.sql(sql).to_arrow_reader(65_536)
+        with pa.OSFile(part, "wb") as sink, pa.ipc.new_file(sink, reader.schema) as out:
+            for batch in reader:
+                out.write_batch(batch)
+    elif kind == "duckdb":
+        from keepsense.engines.duckdb import fresh
+
+        other = fresh("base")
+        engine.connection.execute(f"ATTACH {literal(part)} AS {other} (TYPE duckdb)")
+        try:
+            engine.connection.execute(f"CREATE TABLE {other}.{quoted(writing.table)} AS {sql}")
+        finally:
+            engine.connection.execute(f"DETACH {other}")
+    elif kind == "sqlite":
+        from keepsense.engines import _sqlite
+
+        _sqlite.write(engine, sql, part, writing.table)
     else:
-        _write_elsewhere(engine, sql, kind, part, writing)
+        from keepsense.engines import _excel
+
+        _excel.write(engine, sql, part, writing.table)
+
+
+def query(table: DuckTable, kind: str, writing: Writing, rng: np.random.Generator) -> str:
+    """SQL for the rows as they are released: in order or shuffled, defused for spreadsheets, without row numbers."""
+    from keepsense.engines._duckdb_recode import _shuffled
+    from keepsense.engines.duckdb import ROW, quoted
+
+    safe = writing.spreadsheet_safe and kind in ("csv", "excel")
+    chosen = []
+    for name, type_name in zip(table.columns, table.types, strict=True):
+        if safe and type_name.upper() in ("VARCHAR", "TEXT"):
+            chosen.append(_defused(quoted(name)))
+        elif kind == "jsonl" and type_name.upper().startswith("DECIMAL"):
+            # a number in JSON is a floating-point one to most readers; as text no digit is lost
+            chosen.append(f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}")
+        else:
+            chosen.append(quoted(name))
+    order = _shuffled(ROW, rng) if writing.shuffle else ROW
+    return f"SELECT {', '.join(chosen)} FROM {table.name} ORDER BY {order}"
 
 
 def _defused(column: str) -> str:
@@ -217,66 +228,3 @@ def risky(column: str) -> str:
 
     starts = f"strpos({literal(_FORMULA)}, left({column}, 1)) > 0"
     return f"{column} <> '' AND {starts} AND TRY_CAST({column} AS DOUBLE) IS NULL"
-
-
-def _write_elsewhere(engine: DuckDBEngine, sql: str, kind: str, part: str, writing: Writing) -> None:
-    reader = engine.connection.sql(sql).to_arrow_reader(65_536)
-    if kind == "arrow":
-        import pyarrow as pa
-
-        with pa.OSFile(part, "wb") as sink, pa.ipc.new_file(sink, reader.schema) as out:
-            for batch in reader:
-                out.write_batch(batch)
-    elif kind == "excel":
-        _write_excel(reader, part, writing)
-    elif kind == "duckdb":
-        import duckdb
-
-        from keepsense.engines.duckdb import quoted
-
-        with duckdb.connect(part) as base:
-            base.register("arriving", reader)
-            base.execute(f"CREATE TABLE {quoted(writing.table)} AS SELECT * FROM arriving")
-    elif kind == "sqlite":
-        _write_sqlite(reader, part, writing)
-    else:
-        raise BadInput(f"releases are not written to {kind}; write a file and load it there")
-
-
-def _write_excel(reader: Any, part: str, writing: Writing) -> None:
-    try:
-        from openpyxl import Workbook
-    except ImportError:
-        raise MissingExtra("writing Excel needs openpyxl; install keepsense[excel]") from None
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet(writing.table[:31])
-    sheet.append(reader.schema.names)
-    rows = 0
-    for batch in reader:
-        rows += batch.num_rows
-        if rows > 1_048_575:
-            raise BadInput("a worksheet holds at most 1,048,575 rows; write CSV or Parquet")
-        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            sheet.append(["; ".join(map(str, c)) if isinstance(c, list) else c for c in row])
-    with Path(part).open("wb") as file:
-        book.save(file)
-
-
-def _write_sqlite(reader: Any, part: str, writing: Writing) -> None:
-    import sqlite3
-    from contextlib import closing
-
-    from keepsense.engines.duckdb import quoted
-
-    names = ", ".join(map(quoted, reader.schema.names))
-    holes = ", ".join("?" * len(reader.schema.names))
-    with closing(sqlite3.connect(part)) as base, base:
-        base.execute(f"CREATE TABLE {quoted(writing.table)} ({names})")
-        for batch in reader:
-            rows = zip(*(column.to_pylist() for column in batch.columns), strict=True)
-            insert = f"INSERT INTO {quoted(writing.table)} VALUES ({holes})"
-            base.executemany(insert, ([_sqlite_cell(c) for c in row] for row in rows))
-
-
-def _sqlite_cell(cell: Any) -> Any:
-    return cell if cell is None or isinstance(cell, int | float | str | bytes) else str(cell)

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,7 @@ from keepsense.engines import _duckdb_count as counting
 from keepsense.engines import _duckdb_files as files
 from keepsense.engines import _duckdb_recode as recoding
 from keepsense.engines.base import Reading, Writing
-from keepsense.engines.files import whole_file
+from keepsense.engines.files import format_of, whole_file
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.recoding import Recoding
 
@@ -104,13 +104,26 @@ class DuckDBEngine:
         return self.from_arrow(_arrow(source))
 
     def from_arrow(self, data: Any) -> DuckTable:
-        """Take over an Arrow table or record batch reader."""
-        name = fresh("source")
-        self.connection.register("arriving", data)
+        """Take over an Arrow table or record batch reader; a reader is never in memory as a whole."""
+        import duckdb
+        import pyarrow as pa
+
+        name, failures = fresh("source"), list[Exception]()
+        stream = _watched(data, failures) if isinstance(data, pa.RecordBatchReader) else data
+        self.connection.register("arriving", stream)
         try:
             self.connection.execute(
                 f"CREATE TEMP TABLE {name} AS SELECT *, row_number() OVER () AS {ROW} FROM arriving"
             )
+        except duckdb.Error as error:
+            if failures:
+                raise failures[0] from None
+            if isinstance(error, duckdb.OperationalError):
+                raise
+            # DuckDB's words may quote cells
+            raise BadInput(
+                f"the rows cannot be taken over ({type(error).__name__}); a column has a type that DuckDB does not know"
+            ) from None
         finally:
             self.connection.unregister("arriving")
         return self.table(name)
@@ -185,10 +198,52 @@ class DuckDBEngine:
         *,
         rng: np.random.Generator | int | None = None,
     ) -> None:
-        """Write a table; the file appears under its name only when it is whole. Row numbers stay here."""
-        how = writing or Writing()
+        """Write a table; the file or database table appears under its name only when it is whole.
+
+        Row numbers stay here. In PostgreSQL a table is replaced only if Keepsense released it earlier.
+        """
+        how, random = writing or Writing(), np.random.default_rng(rng)
+        if format_of(str(target), how.format) == "postgresql":
+            from keepsense.engines import postgresql
+
+            with postgresql.staged(str(target), how.table) as stage:
+                stage.write(self.stream(table, how, rng=random))
+                stage.commit()
+            return
         with whole_file(target) as part:
-            files.write(self, table, str(part), str(target), how, np.random.default_rng(rng))
+            files.write(self, table, str(part), str(target), how, random)
+
+    def stream(
+        self,
+        table: DuckTable,
+        writing: Writing | None = None,
+        *,
+        rng: np.random.Generator | int | None = None,
+        size: int = 65_536,
+    ) -> Any:
+        """The rows as `write` releases them, in order or shuffled, as a `pyarrow.RecordBatchReader`.
+
+        >>> duck = DuckDBEngine()
+        >>> duck.stream(duck.read({"job": ["nurse", "clerk"]})).read_all().to_pydict()
+        {'job': ['nurse', 'clerk']}
+        """
+        how = writing or Writing()
+        sql = files.query(table, how.format or "arrow", how, np.random.default_rng(rng))
+        return self.connection.sql(sql).to_arrow_reader(size)
+
+
+def _watched(reader: Any, failures: list[Exception]) -> Any:
+    """The same stream; what goes wrong in it is kept, since DuckDB passes on only the words."""
+    import pyarrow as pa
+
+    def batches() -> Iterator[Any]:
+        try:
+            yield from reader
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    return pa.RecordBatchReader.from_batches(reader.schema, batches())
 
 
 def _arrow(source: Any) -> Any:

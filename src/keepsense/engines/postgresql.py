@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from keepsense.engines._postgresql_types import LONGEST_NAME, Incoming, as_csv, incoming, sql_type
@@ -61,6 +61,8 @@ def staged(address: str, table: str) -> Iterator[Stage]:
     """
     place = split_name(table)
     with _connected(address) as base, _plainly(f"the table {table!r} cannot be written"):
+        import psycopg
+
         # the transaction waits while the verifier works
         base.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
         stage = Stage(base, place, table)
@@ -68,7 +70,9 @@ def staged(address: str, table: str) -> Iterator[Stage]:
             yield stage
         finally:
             if not stage.committed:
-                base.rollback()
+                # where the connection is lost, the server has rolled back by itself
+                with suppress(psycopg.Error):
+                    base.rollback()
 
 
 class Stage:

@@ -1,0 +1,164 @@
+"""Rows whose cells say one by one what they are (workbooks, SQLite): streamed in as text, typed where all agree."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from keepsense.errors import BadInput
+
+if TYPE_CHECKING:
+    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+
+_CHUNK = 16_384
+_WHOLE = 2**53
+_TYPES: dict[type, str] = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", str: "VARCHAR", bytes: "BLOB"}
+_TYPES |= {dt.date: "DATE", dt.datetime: "TIMESTAMP", dt.time: "TIME"}
+
+
+def gather(
+    engine: DuckDBEngine, names: Sequence[str], rows: Iterable[Sequence[Any]], declared: Mapping[str, str] | None = None
+) -> DuckTable:
+    """Take in rows one chunk at a time; a column gets the type its cells have, or text where they differ.
+
+    `declared` are types a column gets if every cell of it can be read so without a loss: such as dates in SQLite,
+    which keeps them as text.
+    """
+    import pyarrow as pa
+
+    from keepsense.engines.duckdb import ROW, fresh, quoted
+
+    seen: list[set[str]] = [set() for _ in names]
+
+    def batches() -> Iterator[Any]:
+        waiting = iter(rows)
+        while chunk := list(islice(waiting, _CHUNK)):
+            columns = [_as_text(cells, kinds) for cells, kinds in zip(zip(*chunk, strict=True), seen, strict=True)]
+            yield pa.record_batch(columns, names=list(names))
+
+    schema = pa.schema([(name, pa.string()) for name in names])
+    text = engine.from_arrow(pa.RecordBatchReader.from_batches(schema, batches()))
+    chosen = []
+    for name, kinds in zip(names, seen, strict=True):
+        kind = _type(text, name, kinds, (declared or {}).get(name))
+        chosen.append(quoted(name) if kind == "VARCHAR" else f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}")
+    if all(column.startswith('"') for column in chosen):
+        return text
+    table = fresh("source")
+    engine.connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {', '.join(chosen)}, {ROW} FROM {text.name}")
+    engine.connection.execute(f"DROP TABLE {text.name}")
+    return engine.table(table)
+
+
+def _as_text(cells: Sequence[Any], kinds: set[str]) -> Any:
+    """Cells as text that casts back to what they are; the types found are added to `kinds`."""
+    import pyarrow as pa
+
+    found = {type(cell) for cell in cells} - {type(None)}
+    kinds |= {_TYPES.get(kind, "VARCHAR") for kind in found}
+    if int in found and any(abs(cell) > _WHOLE for cell in cells if type(cell) is int):
+        kinds.add("HUGE" if any(abs(cell) >= 2**63 for cell in cells if type(cell) is int) else "LONG")
+    if found <= {str}:
+        return pa.array(cells, pa.string())
+    if bytes in found:
+        return pa.array([_spelled(cell) for cell in cells], pa.string())
+    return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+
+
+def _spelled(cell: Any) -> str | None:
+    if isinstance(cell, bytes):
+        return "".join(f"\\x{byte:02X}" for byte in cell)
+    return None if cell is None else str(cell)
+
+
+def _type(table: DuckTable, name: str, kinds: set[str], declared: str | None) -> str:
+    """The one type of a column's cells, or VARCHAR."""
+    if not kinds:
+        return declared or "VARCHAR"
+    if declared is not None and declared not in kinds and _may_be(kinds, declared):
+        return declared if _fits(table, name, declared) else _plain(kinds)
+    return _plain(kinds)
+
+
+def _plain(kinds: set[str]) -> str:
+    if "HUGE" in kinds:
+        return "VARCHAR"
+    if kinds <= {"BIGINT", "LONG"}:
+        return "BIGINT"
+    if kinds == {"BIGINT", "DOUBLE"}:
+        return "DOUBLE"
+    if kinds == {"DATE", "TIMESTAMP"}:
+        return "TIMESTAMP"
+    return next(iter(kinds)) if len(kinds) == 1 else "VARCHAR"
+
+
+def _may_be(kinds: set[str], declared: str) -> bool:
+    if declared == "BOOLEAN":
+        return kinds == {"BIGINT"}
+    if declared == "DOUBLE" or declared.startswith("DECIMAL"):
+        return kinds <= {"BIGINT", "DOUBLE"}
+    return kinds == {"VARCHAR"} and declared in ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIME")
+
+
+def _fits(table: DuckTable, name: str, kind: str) -> bool:
+    from keepsense.engines.duckdb import quoted
+
+    cell = quoted(name)
+    if kind == "BOOLEAN":
+        wrong = f"{cell} NOT IN ('0', '1')"
+    elif kind == "DOUBLE":
+        return True
+    elif kind.startswith("DECIMAL"):
+        wrong = f"CAST(TRY_CAST({cell} AS {kind}) AS DOUBLE) IS DISTINCT FROM CAST({cell} AS DOUBLE)"
+    elif kind == "TIMESTAMPTZ":
+        wrong = f"NOT regexp_full_match({cell}, '.*[+-]\\d\\d(:\\d\\d)?') OR TRY_CAST({cell} AS {kind}) IS NULL"
+    else:
+        return faithful(table, name, kind)
+    found = table.engine.connection.sql(f"SELECT 1 FROM {table.name} WHERE {cell} IS NOT NULL AND ({wrong}) LIMIT 1")
+    return not found.fetchall()
+
+
+def faithful(table: DuckTable, name: str, kind: str) -> bool:
+    """Whether every text of a column is spelled as that type spells itself, so that nothing changes by the cast."""
+    from keepsense.engines.duckdb import quoted
+
+    cell = quoted(name)
+    wrong = f"CAST(TRY_CAST({cell} AS {kind}) AS VARCHAR) IS DISTINCT FROM {cell}"
+    found = table.engine.connection.sql(f"SELECT 1 FROM {table.name} WHERE {cell} IS NOT NULL AND {wrong} LIMIT 1")
+    return not found.fetchall()
+
+
+def declared_type(words: str) -> str | None:
+    """What a declared SQL type promises beyond what a cell says by itself.
+
+    >>> declared_type("boolean"), declared_type("DECIMAL(7, 2)"), declared_type("varchar(20)")
+    ('BOOLEAN', 'DECIMAL(7, 2)', None)
+    """
+    word = words.strip().upper()
+    exact = re.fullmatch(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)", word)
+    if exact is not None:
+        digits, places = map(int, exact.groups())
+        # SQLite keeps such numbers as floating-point ones, which are exact up to 15 digits
+        return f"DECIMAL({digits}, {places})" if places <= digits <= 15 else None
+    if word.startswith("BOOL"):
+        return "BOOLEAN"
+    if word in ("TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE"):
+        return "TIMESTAMPTZ"
+    if word.startswith(("DATETIME", "TIMESTAMP")):
+        return "TIMESTAMP"
+    if "INT" in word:
+        return "BIGINT"
+    if any(part in word for part in ("REAL", "FLOA", "DOUB")):
+        return "DOUBLE"
+    return word if word in ("DATE", "TIME") else None
+
+
+def named(where: str, header: Sequence[Any]) -> list[str]:
+    """Column names, all there and all different."""
+    names = ["" if cell is None else str(cell) for cell in header]
+    if not names or "" in names or len({name.lower() for name in names}) != len(names):
+        raise BadInput(f"{where}: the first row of the sheet must hold different column names")
+    return names

@@ -1,0 +1,187 @@
+"""Workbooks, a row at a time. A worksheet's own formats carry the types: a date is a number shown as a date."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from keepsense.engines._cells import gather, named
+from keepsense.engines._sqlite import is_short_decimal, shortest
+from keepsense.engines.base import Reading
+from keepsense.errors import BadInput, MissingExtra
+
+if TYPE_CHECKING:
+    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+
+MOST_ROWS = 1_048_575
+LONGEST_TEXT = 32_767
+
+_DOUBLE = "General;-General"
+"""Shows a number as a plain cell does, and tells `read` that 1 is the floating-point number 1.0."""
+_CLOCK = re.compile(r"[hs]", re.IGNORECASE)
+_ASIDE = re.compile(r'"[^"]*"|\[[^\]]*\]|\\.')
+_DECIMAL = re.compile(r"0(?:\.(0+))?;-0(?:\.0+)?")
+_ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
+    """A sheet, by its name or the first; its first row names the columns, blank rows are left out."""
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtra(f"{path.name}: reading Excel needs openpyxl; install keepsense[excel]") from None
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except Exception as error:
+        raise BadInput(f"{path.name}: this is not an Excel workbook ({type(error).__name__})") from None
+    try:
+        if reading.table is not None and reading.table not in book.sheetnames:
+            raise BadInput(f"{path.name}: there is no sheet {reading.table!r}; it has {', '.join(book.sheetnames)}")
+        sheet = book[reading.table] if reading.table else book.worksheets[0]
+        rows = sheet.iter_rows()
+        header = [_cell(cell) for cell in next(rows, ())]
+        while header and header[-1] is None:
+            header.pop()
+        names = named(path.name, header)
+        decimals: dict[str, str] = {}
+        return gather(engine, names, _rows(rows, names, decimals), decimals)
+    finally:
+        book.close()
+
+
+def _rows(rows: Iterator[Any], names: list[str], decimals: dict[str, str]) -> Iterator[list[Any]]:
+    """Cells of each row that has any; columns of decimals are put down in `decimals` on the way."""
+    width = len(names)
+    for row in rows:
+        cells = [_cell(cell) for cell in row[:width]]
+        if any(cell is not None for cell in cells):
+            for j, cell in enumerate(cells):
+                if type(cell) in (int, float) and (places := _places(row[j].number_format)) is not None:
+                    decimals[names[j]] = f"DECIMAL(15, {places})"
+            yield cells + [None] * (width - len(cells))
+
+
+def _places(shown: str) -> int | None:
+    """Decimal places of the format that `write` gives to decimals."""
+    if ";" not in shown:
+        return None
+    found = _DECIMAL.fullmatch(shown)
+    return None if found is None else len(found[1] or "")
+
+
+def _cell(cell: Any) -> Any:
+    value = cell.value
+    if value is None:
+        return "" if getattr(cell, "data_type", None) == "inlineStr" else None
+    if isinstance(value, str):
+        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value) if "_x" in value else value
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return value if _CLOCK.search(_ASIDE.sub("", cell.number_format)) else value.date()
+    if isinstance(value, int) and cell.number_format == _DOUBLE:
+        return float(value)
+    return value
+
+
+def write(engine: DuckDBEngine, query: str, part: str, sheet_name: str) -> None:
+    """Write what a query gives; what a worksheet would round or cannot show becomes text."""
+    try:
+        from openpyxl import Workbook
+    except ImportError:
+        raise MissingExtra("writing Excel needs openpyxl; install keepsense[excel]") from None
+    from keepsense.engines.duckdb import quoted
+
+    described = [(name, str(kind)) for name, kind, *_ in engine.connection.sql(f"DESCRIBE {query}").fetchall()]
+    kinds = [(name, kind if _shows(engine, query, quoted(name), kind) else "VARCHAR") for name, kind in described]
+    asked = ", ".join(_kept(quoted(name), kind, f"c{j}") for j, (name, kind) in enumerate(kinds))
+    reader = engine.connection.sql(f"SELECT {asked} FROM ({query})").to_arrow_reader(16_384)
+    book = Workbook(write_only=True)
+    try:
+        sheet = book.create_sheet(sheet_name[:31])
+    except ValueError:
+        raise BadInput(f"a worksheet cannot be called {sheet_name!r}; leave out * ? : / \\ [ and ]") from None
+    makers = [_maker(sheet, name, kind) for name, kind in kinds]
+    sheet.append([_text(sheet, name, name) for name, _ in kinds])
+    rows = 0
+    for batch in reader:
+        rows += batch.num_rows
+        if rows > MOST_ROWS:
+            raise BadInput(f"a worksheet holds at most {MOST_ROWS:,} rows; write CSV or Parquet")
+        columns = [
+            column.to_pylist() if make is None else [make(cell) for cell in column.to_pylist()]
+            for make, column in zip(makers, batch.columns, strict=True)
+        ]
+        for row in zip(*columns, strict=True):
+            sheet.append(row)
+    with Path(part).open("wb") as file:
+        book.save(file)
+
+
+_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
+
+
+def _shows(engine: DuckDBEngine, query: str, column: str, kind: str) -> bool:
+    """Whether a worksheet shows every cell of a column as it is: 15 digits, milliseconds, nothing before March 1900."""
+    if kind in ("BOOLEAN", "VARCHAR"):
+        return True
+    if kind in _NUMBERS:
+        wrong = f"abs({column}::HUGEINT) >= 1000000000000000"
+    elif kind == "DATE":
+        wrong = f"{column} < DATE '1900-03-01' OR {column} > DATE '9999-12-31'"
+    elif kind == "TIMESTAMP":
+        early = f"{column} < TIMESTAMP '1900-03-01' OR {column} >= TIMESTAMP '9999-12-31'"
+        wrong = f"NOT isfinite({column}) OR {early} OR epoch_us({column}) % 1000 <> 0"
+    elif kind in ("FLOAT", "DOUBLE"):
+        wrong = f"NOT isfinite({column})"
+    else:
+        return is_short_decimal(kind)
+    return not engine.connection.sql(f"SELECT 1 FROM ({query}) WHERE {wrong} LIMIT 1").fetchall()
+
+
+def _kept(column: str, kind: str, name: str) -> str:
+    if kind == "FLOAT":
+        return f"{shortest(column)} AS {name}"
+    if kind in (*_NUMBERS, "BOOLEAN", "DATE", "TIMESTAMP", "DOUBLE") or kind.startswith("DECIMAL"):
+        return f"{column} AS {name}"
+    return f"CAST({column} AS VARCHAR) AS {name}"
+
+
+def _maker(sheet: Any, name: str, kind: str) -> Callable[[Any], Any] | None:
+    """How a cell of a column is made, where its bare value is not enough."""
+    if kind in (*_NUMBERS, "BOOLEAN", "DATE", "TIMESTAMP"):
+        return None
+    if kind in ("FLOAT", "DOUBLE"):
+        return partial(_shown, sheet, _DOUBLE)
+    if kind.startswith("DECIMAL"):
+        places = int(kind.rstrip(")").split(",")[1])
+        zeros = "0." + "0" * places if places else "0"
+        return partial(_shown, sheet, f"{zeros};-{zeros}")
+    return partial(_text, sheet, name)
+
+
+def _text(sheet: Any, name: str, value: str | None) -> Any:
+    """A text as a text, even where it looks like a formula; characters a worksheet lacks are escaped as Excel does."""
+    from openpyxl.cell import WriteOnlyCell
+
+    if value is None or (value[:1] not in ("=", "#") and not _UNSAFE.search(value) and len(value) <= LONGEST_TEXT):
+        return value
+    spelled = _UNSAFE.sub(lambda found: f"_x{ord(found[0]):04X}_", value)
+    if len(spelled) > LONGEST_TEXT:
+        raise BadInput(f"column {name!r}: a worksheet's cell holds at most {LONGEST_TEXT:,} characters; write CSV")
+    cell = WriteOnlyCell(sheet, value=spelled)
+    cell.data_type = "s"
+    return cell
+
+
+def _shown(sheet: Any, number_format: str, value: Any) -> Any:
+    from openpyxl.cell import WriteOnlyCell
+
+    if value is None:
+        return None
+    cell = WriteOnlyCell(sheet, value=value)
+    cell.number_format = number_format
+    return cell

@@ -1,0 +1,94 @@
+"""Tables of SQLite, a row at a time: any cell may have any type there, so what a column declares is checked."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from keepsense.engines._cells import declared_type, gather
+from keepsense.engines.base import Reading
+from keepsense.errors import BadInput
+
+if TYPE_CHECKING:
+    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+
+
+def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
+    """A table or view; columns whose cells are what they declare to be get that type."""
+    from keepsense.engines._duckdb_files import chosen_table
+    from keepsense.engines.duckdb import quoted
+
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    try:
+        # DuckDB asks for the rows in a thread of its own, one at a time
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)) as base:
+            base.execute("BEGIN")  # one snapshot for all that is asked
+            listed = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
+            name = chosen_table(path, [row[0] for row in listed if not row[0].startswith("sqlite_")], reading)
+            types = {row[1]: row[2] for row in base.execute(f"PRAGMA table_xinfo({quoted(name)})")}
+            declared = {column: kind for column, text in types.items() if (kind := declared_type(text)) is not None}
+            cursor = base.execute(f"SELECT * FROM {quoted(name)}")
+            return gather(engine, [column[0] for column in cursor.description], cursor, declared)
+    except sqlite3.DatabaseError as error:
+        if "decode" in str(error):
+            raise BadInput(f"{path.name}: the table holds texts that are not UTF-8; mend them first") from None
+        if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_NOTADB) == sqlite3.SQLITE_BUSY:
+            raise BadInput(f"{path.name}: another program is writing to the database; try again later") from None
+        raise BadInput(f"{path.name}: this is not an SQLite database") from None
+
+
+def write(engine: DuckDBEngine, query: str, part: str, table: str) -> None:
+    """Write what a query gives, with the column types that SQLite's tools and `read` understand."""
+    from keepsense.engines.duckdb import quoted
+
+    columns = [(name, str(kind)) for name, kind, *_ in engine.connection.sql(f"DESCRIBE {query}").fetchall()]
+    declared = ", ".join(f"{quoted(name)} {_declared(kind)}" for name, kind in columns)
+    asked = ", ".join(f"{_kept(quoted(name), kind)} AS c{j}" for j, (name, kind) in enumerate(columns))
+    reader = engine.connection.sql(f"SELECT {asked} FROM ({query})").to_arrow_reader(65_536)
+    insert = f"INSERT INTO {quoted(table)} VALUES ({', '.join('?' * len(columns))})"
+    with closing(sqlite3.connect(part)) as base, base:
+        base.execute(f"CREATE TABLE {quoted(table)} ({declared})")
+        for batch in reader:
+            base.executemany(insert, zip(*(column.to_pylist() for column in batch.columns), strict=True))
+
+
+_INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+
+
+def _declared(kind: str) -> str:
+    if kind in _INTEGERS:
+        return "INTEGER"
+    if kind in ("FLOAT", "DOUBLE"):
+        return "REAL"
+    if kind in ("BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "BLOB"):
+        return kind
+    return kind if _short_decimal(kind) else "TEXT"
+
+
+def _kept(column: str, kind: str) -> str:
+    """SQL for what SQLite can keep: whole numbers, floating-point numbers, text and bytes."""
+    if kind in (*_INTEGERS, "DOUBLE", "BLOB", "VARCHAR"):
+        return column
+    if kind == "BOOLEAN":
+        return f"CAST({column} AS INTEGER)"
+    if kind == "FLOAT":
+        return shortest(column)
+    if kind == "TIMESTAMP WITH TIME ZONE":
+        return f"CAST({column} AT TIME ZONE 'UTC' AS VARCHAR) || '+00:00'"
+    return f"CAST({column} AS {'DOUBLE' if _short_decimal(kind) else 'VARCHAR'})"
+
+
+def shortest(column: str) -> str:
+    """SQL for a single-precision number as the double that reads the same."""
+    return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)"
+
+
+def _short_decimal(kind: str) -> bool:
+    return kind.startswith("DECIMAL") and declared_type(kind) is not None
+
+
+def is_short_decimal(kind: Any) -> bool:
+    """Whether a decimal type has so few digits that a floating-point number keeps them all."""
+    return _short_decimal(str(kind))
