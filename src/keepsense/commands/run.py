@@ -52,7 +52,7 @@ def as_data(done: Outcome) -> dict[str, Any]:
     """A run for scripts: the release's public description, where it lies, what to look at and how long it took."""
     data: dict[str, Any] = plain(
         {
-            "file": str(done.file),
+            **({"file": str(done.file)} if done.table is None else {"table": done.table}),
             **done.description,
             "changes": [dict(zip(_CHANGE, row, strict=True)) for row in changes(done)],
             "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in done.findings],
@@ -95,8 +95,9 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None) -> No
     """A run for people: the promise, the price, the risk that is left, what to look at."""
     about = done.description
     file = done.file if seen_from is None else done.file.relative_to(seen_from)
+    what = str(file) if done.table is None else f"the table {done.table}"
     console.print(
-        f"\n[bold green]Verified and released:[/] [bold]{file}[/]  "
+        f"\n[bold green]Verified and released:[/] [bold]{what}[/]  "
         f"({about['records']:,} records in {about['classes']:,} classes, {about['suppressed records']:,} suppressed)\n",
         soft_wrap=True,
     )

@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import plain
+from keepsense.commands._reading import TableName, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
 def verify_release(
-    released: Annotated[Path, typer.Argument(help="Released file.")],
+    released: Annotated[str, typer.Argument(help="Released file, or the postgresql:// address of the database.")],
     project: Annotated[Path, typer.Option("--project", "-p", help="Project file that says what is promised.")] = Path(
         "keepsense.toml"
     ),
+    table_name: TableName = None,
     alone: Annotated[
         bool, typer.Option("--alone", help="Look at the release alone, without comparing it with the source.")
     ] = False,
@@ -31,9 +32,10 @@ def verify_release(
     """Check a released file against the promises of a project file, with a verifier that trusts no method."""
     from keepsense.publish.checking import verify_file
 
-    found, names = verify_file(project, released, original=not alone, show_values=show_values)
+    found, names = verify_file(project, released, table=table_name, original=not alone, show_values=show_values)
+    shown = released if "://" not in released else f"the table {table_name or 'of the project'}"
     result: dict[str, Any] = {
-        "file": str(released),
+        "file": shown,
         "ok": found.ok,
         "records": found.records,
         "classes": found.classes,
@@ -57,7 +59,7 @@ def verify_release(
     def render(console: Console) -> None:
         verdict = "[bold green]verified[/]" if found.ok else "[bold red]NOT verified[/]"
         console.print(
-            f"{released}: {verdict} ({found.records:,} records, {found.classes:,} classes, "
+            f"{shown}: {verdict} ({found.records:,} records, {found.classes:,} classes, "
             f"{found.suppressed:,} suppressed)",
             soft_wrap=True,
         )

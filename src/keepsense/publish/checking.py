@@ -90,14 +90,15 @@ def _sets_checked(plan: Plan, file: Path, text: bool) -> dict[str, Verification]
 def preserved_columns(plan: Plan, recoded: set[str]) -> list[str]:
     """Columns that must come out as they went in; text a spreadsheet would run is defused, so not those with such."""
     kept = [n for n in plan.table.columns if n not in recoded and n not in plan.dropped]
-    spreadsheet = format_of(plan.released_name) in ("csv", "excel")
+    into_table = plan.project.release.database is not None
+    spreadsheet = not into_table and format_of(plan.released_name) in ("csv", "excel")
     if not (plan.project.release.spreadsheet_safe and spreadsheet):
         return kept
     return [n for n in kept if not holds_formulas(plan.engine, plan.table, n)]
 
 
 def _opened(plan: Plan, file: Path) -> Any:
-    table = "released" if format_of(file.name) in ("duckdb", "sqlite") else None
+    table = plan.released_table if format_of(file.name) in ("duckdb", "sqlite") else None
     return plan.engine.read(str(file), Reading(table=table))
 
 
@@ -114,15 +115,25 @@ def _streamed(plan: Plan, table: Any, columns: Sequence[str] | None) -> Any:
     return pa.RecordBatchReader.from_batches(schema, batches())
 
 
+def _fetched(plan: Plan, address: str) -> Path:
+    """A table of a database as a file of the engine, which the verifier reads."""
+    path: Path = plan.engine.folder / "read_back.parquet"
+    plan.engine.write(plan.engine.read(address, Reading(table=plan.released_table)), path)
+    return path
+
+
 def verify_file(
     project: Project | str | Path,
     file: str | Path,
     *,
     folder: str | Path | None = None,
+    table: str | None = None,
     original: bool = True,
     show_values: bool = False,
 ) -> tuple[Verification, tuple[str, ...]]:
     """Check any file against a project, whoever made it; with the quasi-identifiers it was grouped by.
+
+    `file` may be a postgresql:// address, with the `table` to check (that of the project unless given).
 
     A promise about a mechanism cannot be seen in a file, so it does not hold here; `run` checks it on the recoding.
 
@@ -137,8 +148,14 @@ def verify_file(
     if isinstance(project, str | Path):
         folder = Path(project).parent if folder is None else folder
         project = read_project(project)
-    readable(file)
+    in_database = format_of(str(file)) == "postgresql"
+    if not in_database:
+        readable(file)
     with engine() as running:
         plan = Plan(project, Path(folder or "."), running, np.random.default_rng())
-        found = verified(plan, Path(file), original=original, show_values=show_values)
+        if table is not None:
+            asked = project.release.model_copy(update={"table": table})
+            plan = replace(plan, project=project.model_copy(update={"release": asked}))
+        path = _fetched(plan, str(file)) if in_database else Path(file)
+        found = verified(plan, path, original=original, show_values=show_values)
     return found, plan.every_quasi_identifier

@@ -15,7 +15,7 @@ from keepsense.engines import Reading
 from keepsense.engines.files import whole_file
 from keepsense.errors import BadInput
 from keepsense.publish.inspect import Inspected, Inspection
-from keepsense.publish.project import Column, Method, Source, Target, check_project
+from keepsense.publish.project import Column, Method, Project, Source, Target, check_project
 
 FILE = "keepsense.toml"
 """Usual name of a project file."""
@@ -164,8 +164,11 @@ def _promises(found: Inspection, k: int) -> str:
 
 def _method(found: Inspection, method: str | None) -> str:
     flat = sum(1 for c in found.columns if c.role == "quasi-identifier" and c.kind != "set")
-    name = method or ("optimal" if flat <= _FEW else "semantic mondrian")
+    sets = any(c.role == "quasi-identifier" and c.kind == "set" for c in found.columns)
+    usual = "set microaggregation" if sets and not flat else "optimal" if flat <= _FEW else "semantic mondrian"
+    name = method or usual
     why = {
+        "set microaggregation": "similar sets in groups of k, one synthetic set for each",
         "optimal": "one level a column, at least loss, proven",
         "semantic mondrian": "many columns would lose too much at one level each, so every class gets its own",
     }.get(name, "")
@@ -176,8 +179,18 @@ def _method(found: Inspection, method: str | None) -> str:
             f"name = {_text(name)}" + (f"  # {why}" if why else ""),
             _comment(f"{_said(Method, 'name')} and tells which fit"),
             "# [method.parameters]  # " + _said(Method, "parameters"),
+            *(_set_method() if sets and flat else ()),
         ]
     )
+
+
+def _set_method() -> list[str]:
+    return [
+        "",
+        _comment(str(Project.model_fields["set_method"].description)),
+        "[set_method]",
+        'name = "set microaggregation"  # similar sets in groups of k, one synthetic set for each',
+    ]
 
 
 def _release(path: str) -> str:
@@ -221,11 +234,7 @@ def _column(column: Inspected) -> Iterable[str]:
     if column.delimiter is not None:
         yield f"delimiter = {_text(column.delimiter)}"
     if column.role == "quasi-identifier":
-        yield (
-            'hierarchy = "auto"'
-            if column.kind != "set"
-            else "# methods for single values leave sets out; release them by themselves with set microaggregation"
-        )
+        yield 'hierarchy = "auto"'
 
 
 # ---- spelling --------------------------------------------------------------------------------------------------------

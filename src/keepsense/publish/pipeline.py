@@ -18,7 +18,6 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.engines import Writing, engine
-from keepsense.engines.files import format_of
 from keepsense.errors import BadInput, Finding, Infeasible
 from keepsense.privacy import KmAnonymity, Verification, bind, decide, suppression_limit
 from keepsense.progress import Listener, emit
@@ -26,11 +25,12 @@ from keepsense.publish.checking import verified
 from keepsense.publish.ledger import Entry, add_entry, read_ledger, today, warnings_for
 from keepsense.publish.linked import linkage_kept
 from keepsense.publish.measures import measured_risk, measured_utility
+from keepsense.publish.places import Draft, place_of
 from keepsense.publish.plan import Plan, Random
 from keepsense.publish.project import Project, read_project
 from keepsense.publish.randomized import epsilon_of
 from keepsense.publish.recoding_file import read_recodings, save_recodings
-from keepsense.publish.release import PRIVATE, describe_release, write_description
+from keepsense.publish.release import DESCRIPTION, PRIVATE, describe_release, write_description
 from keepsense.publish.set_methods import method_for_sets, recode_sets
 from keepsense.publish.techniques import technique
 from keepsense.publish.undisturbed import undisturbed
@@ -58,6 +58,13 @@ class Outcome:
     released_values: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    table: str | None = None
+    """The released table, where the release went into a database; `file` is its description then."""
+
+    @property
+    def name(self) -> str:
+        """Name of the released file or table."""
+        return self.table or self.file.name
 
 
 # the verifier works beside the engine: together they leave the rest of the machine something
@@ -116,13 +123,15 @@ def run(
             released = running.recode(plan.table, rules, drop=plan.dropped, rng=plan.rng)
             set_rules, released = recode_sets(plan, released, listener)
             everybody = _population(plan, rules)
-        target = _target(plan, None if into is None else Path(into))
-        with _release_folder(target) as part:
+        place = place_of(plan, None if into is None else Path(into))
+        with place.draft(plan) as draft:
             with stage("write"):
-                hidden = _write(plan, released, part)
+                hidden = _write(plan, released, draft)
             with stage("verify"):
                 kept = () if reuse is not None else (*chosen.kept(plan, rules), *linkage_kept(plan, rules))
-                verification = verified(plan, part, hidden=hidden, population=everybody, checked_elsewhere=kept)
+                verification = verified(
+                    plan, draft.read_back(), hidden=hidden, population=everybody, checked_elsewhere=kept
+                )
             emit(listener, "verified", 1, 1, ok=verification.ok)
             _stop_unless_kept(verification)
             with stage("measure"):
@@ -138,7 +147,7 @@ def run(
                 )
             entry = Entry(
                 today(),
-                target.name,
+                place.name,
                 tuple(released.columns),
                 [m.promise() for m in plan.models],
                 project.method.name,
@@ -146,11 +155,12 @@ def run(
                 sum(map(epsilon_of, rules)),
             )
             with undisturbed():
-                _publish(part, target, [*rules, *set_rules], description)
+                _describe(place.folder, [*rules, *set_rules], description)
+                draft.publish()
                 if into is None:
                     add_entry(home, entry)
     return Outcome(
-        target,
+        place.file or place.folder / DESCRIPTION,
         verification,
         description,
         rules,
@@ -160,12 +170,23 @@ def run(
         {name: len(after.values_of(name)) for name in after.names},
         [*findings, *verification.findings],
         stage.seconds,
+        None if place.file else place.name,
     )
 
 
 def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
     """What a publisher should know though nothing forbids going on."""
     found = warnings_for(ledger, plan.released)
+    mixed = technique(plan.project.method.name).truthful and plan.set_columns
+    if mixed and not method_for_sets(plan).truthful:
+        found.append(
+            Finding(
+                "W405",
+                ", ".join(plan.set_columns),
+                "released sets are synthetic: close in meaning to what people of a class have, not what each has; "
+                "all other columns stay true",
+            )
+        )
     people = plan.project.having("person")
     if people and not any(model.name == "(X,Y)-anonymity" for model in plan.models):
         found.append(
@@ -189,13 +210,18 @@ def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
     return found
 
 
-def _write(plan: Plan, released: Any, part: Path) -> Path | None:
+def _write(plan: Plan, released: Any, draft: Draft) -> Path | None:
     """Write the release, and, for promises about people, who they are, in the same order, where nobody sees it."""
     project = plan.project.release
-    how = Writing(delimiter=project.delimiter, shuffle=project.shuffle, spreadsheet_safe=project.spreadsheet_safe)
+    how = Writing(
+        delimiter=project.delimiter,
+        shuffle=project.shuffle,
+        spreadsheet_safe=project.spreadsheet_safe,
+        table=plan.released_table,
+    )
     secret = [n for m in plan.models for n in m.columns if n in plan.dropped]
     same_order = copy.deepcopy(plan.rng)
-    plan.engine.write(released, part, how, rng=plan.rng)
+    draft.write(released, how)
     if not secret:
         return None
     beside: Path = plan.engine.folder / "beside.parquet"
@@ -209,27 +235,12 @@ def _population(plan: Plan, rules: list[Recoding]) -> Any:
     return None if plan.population is None else plan.engine.recode(plan.population, rules)
 
 
-@contextmanager
-def _release_folder(target: Path) -> Iterator[Path]:
-    """A path for the unverified file beside the target; whatever happens it does not stay, nor does a folder made."""
-    made = not target.parent.exists()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".unverified.{target.name}")
-    try:
-        yield part
-    finally:
-        part.unlink(missing_ok=True)
-        if made and not any(target.parent.iterdir()):
-            target.parent.rmdir()
-
-
-def _publish(part: Path, target: Path, rules: list[Recoding], description: dict[str, Any]) -> None:
-    """Put the recoding, the description and the data where they belong; each appears whole, the data last."""
-    private = target.parent / PRIVATE
+def _describe(folder: Path, rules: list[Recoding], description: dict[str, Any]) -> None:
+    """Put the recoding and the description where they belong; each appears whole."""
+    private = folder / PRIVATE
     private.mkdir(mode=0o700, exist_ok=True)
     save_recodings(rules, private / "recoding.json")
-    write_description(target.parent, description)
-    part.replace(target)
+    write_description(folder, description)
 
 
 def _check(plan: Plan) -> None:
@@ -290,21 +301,6 @@ def _reused(plan: Plan, rule: Cuts) -> Cuts:
         )
     labels = [tuple(after.values[j][c] for j, c in enumerate(row)) for row in after.codes[~decision.kept].tolist()]
     return Cuts(rule.cuts, frozenset(labels))
-
-
-def _target(plan: Plan, into: Path | None) -> Path:
-    """Path of the released file."""
-    name = plan.released_name
-    if Path(name).name != name or name.startswith("."):
-        raise BadInput(f"the released file's name {name!r} must be a plain file name")
-    if format_of(name) == "postgresql":
-        raise BadInput("a database table is released as a file; name it in the key `file` of [release]")
-    target = (plan.folder / plan.project.release.folder if into is None else into) / name
-    for source in (plan.project.source, plan.project.population):
-        path = None if source is None else Path(plan.located(source))
-        if path is not None and path.exists() and target.exists() and target.samefile(path):
-            raise BadInput("the release would overwrite its own source; give it another folder or name")
-    return target
 
 
 def _stop_unless_kept(verification: Verification) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Reading
+from keepsense.engines import Reading, Writing
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Model, needed_columns, with_population
@@ -65,8 +65,16 @@ class Plan:
 
     @property
     def released_name(self) -> str:
-        """Name of the released file: as asked for, or that of the source."""
-        return self.project.release.file or Path(self.project.source.path).name
+        """Name of the released file: as asked for, or that of the source; a table of a server goes into a CSV file."""
+        source = self.project.source
+        if self.project.release.file is None and "://" in source.path:
+            return f"{(source.table or 'released').split('.')[-1].strip(chr(34))}.csv"
+        return self.project.release.file or Path(source.path).name
+
+    @property
+    def released_table(self) -> str:
+        """Name of the released table or sheet, where the release goes into one."""
+        return self.project.release.table or Writing().table
 
     @property
     def dropped(self) -> tuple[str, ...]:

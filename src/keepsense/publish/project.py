@@ -76,6 +76,8 @@ class Target(_Part):
 
     folder: str = Field("release", description="Folder of the release, relative to the project file")
     file: str | None = Field(None, description="Name of the released file; that of the source by default")
+    database: str | None = Field(None, description="postgresql:// address, to release a table of that database")
+    table: str | None = Field(None, description="Name of the released table or sheet; `released` by default")
     suppression: Annotated[float, Field(ge=0, le=1, description="Share of records that may be suppressed")] = 0.0
     shuffle: bool = Field(True, description="Release the rows in random order")
     spreadsheet_safe: bool = Field(True, description="Defuse text that a spreadsheet would run as a formula")

@@ -1,0 +1,162 @@
+"""Where a release goes: a file, or a table of a database. In both it appears only when it is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from keepsense.engines import Writing
+from keepsense.engines.files import format_of
+from keepsense.errors import BadInput
+from keepsense.publish.plan import Plan
+
+
+class Draft(Protocol):
+    """A release that nobody else sees yet.
+
+    >>> Draft.__name__
+    'Draft'
+    """
+
+    def write(self, released: Any, how: Writing) -> None:
+        """Write the rows."""
+
+    def read_back(self) -> Path:
+        """What was written, as a file for the verifier."""
+
+    def publish(self) -> None:
+        """Let it appear, whole, under its name."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a release goes; its description and what is private go into `folder` in any case.
+
+    >>> Place("people.csv", Path("release")).file.as_posix()
+    'release/people.csv'
+    """
+
+    name: str
+    folder: Path
+    database: str | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The released file; None where the release is a table of a database."""
+        return None if self.database is not None else self.folder / self.name
+
+    @contextmanager
+    def draft(self, plan: Plan) -> Iterator[Draft]:
+        """A draft that vanishes if it is not published, and with it a folder that was made for it."""
+        made = not self.folder.exists()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"the folder of the release cannot be made ({error.strerror})") from None
+        try:
+            if self.database is None:
+                with _file(plan, self.folder / self.name) as draft:
+                    yield draft
+            else:
+                with _table(plan, self.database, self.name) as draft:
+                    yield draft
+        finally:
+            if made and not any(self.folder.iterdir()):
+                self.folder.rmdir()
+
+
+@dataclass(frozen=True)
+class _File:
+    plan: Plan
+    part: Path
+    target: Path
+
+    def write(self, released: Any, how: Writing) -> None:
+        self.plan.engine.write(released, self.part, how, rng=self.plan.rng)
+
+    def read_back(self) -> Path:
+        return self.part
+
+    def publish(self) -> None:
+        self.part.replace(self.target)
+
+
+@contextmanager
+def _file(plan: Plan, target: Path) -> Iterator[Draft]:
+    part = target.with_name(f".unverified.{target.name}")
+    try:
+        yield _File(plan, part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Table:
+    plan: Plan
+    stage: Any
+
+    def write(self, released: Any, how: Writing) -> None:
+        self.stage.write(self.plan.engine.stream(released, how, rng=self.plan.rng))
+
+    def read_back(self) -> Path:
+        """What the database holds now, streamed into a file of the engine, so that it can be read more than once."""
+        import pyarrow.parquet as pq
+
+        path: Path = self.plan.engine.folder / "read_back.parquet"
+        reader = self.stage.read()
+        with pq.ParquetWriter(path, reader.schema) as out:
+            for batch in reader:
+                out.write_batch(batch)
+        return path
+
+    def publish(self) -> None:
+        self.stage.commit()
+
+
+@contextmanager
+def _table(plan: Plan, address: str, table: str) -> Iterator[Draft]:
+    from keepsense.engines.postgresql import staged
+
+    with staged(address, table) as stage:
+        yield _Table(plan, stage)
+
+
+def place_of(plan: Plan, into: Path | None = None) -> Place:
+    """Where a project's release goes, or with `into` a rehearsal of it; it must not overwrite what it is made from.
+
+    >>> place_of.__name__
+    'place_of'
+    """
+    asked = plan.project.release
+    folder = plan.folder / asked.folder if into is None else into
+    if asked.database is not None and into is None:
+        return _database(plan, folder, asked.database)
+    name = plan.released_name
+    if Path(name).name != name or name.startswith("."):
+        raise BadInput(f"the released file's name {name!r} must be a plain file name")
+    if format_of(name) == "postgresql":
+        raise BadInput("the released file's name is an address; name the database in the key `database` of [release]")
+    target = folder / name
+    for source in (plan.project.source, plan.project.population):
+        path = None if source is None else Path(plan.located(source))
+        if path is not None and path.exists() and target.exists() and target.samefile(path):
+            raise BadInput("the release would overwrite its own source; give it another folder or name")
+    return Place(name, folder)
+
+
+def _database(plan: Plan, folder: Path, address: str) -> Place:
+    from keepsense.engines.postgresql import same_table, split_name
+
+    if format_of(address) != "postgresql":
+        raise BadInput("the key `database` of [release] takes a postgresql:// address; for a file, use `file`")
+    table = plan.released_table
+    split_name(table)
+    for source in (plan.project.source, plan.project.population):
+        if source is None or source.table is None or "://" not in source.path:
+            continue
+        if same_table(address, table, source.path, source.table):
+            raise BadInput("the release would replace the table it is made from; give it another name")
+    return Place(table, folder, address)
