@@ -13,20 +13,16 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from contextlib import redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import keepsense
+from tests.pages import PAGES, ROOT, blocks, commands, trimmed
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 HEAVY = ("numba", "scipy", "duckdb", "pandas", "polars", "nicegui", "pyspark", "rdflib", "pronto", "fastobo", "sklearn")
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
 
 # ---- imports ---------------------------------------------------------------------------------------------------------
 
@@ -129,20 +125,6 @@ def test_doctests_of_the_whole_package_are_collected() -> None:
 # ---- examples in pages run -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Block:
-    """A fenced block of a page: its language, its text, and the line it starts on."""
-
-    kind: str
-    text: str
-    line: int
-
-
-def blocks(page: Path) -> list[Block]:
-    text = page.read_text(encoding="utf-8")
-    return [Block(m[1], m[2], text.count("\n", 0, m.start()) + 2) for m in FENCE.finditer(text)]
-
-
 def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
@@ -182,20 +164,7 @@ def test_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         )
         assert run.returncode == 0, f"{command}: {run.stderr}"
         pattern = r"(?s:.*)".join(re.escape(part) for part in shown.split("...\n"))
-        assert re.fullmatch(pattern, _trimmed(run.stdout)), f"{command} printed\n{run.stdout}"
-
-
-def commands(page: Path) -> Iterator[tuple[str, str]]:
-    for block in blocks(page):
-        if block.kind == "console":
-            for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
-                command, _, shown = part.partition("\n")
-                yield command, _trimmed(shown)
-
-
-def _trimmed(text: str) -> str:
-    lines = [line.rstrip() for line in text.splitlines()]
-    return "".join(f"{line}\n" for line in lines if line)
+        assert re.fullmatch(pattern, trimmed(run.stdout)), f"{command} printed\n{run.stdout}"
 
 
 def test_the_readme_has_a_short_library_example_and_commands() -> None:
