@@ -167,6 +167,23 @@ def test_exit_codes_tell_what_happened(tmp_path: Path) -> None:
     assert keepsense(tmp_path, "verify", "people.csv", "-q").code == 1
 
 
+def test_a_broken_promise_names_its_classes_only_when_asked(tmp_path: Path) -> None:
+    """Swapping keeps no class of k together, so the verifier refuses what was promised."""
+    write(people(), tmp_path / "people.csv")
+    keepsense(tmp_path, "init", "people.csv", "-q")
+    project = tmp_path / "keepsense.toml"
+    text = project.read_text(encoding="utf-8")
+    project.write_text(text.replace('name = "optimal"', 'name = "rank swapping"'), encoding="utf-8")
+    silent = keepsense(tmp_path, "run")
+    assert silent.code == 1
+    assert "--show-values" in silent.err
+    assert "nurse" not in silent.err
+    told = keepsense(tmp_path, "run", "--show-values")
+    assert told.code == 1
+    assert "fails: " in told.err
+    assert not (tmp_path / "release").exists()
+
+
 def test_next_months_file_reuses_the_recoding(tmp_path: Path) -> None:
     write(people(), tmp_path / "people.csv")
     keepsense(tmp_path, "init", "people.csv", "-q")

@@ -239,7 +239,7 @@ def test_population_must_contain_the_table():
         (lambda: Semantic(("a",), np.array([[0.0, 1.0]])), "square matrix"),
         (lambda: Semantic(("a", "b"), np.array([[0.1, 1.0], [1.0, 0.0]])), "value and itself"),
         (lambda: model("k-anonimity", k=3), "Did you mean k-anonymity"),
-        (lambda: model("k-anonymity", l=3), "does not take these parameters"),
+        (lambda: model("k-anonymity", l=3), "takes no parameter"),
         (lambda: model("l-diversity", form="weird", l=2, column="d"), "has no form"),
         (lambda: suppression_limit(1.5, 10), "from 0 to 1"),
     ],

@@ -16,7 +16,8 @@ from keepsense.errors import BadInput
 from keepsense.publish import read_project, run, write_draft
 from keepsense.publish.draft import draft, source_keys
 from keepsense.publish.inspect import Inspected, inspect
-from keepsense.publish.project import Project, check_project, json_schema
+from keepsense.publish.project import Project, check_project
+from keepsense.publish.schema import json_schema
 from keepsense.taxonomy import from_edges
 
 
@@ -166,3 +167,22 @@ def test_the_schema_covers_the_whole_file() -> None:
     schema = json_schema()
     assert set(schema["properties"]) == set(Project.model_fields)
     assert schema["additionalProperties"] is False
+
+
+def test_the_schema_knows_methods_promises_and_drafts(tmp_path: Path) -> None:
+    """A drafted project fits the schema; a misspelt key, a promise without k and a wrong type do not."""
+    jsonschema = pytest.importorskip("jsonschema")
+    (tmp_path / "people.csv").write_text("job,age,ill\n" + "nurse,30,flu\nclerk,41,cold\nbaker,52,gout\n" * 8)
+    text = draft(inspect(tmp_path / "people.csv"), source={"path": "people.csv"})
+    checker = jsonschema.Draft202012Validator(json_schema())
+    data = tomllib.loads(text)
+    assert not list(checker.iter_errors(data))
+    for section, value in (
+        ("privacy", [{"model": "k-anonymity", "kk": 5}]),
+        ("privacy", [{"model": "k-anonymity"}]),
+        ("privacy", [{"model": "linkage risk", "threshold": "low"}]),
+        ("metod", {"name": "optimal"}),
+        ("release", {"folderr": "x"}),
+    ):
+        assert list(checker.iter_errors({**data, section: value})), section
+    assert not list(checker.iter_errors({**data, "privacy": [{"model": "l-diversity", "l": 2, "column": "ill"}]}))

@@ -14,6 +14,7 @@ import pytest
 from tests.publish.tables import project, write_jobs, write_people
 
 from keepsense.errors import BadInput, Infeasible
+from keepsense.privacy import Verification
 from keepsense.progress import Event
 from keepsense.publish import Project, run, verify_file
 from keepsense.publish import techniques as registry
@@ -131,7 +132,7 @@ def test_rows_are_shuffled_unless_told_otherwise(folder: Path) -> None:
 @pytest.fixture
 def cheats() -> Iterator[dict[str, Any]]:
     """Methods that lie about what they do; gone after the test."""
-    known = dict(registry._FOUND)
+    known, spelled = dict(registry._FOUND), dict(registry._SPELLINGS)
 
     @registry.register("cheat: as it was", "claims to protect, and changes nothing", truthful=True)
     def nothing(plan: Any, parameters: Any, listener: Any) -> list[Any]:
@@ -156,6 +157,8 @@ def cheats() -> Iterator[dict[str, Any]]:
     yield known
     registry._FOUND.clear()
     registry._FOUND.update(known)
+    registry._SPELLINGS.clear()
+    registry._SPELLINGS.update(spelled)
 
 
 def _tuples(plan: Any) -> list[tuple[Any, ...]]:
@@ -177,6 +180,16 @@ def test_a_method_that_cheats_is_stopped_and_leaves_nothing(folder: Path, cheats
         run(project(method={"name": name}), folder=folder, rng=1)
     assert stopped.value.relax
     assert left_behind(folder) == set()
+
+
+def test_the_classes_that_fail_are_named_to_those_who_ask(folder: Path, cheats: Any) -> None:
+    for asked in (False, True):
+        with pytest.raises(Infeasible) as stopped:
+            run(project(method={"name": "cheat: as it was"}), folder=folder, rng=1, show_values=asked)
+        found = stopped.value.best
+        assert isinstance(found, Verification)
+        assert bool(found.examples) is asked
+        assert "falconer" not in str(stopped.value)
 
 
 def test_a_failed_run_leaves_the_earlier_release_alone(folder: Path, cheats: Any) -> None:
@@ -207,7 +220,7 @@ def test_verify_tells_a_good_file_from_a_tampered_one(folder: Path) -> None:
         ({"release": {"folder": "."}}, "overwrite its own source"),
         ({"release": {"file": "../out.csv"}}, "plain file name"),
         ({"method": {"name": "optimal", "parameters": {"mesure": "loss"}}}, "Did you mean measure"),
-        ({"privacy": [{"model": "k-anonymity"}]}, "does not take these parameters"),
+        ({"privacy": [{"model": "k-anonymity"}]}, "needs the parameter k"),
         ({"privacy": [{"model": "k-map", "k": 3}]}, r"\[population\]"),
         ({"privacy": [{"model": "l-diversity", "l": 2, "column": "job"}]}, "choose one role"),
         ({"columns": {"jobb": {"role": "quasi-identifier"}}}, "Did you mean job"),

@@ -10,6 +10,7 @@ import typer
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import plain
+from keepsense.errors import Infeasible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +30,9 @@ def run_project(
         int | None,
         typer.Option(min=0, help="Make random choices repeatable; keep it secret, for it undoes swaps and noise."),
     ] = None,
+    show_values: Annotated[
+        bool, typer.Option("--show-values", help="If it fails, show some of the classes that fail: real data.")
+    ] = False,
     report: Annotated[
         bool, typer.Option("--report", help="Also write report.html beside the release and a detailed one in private/.")
     ] = False,
@@ -38,14 +42,30 @@ def run_project(
     """Anonymize a table as the project file says; the release appears only after it was read back and verified."""
     from keepsense.publish.pipeline import run
 
-    with progress(quiet=quiet or as_json) as listener:
-        done = run(project, reuse=reuse, rng=seed, listener=listener)
+    try:
+        with progress(quiet=quiet or as_json) as listener:
+            done = run(project, reuse=reuse, rng=seed, listener=listener, show_values=show_values)
+    except Infeasible as failed:
+        _tell(failed, show_values=show_values)
+        raise
     if report:
         from keepsense.report import write_report
 
         write_report(done, done.file.parent / "report.html", "public")
         write_report(done, done.file.parent / "private" / "report.html")
     show(as_data(done), lambda console: render(console, done), as_json=as_json, quiet=quiet)
+
+
+def _tell(failed: Infeasible, *, show_values: bool) -> None:
+    """Some of the classes that break a promise, where they were asked for; where not, how to ask."""
+    from keepsense.privacy import Verification
+
+    if not isinstance(failed.best, Verification):
+        return
+    for row in failed.best.examples:
+        typer.echo("  fails: " + ", ".join("(missing)" if v is None else str(v) for v in row), err=True)
+    if not show_values and any(check.failing_classes for check in failed.best.checks):
+        failed.relax = (*failed.relax, "see which classes fail, with --show-values (real data)")
 
 
 def as_data(done: Outcome) -> dict[str, Any]:

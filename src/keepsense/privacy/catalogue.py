@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -67,13 +68,39 @@ def model(name: str, **options: Any) -> Model:
     KAnonymity(k=5)
     >>> model("l-diversity", form="entropy", l=2, column="disease").describe()
     'In every class the values of disease are as mixed as 2 equally frequent ones.'
+    >>> model("k-anonymity", kk=5)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: k-anonymity takes no parameter 'kk'; it takes k. Did you mean k?
     """
     maker = _MODELS.get(name)
     if maker is None:
         raise BadInput(
             f"no privacy model is called {name!r}; there are: {', '.join(_MODELS)}.{did_you_mean(name, _MODELS)}"
         )
-    try:
-        return maker(**options)
-    except TypeError as error:
-        raise BadInput(f"{name} does not take these parameters ({error})") from None
+    known = parameters(name, str(options.get("form", "distinct")))
+    for given in options:
+        if given not in known:
+            raise BadInput(
+                f"{name} takes no parameter {given!r}; it takes {', '.join(known)}.{did_you_mean(given, known)}"
+            )
+    lacking = [needed for needed, must in known.items() if must and needed not in options]
+    if lacking:
+        raise BadInput(f"{name} needs the parameter {' and '.join(lacking)}")
+    return maker(**options)
+
+
+def parameters(name: str, form: str = "distinct") -> dict[str, bool]:
+    """Parameters of a model, and whether each must be given; `form` is that of l-diversity.
+
+    >>> parameters("l-diversity", "recursive")
+    {'form': False, 'c': True, 'l': True, 'column': True}
+    """
+    if name == "l-diversity":
+        return {"form": False, **_taken(_FORMS.get(form, DistinctDiversity))}
+    return _taken(_MODELS[name])
+
+
+def _taken(maker: Callable[..., Model]) -> dict[str, bool]:
+    found = inspect.signature(maker).parameters.values()
+    return {one.name: one.default is inspect.Parameter.empty for one in found}

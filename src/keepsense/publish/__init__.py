@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from keepsense.publish.pipeline import Outcome as Outcome
     from keepsense.publish.pipeline import run as run
     from keepsense.publish.project import Project as Project
-    from keepsense.publish.project import json_schema as json_schema
     from keepsense.publish.project import read_project as read_project
+    from keepsense.publish.schema import json_schema as json_schema
 
 _PUBLIC = {
     "Assessment": "assess",
@@ -23,7 +23,7 @@ _PUBLIC = {
     "Inspection": "inspect",
     "Outcome": "pipeline",
     "Project": "project",
-    "json_schema": "project",
+    "json_schema": "schema",
     "read_project": "project",
     "run": "pipeline",
     "verify_file": "checking",

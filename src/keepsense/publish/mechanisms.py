@@ -82,10 +82,11 @@ class LinkageRisk(Model):
         )
 
 
-_ABOUT_MECHANISMS: dict[str, Callable[..., Model]] = {
+ABOUT_MECHANISMS: dict[str, Callable[..., Model]] = {
     DIFFERENTIAL_PRIVACY: DifferentialPrivacy,
     LINKAGE_RISK: LinkageRisk,
 }
+"""Promises about how a release is made, by name."""
 
 
 def promised(name: str, **options: Any) -> Model:
@@ -98,10 +99,10 @@ def promised(name: str, **options: Any) -> Model:
     ...
     keepsense.errors.BadInput: no privacy model is called 'k-anonimity'. Did you mean k-anonymity?
     """
-    maker = _ABOUT_MECHANISMS.get(name)
+    maker = ABOUT_MECHANISMS.get(name)
     if maker is None:
         if name not in models():
-            raise BadInput(f"no privacy model is called {name!r}.{did_you_mean(name, [*models(), *_ABOUT_MECHANISMS])}")
+            raise BadInput(f"no privacy model is called {name!r}.{did_you_mean(name, [*models(), *ABOUT_MECHANISMS])}")
         return model(name, **options)
     takes = tuple(inspect.signature(maker).parameters)
     if set(options) != set(takes):

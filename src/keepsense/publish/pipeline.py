@@ -82,12 +82,15 @@ def run(
     into: str | Path | None = None,
     rng: Random = None,
     listener: Listener | None = None,
+    show_values: bool = False,
 ) -> Outcome:
     """Make a verified release of a table as a project file says.
 
     `project` is a project file's path, or a `Project` whose relative paths start at `folder`. `reuse` applies the
     recoding of an earlier release to this table, and refuses where the promise would break. `into` rehearses: the
-    release goes into that folder and not into the ledger. Nothing appears under its final name unless the verifier has
+    release goes into that folder and not into the ledger. If the written file breaks a promise, `Infeasible` is raised
+    and its `best` is the verification; with `show_values` that names some of the failing classes, which is real data.
+    Nothing appears under its final name unless the verifier has
     read it back and found every promise kept.
 
     >>> import tempfile
@@ -130,7 +133,12 @@ def run(
             with stage("verify"):
                 kept = () if reuse is not None else (*chosen.kept(plan, rules), *linkage_kept(plan, rules))
                 verification = verified(
-                    plan, draft.read_back(), hidden=hidden, population=everybody, checked_elsewhere=kept
+                    plan,
+                    draft.read_back(),
+                    hidden=hidden,
+                    population=everybody,
+                    checked_elsewhere=kept,
+                    show_values=show_values,
                 )
             emit(listener, "verified", 1, 1, ok=verification.ok)
             _stop_unless_kept(verification)

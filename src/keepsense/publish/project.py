@@ -195,12 +195,3 @@ def _keys(path: list[str]) -> list[str]:
         "release": Target,
     }
     return list((sections.get(path[0], Project) if path else Project).model_fields)
-
-
-def json_schema() -> dict[str, Any]:
-    """JSON schema of the project file, for editors.
-
-    >>> json_schema()["title"]
-    'Project'
-    """
-    return Project.model_json_schema()
