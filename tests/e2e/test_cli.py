@@ -398,3 +398,15 @@ def test_help_is_plain_where_it_is_piped() -> None:
         [sys.executable, "-m", "keepsense", "--help"], capture_output=True, text=True, check=True, env=environment
     )
     assert "\x1b[" not in helped.stdout
+
+
+def test_a_taxonomy_file_with_several_tops_can_be_named(run: Run, tmp_path: Path) -> None:
+    """Whoever names a file need not know that it has two tops; importing it says so."""
+    terms = [("A:1", "animal", ""), ("A:2", "cat", "A:1"), ("B:1", "plant", ""), ("B:2", "oak", "B:1")]
+    text = "format-version: 1.2\n"
+    for code, name, above in terms:
+        text += f"\n[Term]\nid: {code}\nname: {name}\n" + (f"is_a: {above}\n" if above else "")
+    (tmp_path / "life.obo").write_text(text, encoding="utf-8")
+    done = run("distance", "cat", "oak", "-t", "life.obo", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["common"] == "(everything)"

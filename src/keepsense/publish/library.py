@@ -42,7 +42,7 @@ def imported() -> dict[str, Path]:
 
 
 def find(name: str) -> Taxonomy:
-    """The taxonomy of that name, or the one in that file.
+    """The taxonomy of that name, or the one in that file, whose tops are joined where it has several.
 
     >>> find("wordnet").name
     'WordNet 3.0'
@@ -54,7 +54,7 @@ def find(name: str) -> Taxonomy:
     if path := imported().get(name):
         return Taxonomy.load(path)
     if Path(name).exists():
-        return read(name)
+        return read(name, join_roots=True)  # several tops get one above them; whoever wants to know imports the file
     known = [WORDNET, *imported()]
     raise BadInput(
         f"no taxonomy is called {name!r} and there is no such file; there are: {', '.join(known)}."
