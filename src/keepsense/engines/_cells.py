@@ -59,8 +59,11 @@ def _as_text(cells: Sequence[Any], kinds: set[str]) -> Any:
 
     found = {type(cell) for cell in cells} - {type(None)}
     kinds |= {_TYPES.get(kind, "VARCHAR") for kind in found}
-    if int in found and any(abs(cell) > _WHOLE for cell in cells if type(cell) is int):
-        kinds.add("HUGE" if any(abs(cell) >= 2**63 for cell in cells if type(cell) is int) else "LONG")
+    if int in found:
+        numbers = [cell for cell in cells if type(cell) is int]
+        least, most = min(numbers), max(numbers)
+        if least < -_WHOLE or most > _WHOLE:
+            kinds.add("LONG" if least >= -(2**63) and most < 2**63 else "HUGE")
     if found <= {str}:
         return pa.array(cells, pa.string())
     if bytes in found:
@@ -122,13 +125,13 @@ def _fits(table: DuckTable, name: str, kind: str) -> bool:
 
 
 def faithful(table: DuckTable, name: str, kind: str) -> bool:
-    """Whether every text of a column is spelled as that type spells itself, so that nothing changes by the cast."""
+    """Whether a column has values and each is spelled as that type spells itself: nothing changes by the cast."""
     from keepsense.engines.duckdb import quoted
 
-    cell = quoted(name)
-    wrong = f"CAST(TRY_CAST({cell} AS {kind}) AS VARCHAR) IS DISTINCT FROM {cell}"
-    found = table.engine.connection.sql(f"SELECT 1 FROM {table.name} WHERE {cell} IS NOT NULL AND {wrong} LIMIT 1")
-    return not found.fetchall()
+    ask, cell = table.engine.connection.sql, quoted(name)
+    wrong = f"CAST(TRY_CAST({cell} AS {kind}) AS VARCHAR) IS DISTINCT FROM CAST({cell} AS VARCHAR)"
+    there = f"SELECT 1 FROM {table.name} WHERE {cell} IS NOT NULL"
+    return bool(ask(f"{there} LIMIT 1").fetchall()) and not ask(f"{there} AND {wrong} LIMIT 1").fetchall()
 
 
 def declared_type(words: str) -> str | None:

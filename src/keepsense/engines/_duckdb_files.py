@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from keepsense.engines.duckdb import DuckDBEngine, DuckTable
 
 _FORMULA = "=+-@\t\r"
-_SPELLED = ("DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+_SPELLED = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 def read(engine: DuckDBEngine, source: str, reading: Reading) -> DuckTable:
@@ -97,12 +97,16 @@ def _jsonl(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
     lines = f"read_json({literal(str(utf8))}, format = 'newline_delimited', sample_size = -1"
     with _refused(path):
         types = {name: str(kind) for name, kind, *_ in engine.connection.sql(f"DESCRIBE FROM {lines})").fetchall()}
-    spelled = {name: kind for name, kind in types.items() if kind in (*_SPELLED, "UUID", "JSON")}
-    columns = ", ".join(f"{literal(n)}: {literal('VARCHAR' if n in spelled else t)}" for n, t in types.items())
+    # a column without values has a type of its own, and so have identifiers in hexadecimal: text to us
+    text = (*_SPELLED, "TIME", "UUID", "JSON", "NULL", '"NULL"', "VARCHAR")
+    columns = ", ".join(f"{literal(n)}: {literal('VARCHAR' if t in text else t)}" for n, t in types.items())
     table = _guarded(engine, path, f"{lines}, columns = {{{columns}}})")
-    for name, kind in spelled.items():
-        if kind in _SPELLED and faithful(table, name, kind):
-            engine.connection.execute(f"ALTER TABLE {table.name} ALTER {quoted(name)} TYPE {kind}")
+    for name, kind in types.items():
+        # positive and negative numbers together are taken for huge ones
+        likely = _SPELLED if kind in text else ("BIGINT",) if kind in ("HUGEINT", "UBIGINT") else ()
+        fitting = next((other for other in likely if faithful(table, name, other)), None)
+        if fitting is not None:
+            engine.connection.execute(f"ALTER TABLE {table.name} ALTER {quoted(name)} TYPE {fitting}")
     return engine.table(table.name)
 
 
@@ -201,6 +205,7 @@ def write(
 def query(table: DuckTable, kind: str, writing: Writing, rng: np.random.Generator) -> str:
     """SQL for the rows as they are released: in order or shuffled, defused for spreadsheets, without row numbers."""
     from keepsense.engines._duckdb_recode import _shuffled
+    from keepsense.engines._sqlite import shortest
     from keepsense.engines.duckdb import ROW, quoted
 
     safe = writing.spreadsheet_safe and kind in ("csv", "excel")
@@ -211,6 +216,8 @@ def query(table: DuckTable, kind: str, writing: Writing, rng: np.random.Generato
         elif kind == "jsonl" and type_name.upper().startswith("DECIMAL"):
             # a number in JSON is a floating-point one to most readers; as text no digit is lost
             chosen.append(f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}")
+        elif kind == "jsonl" and type_name.upper() == "FLOAT":
+            chosen.append(f"{shortest(quoted(name))} AS {quoted(name)}")
         else:
             chosen.append(quoted(name))
     order = _shuffled(ROW, rng) if writing.shuffle else ROW

@@ -104,6 +104,16 @@ def write(engine: DuckDBEngine, query: str, part: str, sheet_name: str) -> None:
         sheet = book.create_sheet(sheet_name[:31])
     except ValueError:
         raise BadInput(f"a worksheet cannot be called {sheet_name!r}; leave out * ? : / \\ [ and ]") from None
+    try:
+        _fill(sheet, kinds, reader)
+        with Path(part).open("wb") as file:
+            book.save(file)
+    except BaseException:
+        sheet.close()  # or its file stays open behind us
+        raise
+
+
+def _fill(sheet: Any, kinds: list[tuple[str, str]], reader: Any) -> None:
     makers = [_maker(sheet, name, kind) for name, kind in kinds]
     sheet.append([_text(sheet, name, name) for name, _ in kinds])
     rows = 0
@@ -117,8 +127,6 @@ def write(engine: DuckDBEngine, query: str, part: str, sheet_name: str) -> None:
         ]
         for row in zip(*columns, strict=True):
             sheet.append(row)
-    with Path(part).open("wb") as file:
-        book.save(file)
 
 
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
@@ -182,6 +190,7 @@ def _shown(sheet: Any, number_format: str, value: Any) -> Any:
 
     if value is None:
         return None
-    cell = WriteOnlyCell(sheet, value=value)
+    cell = WriteOnlyCell(sheet, value=repr(value) if isinstance(value, float) else value)
+    cell.data_type = "n"  # openpyxl would round a floating-point number to 16 digits, not its spelling
     cell.number_format = number_format
     return cell

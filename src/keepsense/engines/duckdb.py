@@ -134,6 +134,8 @@ class DuckDBEngine:
         columns = [(c, t) for c, t, *_ in described if c != ROW]
         if not columns:
             raise BadInput("the table has no columns")
+        if any(c.lower().startswith(ROW) for c, _ in columns):
+            raise BadInput(f"a column is called {ROW!r}, as Keepsense calls its row numbers; rename it")
         return DuckTable(self, name, tuple(c for c, _ in columns), tuple(str(t) for _, t in columns))
 
     def view(self, sql: str) -> DuckTable:
@@ -210,8 +212,16 @@ class DuckDBEngine:
                 stage.write(self.stream(table, how, rng=random))
                 stage.commit()
             return
+        import duckdb
+
         with whole_file(target) as part:
-            files.write(self, table, str(part), str(target), how, random)
+            try:
+                files.write(self, table, str(part), str(target), how, random)
+            except duckdb.IOException:
+                raise BadInput(
+                    f"{Path(target).name}: the file cannot be written; check that its folder may be written to and "
+                    "that the disk is not full"
+                ) from None
 
     def stream(
         self,

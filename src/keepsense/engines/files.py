@@ -152,10 +152,13 @@ def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
     final = Path(target)
     if not final.parent.is_dir():
         raise BadInput(f"{final.name}: the folder to write it into does not exist")
-    part = final.with_name(f".{final.name}.{secrets.token_hex(6)}.part")
+    part = final.with_name(f".{final.name[:100]}.{secrets.token_hex(6)}.part")
     try:
         yield part
         part.replace(final)
+    except OSError as error:
+        why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror
+        raise BadInput(f"{final.name}: the file cannot be written ({why}); check its name and folder") from None
     finally:
         part.unlink(missing_ok=True)
 

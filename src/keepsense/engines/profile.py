@@ -73,6 +73,7 @@ def _profile(table: Any, name: str, kind: str, limit: int) -> Profile:
     )
     distinct, single = ask(f"SELECT count(*), count(*) FILTER (n = 1) FROM {grouped}").fetchall()[0]
     # equally frequent values in an order of their own, so that the same table always gives the same profile
-    frequent = ask(f"SELECT v, n FROM {grouped} ORDER BY n DESC, CAST(v AS VARCHAR) LIMIT {int(limit)}").fetchall()
-    values = {tuple(v) if isinstance(v, list) else v: int(n) for v, n in frequent}
+    frequent = ask(f"SELECT v, n FROM {grouped} ORDER BY n DESC, CAST(v AS VARCHAR) LIMIT {int(limit)}")
+    found = frequent.to_arrow_table().to_pydict()
+    values = {tuple(v) if isinstance(v, list) else v: int(n) for v, n in zip(found["v"], found["n"], strict=True)}
     return Profile(name, kind, int(rows), int(missing), int(distinct), int(single), values)
