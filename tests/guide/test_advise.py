@@ -76,9 +76,48 @@ def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: An
 
 
 def test_mixed_tables_get_advice_for_sets_apart() -> None:
-    found = advise(Answers(kinds=("words", "sets")))
+    found = advise(Answers(kinds=("words", "sets"), truthful=False))
     assert {one.part for one in found.advice} == {"records", "sets"}
+    assert [one.name for one in found.advice if one.part == "sets"] == ["microaggregation of sets"]
+    assert "[set_method]" in found.advice[-1].settings(found.answers)
     assert "W507" in [warning.code for warning in found.warnings]
+
+
+def test_true_sets_beside_other_columns_cannot_be_had_and_it_is_said() -> None:
+    found = advise(Answers(kinds=("words", "sets")))
+    assert {one.part for one in found.advice} == {"records"}
+    assert "W508" in [warning.code for warning in found.warnings]
+    assert "without other columns" in found.excluded["apriori sets"]
+
+
+def test_swapping_takes_sets_along() -> None:
+    asked = Answers(kinds=("words", "sets"), truthful=False, promise="probabilistic k-anonymity")
+    best = recommend(asked)[0]
+    assert best.name == "strict rank swapping"
+    assert any("sets" in reason for reason in best.reasons)
+
+
+def test_every_method_promises_what_it_can_keep() -> None:
+    masked = advise(Answers(promise="none", truthful=False), limit=20).advice
+    promised = {one.name: [section["model"] for section in one.promised] for one in masked}
+    assert promised["rank swapping"] == ["linkage risk"]
+    assert promised["optimal"] == promised["microaggregation of records"] == ["k-anonymity"]
+    sets = {one.name: one.promised[0] for one in advise(Answers(kinds=("sets",), set_column="basket")).advice}
+    assert sets["apriori sets"] == {"model": "k^m-anonymity", "k": 5, "m": 2, "column": "basket"}
+    assert sets["top-down sets"]["model"] == "k-anonymity"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "best"),
+    [
+        (("words",), "semantic exponential mechanism"),
+        (("categories",), "differential privacy"),
+        (("words", "numbers"), "differential privacy"),
+        (("numbers",), "noisy histogram"),
+    ],
+)
+def test_differential_privacy_suits_the_columns(kinds: Any, best: str) -> None:
+    assert names(kinds=kinds, promise="differential privacy", truthful=False)[0] == best
 
 
 def test_only_k_is_warned_of() -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._output import Json, Quiet, show
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.guide.advise import Guidance
+    from keepsense.guide.advise import Advice, Guidance
     from keepsense.guide.answers import Answers
     from keepsense.guide.presets import Preset
     from keepsense.guide.try_out import Trial
     from keepsense.publish.project import Project
+
+_PROJECT = Path("keepsense.toml")
 
 
 def guide(
@@ -52,9 +54,19 @@ def guide(
     reuse: Annotated[bool | None, typer.Option("--reuse", help="The same rule is to fit later files.")] = None,
     sensitive: Annotated[str | None, typer.Option(help="Column with what people would rather keep private.")] = None,
     target: Annotated[str | None, typer.Option(help="Column the release is to predict (for --try).")] = None,
+    same_taxonomy: Annotated[
+        bool | None, typer.Option("--same-taxonomy", help="All columns of words share one taxonomy.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="Rules to follow: hipaa or risk-0.09.")] = None,
     try_on: Annotated[
         Path | None, typer.Option("--try", help="Try the recommended methods on this table, and rank them.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="With --try: time for each method.")] = 30.0,
+    write: Annotated[
+        bool, typer.Option("--write", help="Put the recommended method into the project file; shows the change.")
+    ] = False,
+    method: Annotated[
+        str | None, typer.Option(help="With --write: which of the recommended methods; the first otherwise.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="With a method's name: write its description as a page.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=12, help="Most methods to recommend.")] = 3,
@@ -62,6 +74,7 @@ def guide(
     quiet: Quiet = False,
 ) -> None:
     """Recommend methods for a table: asks a few questions, or takes the answers from options or a project file."""
+    from keepsense.commands import _guide_view as view
     from keepsense.guide.advise import advise
     from keepsense.guide.answers import Answers, from_project, with_preset
     from keepsense.guide.presets import preset as find_preset
@@ -70,6 +83,9 @@ def guide(
         _catalogue(name, html, as_json=as_json, quiet=quiet)
         return
     rules = None if preset is None else find_preset(preset)
+    asking = not (kind or as_json or quiet) and sys.stdin.isatty()
+    if project is None and _PROJECT.is_file() and not kind and (write or (asking and try_on is None)):
+        project = _PROJECT if write or typer.confirm(f"Read the answers off {_PROJECT}?", default=True) else None
     plan, folder, counted = _project(project, try_on, target, sensitive)
     given: dict[str, Any] = {
         "kinds": tuple(kind) if kind else None,
@@ -83,26 +99,49 @@ def guide(
         "reuse": reuse,
         "sensitive": True if sensitive else None,
         "column": sensitive,
+        "same_taxonomy": same_taxonomy,
     }
     told = {key: value for key, value in given.items() if value is not None}
     if plan is not None:
-        answers = replace(from_project(plan, counted), **told, **_promise_changed(promise, k))
-    elif kind or as_json or quiet or not sys.stdin.isatty():
+        answers = replace(from_project(plan, counted), **told)
+        answers = replace(answers, privacy=_promise_changed(answers, promise, k))
+    elif not asking:
         answers = Answers(**_checked(told))
     else:
         answers = _ask(told)
     if rules is not None and rules.k is not None:
         answers = with_preset(answers, rules.k, rules.privacy)
     found = advise(answers, limit)
-    trials = _tried(plan, folder, found) if try_on is not None and plan is not None else []
+    trials = []
+    if try_on is not None and plan is not None:
+        trials = _tried(plan, folder, found, seconds, quiet=quiet or as_json)
     names = list(plan.columns) if plan is not None else []
-    result = _result(found, trials, rules, names)
-    show(result, lambda console: _render(console, found, trials, rules, names), as_json=as_json, quiet=quiet)
+    best = view.chosen(found, trials, method)
+    change = None
+    if write:
+        other = promise is not None or k is not None or (rules is not None and rules.k is not None)
+        change = _change(project or _PROJECT, try_on, best, found, rules, names, other_promise=other)
+    result = view.as_data(found, trials, rules, names) | ({} if change is None else change.as_data())
+
+    def render(console: Console) -> None:
+        view.render(console, found, trials, rules, names)
+        _next(console, best, project, try_on, change)
+
+    show(result, render, as_json=as_json, quiet=quiet)
+    if change is not None and change.text != change.old:
+        if asking and not typer.confirm(f"\nWrite this into {change.path}?", default=True):
+            typer.echo("Nothing was written.")
+            return
+        change.write()
+        if not (quiet or as_json):
+            typer.echo(f"{change.path} is written. Then: keepsense run{change.named}")
 
 
-def _promise_changed(promise: str | None, k: int | None) -> dict[str, Any]:
-    """What a project file promises gives way to what was said on the command line."""
-    return {"privacy": ()} if promise is not None or k is not None else {}
+def _promise_changed(answers: Answers, promise: str | None, k: int | None) -> tuple[Any, ...]:
+    """What a project file promises, with the k said on the command line; another promise stands for itself."""
+    if promise is not None:
+        return ()
+    return tuple({**one, "k": k} if k is not None and "k" in one else one for one in answers.privacy)
 
 
 def _checked(told: dict[str, Any]) -> dict[str, Any]:
@@ -139,8 +178,7 @@ def _project(
             project = project.model_copy(update={"source": here})
         return project, file.parent, rows
     if try_on is not None:
-        promised = [{"model": "k-anonymity", "k": 5}]
-        return project_for(try_on, target=target, sensitive=sensitive, privacy=promised), try_on.parent, rows
+        return project_for(try_on, target=target, sensitive=sensitive, privacy=None), try_on.parent, rows
     return None, Path(), None
 
 
@@ -168,6 +206,8 @@ def _ask(told: dict[str, Any]) -> Answers:
         told["promise"] = _one("What do you want to promise?", PROMISES)
     if "k" not in told and told["promise"] not in ("differential privacy", "none"):
         told["k"] = typer.prompt("Among how many people shall everybody be hidden (k)?", type=int, default=5)
+    if "same_taxonomy" not in told and told["columns"] == 2 and told["kinds"] == ("words",) and not told["truthful"]:
+        told["same_taxonomy"] = typer.confirm("Do both columns hold words of one taxonomy?", default=False)
     if told["truthful"]:
         if "reuse" not in told:
             told["reuse"] = typer.confirm("Is the same rule to fit later files too?", default=False)
@@ -199,142 +239,136 @@ def _several(question: str, options: Any, most: int | None = None) -> list[str]:
 # ---- trying ----------------------------------------------------------------------------------------------------------
 
 
-def _tried(plan: Project, folder: Path, found: Guidance) -> list[Trial]:
+def _tried(plan: Project, folder: Path, found: Guidance, seconds: float, *, quiet: bool) -> list[Trial]:
+    from keepsense.commands._progress import progress
     from keepsense.errors import BadInput
     from keepsense.guide.try_out import try_out
 
     answers = found.answers
-    promised = answers.promised() or [{"model": "k-anonymity", "k": 2}]
-    for section in promised:
-        if section.get("column") == "...":
-            raise BadInput(f"{section['model']} is about a sensitive column; name it with --sensitive")
+    promised = answers.promised()
+    if any(section.get("column") == "..." for section in promised):
+        raise BadInput(f"{answers.promise} is about a sensitive column; name it with --sensitive")
     changed = plan.model_copy(
         update={
             "privacy": promised,
             "release": plan.release.model_copy(update={"suppression": answers.suppression}),
         }
     )
-    return try_out(changed, [one for one in found.advice if one.part == "records"], folder=folder)
+    # beside other columns, sets are recoded by the one method for that, in every trial
+    tried = [one for one in found.advice if one.part == "records" or not answers.others]
+    with progress(quiet=quiet, what="trying") as listener:
+        return try_out(changed, tried, folder=folder, seconds=seconds, listener=listener)
 
 
-# ---- showing ---------------------------------------------------------------------------------------------------------
+# ---- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _result(found: Guidance, trials: list[Trial], rules: Preset | None, names: list[str]) -> dict[str, Any]:
-    result: dict[str, Any] = {
-        "answers": {**asdict(found.answers), "privacy": found.answers.promised()},
-        "recommended": [
-            {
-                "name": one.name,
-                "title": one.entry.title,
-                "for": one.part,
-                "in project files": one.entry.project,
-                "reasons": list(one.reasons),
-                "beware": list(one.warnings),
-                "parameters": one.parameters,
-                "settings": one.settings(found.answers),
-            }
-            for one in found.advice
-        ],
-        "warnings": [{"code": w.code, "about": w.where, "text": w.message} for w in found.warnings],
-        "left out": found.excluded,
-    }
-    if trials:
-        result["tried"] = [asdict(trial) for trial in trials]
-    if rules is not None:
-        result["preset"] = {"name": rules.name, "columns": rules.found(names), "notes": list(rules.notes)}
-    return result
+@dataclass(frozen=True)
+class _Change:
+    """A project file as it is and as it is to be."""
+
+    path: Path
+    old: str
+    text: str
+
+    @property
+    def named(self) -> str:
+        return "" if self.path == _PROJECT else f" {self.path}"
+
+    @property
+    def difference(self) -> str:
+        from keepsense.guide.apply import difference
+
+        return difference(self.old, self.text, self.path.name)
+
+    def as_data(self) -> dict[str, Any]:
+        return {"project": str(self.path), "change": self.difference, "written": self.text != self.old}
+
+    def write(self) -> None:
+        from keepsense.guide.apply import write
+
+        write(self.path, self.text)
 
 
-def _render(console: Console, found: Guidance, trials: list[Trial], rules: Preset | None, names: list[str]) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
+def _change(
+    path: Path,
+    try_on: Path | None,
+    best: Advice | None,
+    found: Guidance,
+    rules: Preset | None,
+    names: list[str],
+    *,
+    other_promise: bool,
+) -> _Change:
+    """What is to be written into the project file; where there is none, one is drafted for the table."""
+    from keepsense.engines import Reading
+    from keepsense.errors import BadInput
+    from keepsense.guide.apply import changed
+    from keepsense.publish.draft import draft, source_keys
+    from keepsense.publish.inspect import inspect
 
-    if not found.advice:
-        console.print("[bold]No method of the catalogue fits all of this.[/] What stands in the way:\n")
-        for name, why in found.excluded.items():
-            console.print(f"  {name}: {why}", markup=False)
-    for number, one in enumerate(found.advice, start=1):
-        part = " (for the columns that hold sets)" if one.part == "sets" and found.answers.others else ""
-        console.print(f"[bold]{number}. {escape(one.entry.title)}[/]{part}")
-        console.print(Padding(escape(one.entry.intent), (0, 0, 0, 3)))
-        for reason in one.reasons:
-            console.print(Padding(f"[green]+[/] {escape(reason)}", (0, 0, 0, 3)))
-        for caution in one.warnings:
-            console.print(Padding(f"[yellow]![/] {escape(caution)}", (0, 0, 0, 3)))
-        how = f'in a project file: "{one.entry.project}"' if one.entry.project else f"from Python: {one.entry.code}"
-        console.print(Padding(f"[bright_black]{escape(how)}[/]", (0, 0, 0, 3)))
-    if found.warnings:
-        console.print("\n[bold]Beware[/]")
-        for warning in found.warnings:
-            console.print(Padding(f"[yellow]{warning.code}[/] {escape(warning.message)}.", (0, 0, 0, 3)))
-    if rules is not None:
-        _preset(console, rules, names)
-    if trials:
-        _trials(console, trials)
-    _settings(console, found, trials)
-
-
-def _settings(console: Console, found: Guidance, trials: list[Trial]) -> None:
-    """What to write into the project file: for the best one that was tried, or the first that can be named there."""
-    by_name = {one.name: one for one in found.advice if one.entry.project}
-    best = next((by_name[t.name] for t in trials if t.ok and t.name in by_name), None)
-    best = best or next(iter(by_name.values()), None)
-    if best is not None:
-        console.print(f"\n[bold]To begin with[/], in keepsense.toml ({best.entry.title}):\n")
-        console.print(best.settings(found.answers), markup=False)
-        console.print(
-            f'\n`keepsense guide "{best.name}"` says more about it; `keepsense guide --list` lists all methods.',
-            markup=False,
+    if best is None or best.entry.project is None:
+        raise BadInput("no recommended method can be named in a project file; nothing was written")
+    old = path.read_text(encoding="utf-8") if path.is_file() else ""
+    if not old and try_on is None:
+        raise BadInput(
+            f"there is no {path.name} to write into; name the table with --try, or make one with `keepsense init TABLE`"
         )
+    answers = found.answers
+    promised = [dict(section) for section in best.promised]
+    other_promise = other_promise or promised != answers.promised()
+    if other_promise and any(section.get("column") == "..." for section in promised):
+        raise BadInput("the promise is about a sensitive column; name it with --sensitive")
+    base = old or draft(inspect(str(try_on)), source=source_keys(str(try_on), Reading(), path.parent), k=answers.k)
+    told = {} if rules is None else rules.found(names)
+    roles = {column: "identifier" for column, what in told.items() if what.startswith("remove")}
+    if answers.column != "..." and not old:
+        roles[answers.column] = "sensitive"
+    beside = next((one for one in found.advice if one.part == "sets" and answers.others), None)
+    text = changed(
+        base,
+        method=best.entry.project,
+        parameters=best.parameters,
+        set_method=None if beside is None else beside.entry.project,
+        privacy=promised if other_promise else None,
+        roles=roles,
+        name=path.name,
+    )
+    return _Change(path, old, text)
 
 
-def _preset(console: Console, rules: Preset, names: list[str]) -> None:
-    from rich.markup import escape
-    from rich.padding import Padding
-
-    console.print(f"\n[bold]{escape(rules.title)}[/]")
-    console.print(Padding(escape(rules.about), (0, 0, 0, 3)))
-    told = rules.found(names)
-    if told:
-        console.print(table("What it says about your columns", ("column", "rule"), list(told.items())))
-    elif rules.remove:
-        kinds = ", ".join(dict.fromkeys(rules.remove.values()))
-        console.print(Padding(f"To remove: {escape(kinds)}.", (0, 0, 0, 3)))
-        for what in dict.fromkeys(rules.coarsen.values()):
-            console.print(Padding(f"To coarsen: {escape(what)}.", (0, 0, 0, 3)))
-    for note in rules.notes:
-        console.print(Padding(f"[yellow]![/] {escape(note)}", (0, 0, 0, 3)))
-
-
-def _trials(console: Console, trials: list[Trial]) -> None:
-    good = [trial for trial in trials if trial.ok]
-    if good:
-        rows = [
-            (
-                trial.name,
-                "" if trial.loss is None else f"{trial.loss:.3f}",
-                "" if trial.risk is None else f"{trial.risk:.3f}",
-                trial.risk_kind,
-                trial.suppressed,
-                f"{trial.seconds:.1f} s",
-            )
-            for trial in good
-        ]
-        console.print("")
-        console.print(
-            table(
-                "Tried on your table, best first",
-                ("method", "loss", "risk", "what the risk is", "suppressed", "time"),
-                rows,
-                "loss: 0 as it was, 1 all detail gone; risk: chance to recognize a record. Nothing was released.",
-            )
-        )
-    for trial in trials:
-        if not trial.ok:
-            console.print(f"{trial.name}: {trial.problem}", markup=False)
-        for note in trial.notes:
-            console.print(f"{trial.name}: {note}", markup=False)
+def _next(
+    console: Console, best: Advice | None, project: Path | None, try_on: Path | None, change: _Change | None
+) -> None:
+    """What to do now."""
+    if change is not None:
+        told = "is new." if not change.old else "is to be changed:"
+        told = "is as it should be; nothing to change." if change.text == change.old else told
+        console.print(f"\n[bold]{change.path.name}[/] {told}")
+        if change.old and change.text != change.old:
+            for line in change.difference.splitlines():
+                style = "green" if line.startswith("+") else "red" if line.startswith("-") else "bright_black"
+                console.print(line, style=style, markup=False)
+        return
+    if best is None:
+        return
+    console.print("\n[bold]Next[/]")
+    here = "" if project in (None, _PROJECT) else f" --project {project}"
+    steps: dict[str, str] = {}
+    if project is not None:
+        steps[f"keepsense guide{here} --write"] = f"puts the method into {project.name}"
+        steps[f"keepsense run{here.replace(' --project', '')}"] = "makes the release, verified"
+    elif try_on is not None:
+        steps[f"keepsense guide --try {try_on} --write"] = "drafts keepsense.toml with it; look at the roles in it"
+        steps["keepsense run"] = "makes the release, verified"
+    else:
+        steps["keepsense init people.csv"] = "drafts keepsense.toml for your table; look at the roles in it"
+        steps["keepsense guide --write"] = "reads it, and puts the recommended method into it"
+        steps["keepsense run"] = "makes the release, verified"
+    steps[f'keepsense explain "{best.name}"'] = "shows how the method works, step by step"
+    widest = max(map(len, steps))
+    for command, does in steps.items():
+        console.print(f"  {command.ljust(widest)}   {does}", markup=False)
 
 
 # ---- the catalogue ---------------------------------------------------------------------------------------------------

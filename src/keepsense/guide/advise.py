@@ -7,23 +7,29 @@ the choice among generalizations the comparison of Ben Fredj et al. (2015).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from keepsense.errors import Finding
 from keepsense.guide.answers import Answers
+from keepsense.guide.apply import spelled
 from keepsense.guide.catalogue import catalogue, entry
 from keepsense.guide.pattern import Entry
 from keepsense.guide.properties import SATISFIES, mark, noise_for
 from keepsense.guide.rules import MANY_COLUMNS, points_of
 from keepsense.guide.warn import warnings_for
 
+TOGETHER = ("rank swapping", "rank swapping of tuples", "strict rank swapping", "noise", "correlated noise")
+"""Methods that take columns of sets along with the others."""
+
 
 @dataclass(frozen=True)
 class Advice:
     """One recommended method: why, what to beware of, and the settings to begin with.
 
-    `part` says what it is for: the `records`, or the `sets` of columns that hold several items a cell.
+    `part` says what it is for: the `records`, or the `sets` of columns that hold several items a cell. `promised` is
+    what it can promise of what is wanted, as sections of a project file.
 
     >>> best = recommend(Answers(kinds=("numbers",), purpose="regression"))[0]
     >>> best.name
@@ -36,6 +42,7 @@ class Advice:
     reasons: tuple[str, ...]
     warnings: tuple[str, ...] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
+    promised: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def name(self) -> str:
@@ -47,11 +54,13 @@ class Advice:
         if self.entry.project is None:
             return ""
         lines = []
-        for section in answers.promised():
-            lines += ["[[privacy]]", *(f"{key} = {_toml(value)}" for key, value in section.items()), ""]
-        lines += ["[method]", f"name = {_toml(self.entry.project)}"]
+        for section in self.promised or answers.promised():
+            lines += ["[[privacy]]", *(f"{key} = {spelled(value)}" for key, value in section.items()), ""]
+        own = "set_method" if self.part == "sets" and answers.others else "method"
+        lines += [f"[{own}]", f"name = {spelled(self.entry.project)}"]
         if self.parameters:
-            lines += ["", "[method.parameters]", *(f"{key} = {_toml(value)}" for key, value in self.parameters.items())]
+            lines += ["", f"[{own}.parameters]"]
+            lines += [f"{key} = {spelled(value)}" for key, value in self.parameters.items()]
         if self.entry.truthful and answers.suppression:
             lines += ["", "[release]", f"suppression = {answers.suppression:g}"]
         return "\n".join(lines)
@@ -92,7 +101,7 @@ def advise(answers: Answers, limit: int = 3) -> Guidance:
     for found in catalogue().values():
         if found.kind == "category" or (found.kind == "technique" and not found.runs):
             continue
-        part = "sets" if technique_of(found) == "set generalization" or found.name.endswith("of sets") else "records"
+        part = part_of(found, answers)
         if (part == "sets" and not answers.sets) or (part == "records" and not answers.others):
             continue
         why = why_not(found, answers)
@@ -101,12 +110,31 @@ def advise(answers: Answers, limit: int = 3) -> Guidance:
             continue
         points, reasons = points_of(found, answers)
         judged[part].append(
-            Advice(found, part, points, tuple(reasons), tuple(_cautions(found, answers)), _parameters(found, answers))
+            Advice(
+                found,
+                part,
+                points,
+                tuple(reasons),
+                tuple(_cautions(found, answers)),
+                _parameters(found, answers),
+                tuple(_promised(found, answers)),
+            )
         )
     chosen = []
     for part in ("records", "sets"):
         chosen += sorted(judged[part], key=lambda a: -a.points)[:limit]
     return Guidance(answers, chosen, warnings_for(answers), excluded)
+
+
+def part_of(found: Entry, answers: Answers) -> str:
+    """What a method is for: the `sets`, or the `records`, which some methods take the sets along with.
+
+    >>> part_of(entry("top-down sets"), Answers()), part_of(entry("rank swapping"), Answers(kinds=("sets",)))
+    ('sets', 'sets')
+    """
+    if technique_of(found) == "set generalization" or found.name.endswith(("of sets", "on sets")):
+        return "sets"
+    return "sets" if found.name in TOGETHER and not answers.others else "records"
 
 
 def technique_of(found: Entry) -> str:
@@ -153,6 +181,10 @@ def _misfit(found: Entry, technique: str, answers: Answers) -> str:
     """Why a method does not fit the columns, the purpose or the size."""
     kinds = set(answers.others)
     name = found.name
+    if technique == "set generalization" and kinds:
+        return "it is for sets that are released without other columns by which people could be recognized"
+    if name == "noise on sets":
+        return 'it is part of "noise", which takes sets along'
     if name in ("sampling", "top and bottom coding"):
         return "it goes before another method, and is no protection by itself"
     if name == "t-close microaggregation" and answers.promise != "t-closeness":
@@ -181,22 +213,30 @@ def _misfit(found: Entry, technique: str, answers: Answers) -> str:
         return "no column holds words whose meaning is known"
     if technique in ("swapping", "noise addition") and kinds & {"categories", "codes"}:
         return "nothing tells which values of some columns are near each other"
-    if name in ("noise", "correlated noise", "noise on streams") and kinds != {"words"}:
-        return "it moves words only"
+    if name in ("noise", "correlated noise", "noise on streams") and kinds and "words" not in kinds:
+        return "it is for words; noise on numbers does the same for numbers"
     if name == "correlated noise" and answers.columns < 2:
         return "it needs at least two columns"
     if name == "noise on streams":
         return "it is for records that are released one by one as they come"
-    if name == "noise on numbers" and kinds != {"numbers"}:
-        return "it moves numbers only"
+    if name == "noise on numbers" and not kinds <= {"numbers", "ordered", "dates"}:
+        return "it moves numbers and ordered values only"
+    if name == "microaggregation along a score" and not kinds <= {"numbers", "ordered"}:
+        return "it is for numbers"
+    if name == "semantic exponential mechanism" and kinds != {"words"}:
+        return "it is for words; differential privacy takes the mechanism that suits each column"
     if name == "rank swapping of numbers" and not kinds <= {"numbers", "ordered", "dates"}:
         return "it swaps ordered values only"
     if name == "noisy numbers" and kinds != {"numbers"}:
         return "it is for numbers"
     if name == "noisy histogram" and answers.columns > 4:
         return "with so many columns most combinations are empty, and noise is all that is left"
-    if name == "randomized response" and "numbers" in kinds:
+    if name == "randomized response" and kinds & {"numbers", "dates"}:
         return "it is for columns of few categories"
+    if name == "differential privacy" and (kinds == {"words"} or kinds == {"numbers"}):
+        return "all columns are of one kind, so one mechanism does"
+    if technique == "differential privacy" and answers.sets:
+        return "it has no mechanism for sets"
     if (name == "incognito" and answers.columns > 10) or (name == "semantic incognito" and answers.columns > 10):
         return "it looks at all subsets of the columns, and there are too many"
     if name == "optimal" and answers.columns > 15:
@@ -226,13 +266,27 @@ def _cautions(found: Entry, answers: Answers) -> list[str]:
         told.append("With so many columns it takes long; seconds = 60 makes it stop with the best it has found.")
     if found.name == "mu-argus":
         told.append("It looks at pairs and triples of columns only, unless you set strict = true.")
-    if found.name in ("noise", "correlated noise", "noise on numbers", "rank swapping", "post-randomization"):
-        told.append("It promises nothing beforehand. Measure the risk before you release.")
+    if technique in ("noise addition", "post-randomization") or found.name == "rank swapping":
+        told.append("It promises nothing by construction. What comes out is attacked before it is released.")
+    if technique == "differential privacy" and found.name != "noisy histogram":
+        told.append(
+            "Name possible values and bounds from public knowledge in [method.parameters] (domains, bounds), and "
+            "release no other column: what is released as it is has no such promise."
+        )
     if technique == "multidimensional recoding" or found.parent == "multidimensional recoding":
         told.append("Equal values may come out as different ranges; tell analysts.")
     if technique == "differential privacy" and answers.columns > 1:
         told.append("Every column takes its part of the budget, and every release adds up.")
     return told
+
+
+def _promised(found: Entry, answers: Answers) -> list[dict[str, Any]]:
+    """What is to be promised with one method."""
+    if found.name == "apriori sets":
+        return [{"model": "k^m-anonymity", "k": answers.k, "m": 2, "column": answers.set_column}]
+    if answers.promise == "none" and technique_of(found) in (*SATISFIES["k-anonymity"], "set generalization"):
+        return [{"model": "k-anonymity", "k": answers.k}]  # these keep it anyway
+    return answers.promised()
 
 
 def _parameters(found: Entry, answers: Answers) -> dict[str, Any]:
@@ -248,12 +302,8 @@ def _parameters(found: Entry, answers: Answers) -> dict[str, Any]:
         return {"k": answers.k, "together": together} if together else {"k": answers.k}
     if found.name == "rank swapping":
         return {"k": answers.k}
+    if found.name == "noise on numbers":
+        return {"alpha": 0.3, "correlated": True} if answers.purpose == "correlations" else {"alpha": 0.3}
     if found.name == "mu-argus":
         return {"strict": True}
     return {}
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return f'"{value}"' if isinstance(value, str) else str(value)

@@ -37,7 +37,7 @@ PROMISES: dict[Promise, str] = {
     "t-closeness": "that, and each such group is like the whole table in sensitive values",
     "probabilistic k-anonymity": "nobody is linked to a record with a chance above 1/k; records need not be true",
     "differential privacy": "it hardly matters whether any one person is in the data",
-    "none": "no promise beforehand; risk is measured afterwards",
+    "none": "nothing by construction: the share of records that can be linked is measured, and must be small",
 }
 
 
@@ -47,7 +47,7 @@ class Answers:
 
     `columns` counts those by which people could be recognized; `same_taxonomy` says that all columns of words share
     one. `even` asks for one level of detail in each column, `reuse` for a rule that fits later files too;
-    `column` is the sensitive one.
+    `column` is the sensitive one, `set_column` one that holds sets.
 
     >>> Answers(kinds=("words", "numbers"), purpose="classification").truthful
     True
@@ -66,6 +66,7 @@ class Answers:
     reuse: bool = False
     suppression: float = 0.02
     column: str = "..."
+    set_column: str = "..."
     privacy: tuple[Mapping[str, Any], ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -103,8 +104,9 @@ class Answers:
             "t-closeness": [base, {"model": "t-closeness", "t": 0.2, "column": self.column}],
             "probabilistic k-anonymity": [{"model": "probabilistic k-anonymity", "k": self.k}],
             "differential privacy": [{"model": "differential privacy", "epsilon": 1.0}],
+            "none": [{"model": "linkage risk", "threshold": round(1 / self.k, 4)}],
         }
-        return further.get(self.promise, [])
+        return further[self.promise]
 
 
 def _known(what: str, given: str, valid: tuple[str, ...]) -> None:
@@ -153,6 +155,7 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
         same_taxonomy=len(taxonomies) == 1,
         suppression=project.release.suppression,
         column=next(iter(project.having("sensitive")), "..."),
+        set_column=next((name for name in names if project.columns[name].kind == "set"), "..."),
         privacy=tuple(project.privacy),
     )
 
@@ -167,7 +170,8 @@ def _truthful(project: Project) -> bool:
 def _strongest(project: Project) -> Promise:
     given = {str(section["model"]) for section in project.privacy}
     order: tuple[Promise, ...] = ("differential privacy", "t-closeness", "l-diversity", "probabilistic k-anonymity")
-    return next((name for name in order if name in given), "k-anonymity")
+    found: Promise = next((name for name in order if name in given), "k-anonymity")
+    return "none" if given == {"linkage risk"} else found
 
 
 def _k(project: Project) -> int:
@@ -176,7 +180,7 @@ def _k(project: Project) -> int:
     for section in project.privacy:
         if isinstance(section.get("k"), int):
             found.append(int(section["k"]))
-        elif section.get("model") == "maximum risk" and isinstance(section.get("threshold"), float):
+        elif section.get("model") in ("maximum risk", "linkage risk") and isinstance(section.get("threshold"), float):
             found.append(group_size(float(section["threshold"])))
     return max(found)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
@@ -46,21 +47,41 @@ def catalogue() -> MappingProxyType[str, Entry]:
 
 
 def entry(name: str) -> Entry:
-    """An entry by its name, by its title or by the name it has in project files.
+    """An entry by its name, its title, or the name it has in project files; spaces, hyphens and case do not matter.
 
     >>> entry("Datafly").name
     'datafly'
+    >>> entry("Semantic-Incognito").name, entry("set microaggregation").name, entry("local").name
+    ('semantic incognito', 'microaggregation of sets', 'local recoding')
     >>> entry("samarity")
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: the catalogue has no entry 'samarity'. Did you mean samarati?
     """
-    plain = name.strip().lower().replace("_", " ")
     entries = catalogue()
-    for found in entries.values():
-        if plain in (found.name, found.title.lower(), found.name.replace("-", " ")):
-            return found
-    raise BadInput(f"the catalogue has no entry {name!r}.{did_you_mean(plain, list(entries))}")
+    found = _spellings().get(_plain(name))
+    if found is None:
+        raise BadInput(f"the catalogue has no entry {name!r}.{did_you_mean(name.strip().lower(), list(entries))}")
+    return entries[found]
+
+
+def _plain(name: str) -> str:
+    return " ".join(re.split(r"[\s_-]+", name.strip().lower()))
+
+
+@cache
+def _spellings() -> dict[str, str]:
+    """Every way to call an entry: the registry of generalizations has names of its own."""
+    from keepsense.methods import generalize
+
+    entries = catalogue().values()
+    codes = {found.code: found.name for found in entries if found.code}
+    named = {_plain(one.name): codes.get(f"{generalize.__name__}.{one.where}", "") for one in generalize.algorithms()}
+    for found in entries:
+        named[_plain(found.title)] = found.name
+    for found in entries:
+        named |= dict.fromkeys((_plain(found.project or found.name), _plain(found.name)), found.name)
+    return {spelling: name for spelling, name in named.items() if name}
 
 
 def children(name: str) -> list[Entry]:

@@ -262,6 +262,12 @@ def from_file(
     if not file.is_file():
         raise BadInput(f"{file.name}: there is no such file")
     project = project_for(file, columns=columns, target=target)
+    if sets and columns:  # whoever names a column for a method of sets says that it holds sets
+        held = {
+            n: c.model_copy(update={"kind": "set"}) if n in columns and c.kind == "nominal" else c
+            for n, c in project.columns.items()
+        }
+        project = project.model_copy(update={"columns": held})
     return _opened(project, file.parent, file.name, most, sets=sets)
 
 
@@ -283,9 +289,9 @@ def project_for(
     columns: Sequence[str] = (),
     target: str | None = None,
     sensitive: str | None = None,
-    privacy: Sequence[Mapping[str, Any]] = ({"model": "k-anonymity", "k": 2},),
+    privacy: Sequence[Mapping[str, Any]] | None = ({"model": "k-anonymity", "k": 2},),
 ) -> Project:
-    """A project for a file as `keepsense init` would draft it, with roles as given here.
+    """A project for a file as `keepsense init` would draft it, with roles, and where given promises, as given here.
 
     >>> project_for.__name__
     'project_for'
@@ -305,7 +311,8 @@ def project_for(
             column["role"] = "target"
         if name == sensitive:
             column["role"] = "sensitive"
-    data["privacy"] = [dict(section) for section in privacy]
+    if privacy is not None:
+        data["privacy"] = [dict(section) for section in privacy]
     return check_project(data, file.name)
 
 

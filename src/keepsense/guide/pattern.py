@@ -41,7 +41,8 @@ class Entry:
     """What to know about a method before choosing it.
 
     `steps` is its own flowchart; where there is none, it is its parent's with `fillings` filled in. `code` names the
-    function (`module:function`), `project` the name in project files; both are None for what is only described.
+    function (`module:function`), `project` the name in project files; both are None for what is only described. A
+    technique may have a name in project files and no function of its own: it then takes the one that suits.
 
     >>> entry = Entry(name="x", title="X", kind="algorithm", parent=None, intent="Try.", use=(), inputs=(),
     ...     guarantee="None.", cost="None.", paper="None.", example="None.", truthful=True)
@@ -77,4 +78,4 @@ class Entry:
     @property
     def runs(self) -> bool:
         """Whether Keepsense does it, and not only describes it."""
-        return self.code is not None
+        return self.code is not None or self.project is not None

@@ -57,7 +57,9 @@ _PRIVATE = {
     "noisy histogram": (7.0, "counts of a few columns with little noise"),
     "randomized response": (5.0, "categories, with published chances that analysts can correct for"),
     "noisy numbers": (6.0, "numbers with noise as wide as their declared bounds"),
+    "differential privacy": (7.5, "every column is redrawn by the mechanism that suits what it holds"),
 }
+_WITH_SETS = ("rank swapping", "rank swapping of tuples", "strict rank swapping", "noise", "correlated noise")
 _SETS = {
     "apriori sets": (6.0, "true sets by one rule, safe against anybody who knows up to m items"),
     "top-down sets": (5.0, "true sets, each group at its own level, safe whatever items are known"),
@@ -101,7 +103,10 @@ def points_of(found: Entry, answers: Answers) -> tuple[float, list[str]]:
     if name in ("optimal", "anytime") and answers.reuse:
         points += 1.0
         reasons.append("its levels can be applied to later files (run --reuse)")
-    if name in ("noise", "correlated noise"):
+    if name in _WITH_SETS and answers.sets and answers.others:
+        points += 1.0
+        reasons.append("takes your columns of sets along with the others")
+    if name in ("noise", "correlated noise") and set(answers.kinds) == {"words"}:
         keep = "correlation" if answers.purpose == "correlations" else "mean"
         best, _ = noise_for(answers.columns, keep, same_taxonomy=answers.same_taxonomy)  # type: ignore[arg-type]
         if name == best:
@@ -109,7 +114,10 @@ def points_of(found: Entry, answers: Answers) -> tuple[float, list[str]]:
             reasons.append(f"suits {answers.columns} column(s) of words of which the {keep} is to be kept")
     if answers.promise in ("l-diversity", "t-closeness") and found.truthful:
         reasons.append(f"can be asked for {answers.promise} besides k-anonymity")
-    if answers.promise == "probabilistic k-anonymity" and found.truthful:
+    if answers.promise == "probabilistic k-anonymity" and name == "strict rank swapping":
+        points = max(points, 7.0)
+        reasons.append("made for this promise: no value is linked to a record with a chance above 1/k")
+    elif answers.promise == "probabilistic k-anonymity":
         points -= 3.0
         reasons.append("keeps more than you ask for, and loses more than swapping would")
     return points, reasons

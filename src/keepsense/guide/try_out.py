@@ -1,6 +1,7 @@
 """Try recommended methods on the data and rank them by what they lose and what risk they leave.
 
 Each goes the way a release goes (`keepsense.publish.run`), verifier included, into a folder that is thrown away.
+Methods of all kinds are measured alike: `keepsense.guide.nearness` tells the loss, an attack by linkage the risk.
 """
 
 from __future__ import annotations
@@ -13,25 +14,33 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keepsense.errors import KeepsenseError, PrivacyWarning
-from keepsense.guide.advise import Advice
+from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
+from keepsense.guide.advise import Advice, technique_of
+from keepsense.guide.nearness import mean_distance
+from keepsense.guide.properties import SATISFIES
 from keepsense.privacy import record_linkage
+from keepsense.progress import Event, Listener, emit
 from keepsense.publish.distances import released_gaps
 from keepsense.publish.measures import inputs_of
 from keepsense.publish.pipeline import Outcome, run
 from keepsense.publish.project import Method, Project
 from keepsense.recoding import Cells, Cuts
 
-_MOST_TUPLES = 20_000
-"""Distinct records up to which linkage is measured."""
+RANKED = "least loss first, to the hundredth; then least risk"
+"""By what trials are ranked."""
+_MOST_PAIRS = 400_000_000
+"""Pairs of distinct released and original records up to which linkage is measured."""
+_SEARCHES = {"local recoding": "seconds", "optimal": "time_limit", "anytime": "time_limit"}
+"""Searches that stop by themselves with the best they have found, and the parameter that says when."""
 
 
 @dataclass(frozen=True)
 class Trial:
     """What came out of trying a method: its loss and risk, or why it failed.
 
-    `loss` is the mean distance between what was and what is released, from 0 to 1: for generalized values the share of
-    the column's detail they hide, for moved values how far they were moved. `risk` is the chance to recognize a record.
+    `loss` is how far, from 0 to 1, what the release lets suppose lies from the truth on average (see `nearness`);
+    `linked` the share of records that an attacker who knows all columns finds again; `worst` the greatest chance for
+    any one record, where the method bounds it.
 
     >>> Trial("optimal", ok=False, problem="k = 5 cannot be met").loss is None
     True
@@ -40,13 +49,18 @@ class Trial:
     name: str
     ok: bool
     loss: float | None = None
-    risk: float | None = None
-    risk_kind: str = ""
+    linked: float | None = None
+    worst: float | None = None
     suppressed: int = 0
     classes: int = 0
     seconds: float = 0.0
     problem: str = ""
     notes: tuple[str, ...] = field(default=())
+
+    @property
+    def risk(self) -> float | None:
+        """The share that is linked, or the bound where that is all that is known."""
+        return self.worst if self.linked is None else self.linked
 
 
 def try_out(
@@ -56,84 +70,121 @@ def try_out(
     folder: str | Path = ".",
     seconds: float = 30.0,
     rng: Any = None,
+    listener: Listener | None = None,
 ) -> list[Trial]:
-    """Run each method that project files know on the project's table; best first: least loss, then least risk.
+    """Run each method that project files know on the project's table, for at most about `seconds` each; best first.
 
-    Searches that can be cut short take the best they find within `seconds`. Columns of sets take no part.
+    Searches that can be cut short take the best they find in that time; others are stopped at their next step and come
+    last.
 
-    >>> try_out.__name__
-    'try_out'
+    >>> RANKED
+    'least loss first, to the hundredth; then least risk'
     """
-    found = []
-    project = _without_sets(project)
-    for one in advice:
-        if one.entry.project is None:
-            found.append(Trial(one.name, ok=False, problem="project files do not know it yet; use it from Python"))
-        else:
-            found.append(_try(project, one, Path(folder), seconds, rng))
+    named = [one for one in advice if one.entry.project is not None]
+    found = [
+        Trial(one.name, ok=False, problem="project files do not know it; use it from Python")
+        for one in advice
+        if one.entry.project is None
+    ]
+    for done, one in enumerate(named):
+        emit(listener, "stage", done, len(named), stage=f"trying {one.name}")
+        found.append(_try(project, one, Path(folder), seconds, rng, listener))
     return sorted(found, key=_rank)
 
 
-def _rank(trial: Trial) -> tuple[bool, float, float]:
+def _rank(trial: Trial) -> tuple[bool, float, float, float]:
     large = float("inf")
-    return not trial.ok, large if trial.loss is None else trial.loss, large if trial.risk is None else trial.risk
+    loss = large if trial.loss is None else trial.loss
+    return not trial.ok, round(loss, 2) if loss < large else large, large if trial.risk is None else trial.risk, loss
 
 
-def _without_sets(project: Project) -> Project:
-    columns = {
-        name: column.model_copy(update={"role": "identifier"})
-        if column.kind == "set" and column.role == "quasi-identifier"
-        else column
-        for name, column in project.columns.items()
-    }
-    return project.model_copy(update={"columns": columns})
+class _OutOfTimeError(Exception):
+    """The time for one trial is over."""
 
 
-def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any) -> Trial:
-    short = {"local recoding": {"seconds": limit}, "optimal": {"time_limit": limit}, "anytime": {"time_limit": limit}}
-    parameters = {**short.get(advice.name, {}), **advice.parameters}
-    method = Method.model_validate({"name": advice.entry.project, "parameters": parameters})
-    changed = project.model_copy(update={"method": method})
+def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any, listener: Listener | None) -> Trial:
+    changed = with_method(project, advice, limit)
     start = time.perf_counter()
+    # the searches stop by themselves; what comes after them is not stopped for their sake
+    stop = start + (limit if advice.name not in _SEARCHES else 2 * limit + 10)
+
+    def heard(event: Event) -> None:
+        if time.perf_counter() > stop and event.name != "stage":
+            raise _OutOfTimeError
+        if listener is not None and event.name != "stage":
+            listener(event)
+
     with tempfile.TemporaryDirectory() as room, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
         try:
-            outcome = run(changed, folder=folder, into=room, rng=rng)
+            outcome = run(changed, folder=folder, into=room, rng=rng, listener=heard)
+        except _OutOfTimeError:
+            spent = time.perf_counter() - start
+            return Trial(advice.name, ok=False, problem=f"stopped after {limit:g} seconds", seconds=spent)
         except KeepsenseError as error:
-            return Trial(advice.name, ok=False, problem=str(error), seconds=time.perf_counter() - start)
-        seconds = time.perf_counter() - start
+            return Trial(advice.name, ok=False, problem=_problem(error), seconds=time.perf_counter() - start)
+        spent = time.perf_counter() - start
         told = [str(one.message) for one in caught if issubclass(one.category, PrivacyWarning)]
-        if advice.name in short and outcome.seconds.get("decide", 0.0) >= limit:
+        if advice.name in _SEARCHES and outcome.seconds.get("decide", 0.0) >= limit:
             told.append(f"stopped after {limit:g} seconds; with more time it may lose less")
-        risk, kind = _risk(outcome, advice)
         return Trial(
             advice.name,
             ok=True,
-            loss=_loss(outcome, advice),
-            risk=risk,
-            risk_kind=kind,
+            loss=mean_distance(outcome.plan, [*outcome.recodings, *outcome.set_recodings]),
+            linked=_linked(outcome),
+            worst=_worst(outcome, advice),
             suppressed=outcome.verification.suppressed,
             classes=outcome.verification.classes,
-            seconds=seconds,
+            seconds=spent,
             notes=tuple(dict.fromkeys(told)),
         )
 
 
-def _loss(outcome: Outcome, advice: Advice) -> float | None:
-    found = outcome.description["utility"].get("loss" if advice.entry.truthful else "mean distance")
-    return None if found is None else float(found)
+def _problem(error: KeepsenseError) -> str:
+    relax = getattr(error, "relax", ()) if isinstance(error, Infeasible) else ()
+    told = str(error)
+    return told if not relax or "elax" in told else f"{told}. Relax one of: {'; '.join(relax)}"
 
 
-def _risk(outcome: Outcome, advice: Advice) -> tuple[float | None, str]:
-    if advice.entry.truthful:
-        after = outcome.description["risk"].get("after")
-        return (None, "") if after is None else (float(after["prosecutor, highest"]), "highest of any record")
-    if advice.name == "strict rank swapping":
-        return 1.0 / int(advice.parameters["k"]), "bound, by construction"
-    rules = [rule for rule in outcome.recodings if isinstance(rule, Cells | Cuts)]
-    if len(rules) != 1 or len(outcome.counts) > _MOST_TUPLES:
-        return None, ""
-    counts = inputs_of(outcome.plan, rules[0])
+def with_method(project: Project, advice: Advice, limit: float | None = None) -> Project:
+    """The project with the advised method in place of its own; `limit` bounds searches that can be cut short.
+
+    >>> with_method.__name__
+    'with_method'
+    """
+    from keepsense.publish.techniques import technique
+
+    assert advice.entry.project is not None
+    search = {} if limit is None or advice.name not in _SEARCHES else {_SEARCHES[advice.name]: limit}
+    method = Method.model_validate({"name": advice.entry.project, "parameters": {**search, **advice.parameters}})
+    if advice.promised:
+        project = project.model_copy(update={"privacy": [dict(section) for section in advice.promised]})
+    sets = [c for n, c in project.columns.items() if c.role == "quasi-identifier" and c.kind == "set"]
+    alone = len(sets) == len(project.quasi_identifiers)
+    if technique(advice.entry.project).sets == "only" and not alone:
+        return project.model_copy(update={"set_method": method})
+    return project.model_copy(update={"method": method})
+
+
+def _linked(outcome: Outcome) -> float | None:
+    """Share of records that linkage finds again, all columns that people could be recognized by taken together."""
+    plan = outcome.plan
+    rules = [rule for rule in (*outcome.recodings, *outcome.set_recodings) if isinstance(rule, Cells | Cuts)]
+    if len(rules) != 1 or set(rules[0].names) != set(plan.every_quasi_identifier):
+        return None
+    counts = inputs_of(plan, rules[0])
     cells = rules[0].cells(counts)
-    found = record_linkage(counts, cells, released_gaps(outcome.plan, counts, cells))
-    return found.risk, "share of records linked rightly"
+    if len(counts) * len(cells.codes) > _MOST_PAIRS:
+        return None
+    return float(record_linkage(counts, cells, released_gaps(plan, counts, cells)).risk)
+
+
+def _worst(outcome: Outcome, advice: Advice) -> float | None:
+    """Greatest chance to recognize any one record, where classes or the construction bound it."""
+    if advice.name == "strict rank swapping":
+        return 1.0 / int(advice.parameters["k"])
+    classes = (*SATISFIES["k-anonymity"], "set generalization")
+    if technique_of(advice.entry) not in classes or advice.name == "individual ranking":
+        return None
+    after = outcome.description["risk"].get("after")
+    return None if after is None else float(after["prosecutor, highest"])

@@ -49,8 +49,8 @@ def warnings_for(answers: Answers) -> list[Finding]:
             (
                 "W503",
                 "promise",
-                "nothing is promised beforehand: measure the risk of what comes out (keepsense assess) before you "
-                "release it",
+                "nothing is promised by construction: what comes out is attacked by linkage before it is released, and "
+                "refused where too many records are found. Look at the risk in the report, too",
             )
         )
     if answers.rows is not None and answers.promise != "none" and answers.rows < 20 * answers.k:
@@ -84,8 +84,17 @@ def warnings_for(answers: Answers) -> list[Finding]:
             (
                 "W507",
                 "sets",
-                "sets and other columns are protected one after the other: somebody who knows parts of both knows more "
-                "than each promise considers",
+                "sets are shared inside the groups that the other columns form, so the more such columns there are, "
+                "the less is left of the sets. Leave out columns that the purpose does not need",
+            )
+        )
+    if "sets" in answers.kinds and answers.others and answers.truthful:
+        told.append(
+            (
+                "W508",
+                "sets",
+                "beside other columns, sets can only be released as made-up ones (set microaggregation). Where every "
+                "set must be true, release the sets in a file of their own, or leave them out",
             )
         )
     return [Finding(*one) for one in told]

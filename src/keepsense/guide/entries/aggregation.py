@@ -90,6 +90,7 @@ ENTRIES = (
         example="The nurse of 31, the midwife of 33 and the nurse of 32 become three nurses of 32.",
         truthful=False,
         code="keepsense.methods.aggregate.records:microaggregate",
+        project="microaggregation of records",
         fillings={
             "distance": Filling("mixed", "numbers by their scale, words by their meaning, added up"),
             "representative": Filling("centre", "the mean of its numbers and the most typical of its words"),
@@ -111,6 +112,7 @@ ENTRIES = (
         example="Twenty nurses stay nurses; the only bishop joins the vicars.",
         truthful=False,
         code="keepsense.methods.aggregate.adaptive:microaggregate_adaptive",
+        project="adaptive microaggregation",
         fillings={
             "distance": Filling("semantic", "words by their meaning, equal records always together"),
             "representative": Filling("centre", "the most typical of its values"),
@@ -132,6 +134,7 @@ ENTRIES = (
         example="A group of five nurses holds as large a share of flu as the table does.",
         truthful=False,
         code="keepsense.methods.aggregate.closeness:microaggregate_close",
+        project="t-close microaggregation",
         fillings={
             "distance": Filling("mixed", "by their columns, and by what their sensitive values add to the group"),
             "representative": Filling("centre", "the mean of its numbers and the most typical of its words"),
@@ -153,6 +156,7 @@ ENTRIES = (
         example="Incomes of 38, 40 and 42 thousand become 40, whatever the other columns hold.",
         truthful=False,
         code="keepsense.methods.aggregate.orders:individual_ranking",
+        project="individual ranking",
         steps=Flowchart(
             (
                 Node("begin", "The columns and k", "start"),
@@ -169,6 +173,40 @@ ENTRIES = (
                 Edge("replace", "more"),
                 Edge("more", "sort", "yes"),
                 Edge("more", "end", "no"),
+            ),
+        ),
+    ),
+    Entry(
+        name="microaggregation along a score",
+        title="Microaggregation along a score",
+        kind="algorithm",
+        parent="microaggregation",
+        short="all columns of numbers along one line: quick, coarse",
+        intent="Put the records in one line by a score of all columns, and group k neighbours of that line.",
+        use=("very many rows of numbers that rise and fall together",),
+        avoid=("columns say little about each other: far records stand side by side", "columns of words"),
+        inputs=("columns of numbers or ordered categories", "k", "the score: first principal component, or z-scores"),
+        guarantee="k-anonymity by construction.",
+        cost="One sort.",
+        paper=f"Defays and Anwar 1998; {THESIS}, Sec. 2.3.2.3.",
+        example="Firms sorted by size in all respects; three neighbours become one typical firm.",
+        truthful=False,
+        code="keepsense.methods.aggregate.orders:microaggregate_along",
+        steps=Flowchart(
+            (
+                Node("begin", "The columns of numbers and k", "start"),
+                Node("score", "Give every record one score out of all its columns"),
+                Node("sort", "Sort the records by it"),
+                Node("group", "Group k neighbours, and so on down the order"),
+                Node("replace", "Release for every member of a group its mean"),
+                Node("end", "Records, at least k of each alike", "end"),
+            ),
+            (
+                Edge("begin", "score"),
+                Edge("score", "sort"),
+                Edge("sort", "group"),
+                Edge("group", "replace"),
+                Edge("replace", "end"),
             ),
         ),
     ),
@@ -229,6 +267,7 @@ ENTRIES = (
         example="Single items first, then pairs: stout and nappies occur once together, so stout becomes beer.",
         truthful=True,
         code="keepsense.methods.aggregate.apriori:generalize_apriori",
+        project="apriori sets",
         fillings={
             "start": Filling("up", "Begin with the sets as they are, and with single items"),
             "stop": Filling("m", "Is no combination of up to m items rarer than k?"),
@@ -252,6 +291,7 @@ ENTRIES = (
         example="All baskets hold food; those with drinks are told apart as soon as k have some.",
         truthful=True,
         code="keepsense.methods.aggregate.topdown:generalize_topdown",
+        project="top-down sets",
         fillings={
             "start": Filling("down", "Begin with one group, every item at the root"),
             "stop": Filling("none", "Is there no group left that can be split?"),

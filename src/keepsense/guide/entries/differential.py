@@ -43,6 +43,7 @@ ENTRIES = (
         paper="Dwork et al. 2006; for released tables Rodríguez-García 2017, Sec. 2.5.3.",
         example="Whether you are among the 12 or not, about 12 people of your street are counted.",
         truthful=False,
+        project="differential privacy",
         steps=MECHANISM,
         conflicts=(Relation("generalization", "levels chosen by looking at the data would need budget too"),),
         combines=(Relation("microaggregation", "means of k vary less, so less noise is needed"),),
@@ -63,6 +64,7 @@ ENTRIES = (
         example="Influenza becomes bronchitis more often than fracture.",
         truthful=False,
         code="keepsense.methods.perturb.dp:release_words",
+        project="semantic exponential mechanism",
         fillings={
             "sensitivity": Filling("distance", "the largest distance between two words of the domain"),
             "mechanism": Filling("exponential", "the nearer a word, the likelier"),
@@ -128,6 +130,7 @@ ENTRIES = (
         example="An age of 43 within 0 to 100 becomes 61; the mean of thousands stays near.",
         truthful=False,
         code="keepsense.methods.perturb.dp_numbers:release_numbers",
+        project="noisy numbers",
         fillings={
             "sensitivity": Filling("bounds", "the width of the bounds you name"),
             "mechanism": Filling("Laplace", "the value plus noise as wide as that, cut to the bounds"),

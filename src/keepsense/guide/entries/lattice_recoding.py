@@ -117,6 +117,7 @@ ENTRIES = (
         example="Two choices are safe; the one that keeps surgeons among medics wins over the one that keeps ages.",
         truthful=True,
         code="keepsense.methods.generalize.semantic_incognito:semantic_incognito",
+        project="semantic incognito",
         fillings={
             "lattice": Filling("subsets", "of single columns first, then of pairs, up to all columns"),
             "stop": Filling("all judged", "Is every choice judged?"),
@@ -218,6 +219,7 @@ ENTRIES = (
         example="The nurse of 31 joins the midwife of 33: both are released as medics of 31 to 33.",
         truthful=True,
         code="keepsense.methods.generalize.cell_greedy:cell_greedy",
+        project="cell greedy",
         steps=_GREEDY,
     ),
 )

@@ -84,6 +84,7 @@ ENTRIES = (
         example="The only surgeon in the village has her job blanked out.",
         truthful=True,
         code="keepsense.methods.generalize.local_suppression:local_suppression",
+        project="local suppression",
         steps=_line(
             "The table, the columns and k",
             "Count how often every combination of values occurs",

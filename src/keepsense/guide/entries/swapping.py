@@ -78,6 +78,7 @@ ENTRIES = (
         example="Ranked from farmer, the nurse and the pilot are equally far, and may change places.",
         truthful=False,
         code="keepsense.methods.perturb.swap:swap_by_ranking",
+        project="rank swapping by one ranking",
         fillings={
             "reference": Filling("ranking", "the next record in one ranking from the most distant value"),
             "cluster": Filling("window", "the k records that follow it in the ranking"),
@@ -123,6 +124,7 @@ ENTRIES = (
         example="A fracture with a cast swaps with a sprain with a bandage; casts stay with broken bones.",
         truthful=False,
         code="keepsense.methods.perturb.swap_tuples:swap_tuples",
+        project="rank swapping of tuples",
         fillings={
             "reference": _EXTREME,
             "cluster": Filling("tuples", "its k nearest records over all columns"),
@@ -170,6 +172,7 @@ ENTRIES = (
         example="The third and the seventh income change places.",
         truthful=False,
         code="keepsense.methods.perturb.swap_numeric:swap_numbers",
+        project="rank swapping of numbers",
         fillings={
             "reference": Filling("ranking", "the next record in the order of the column"),
             "cluster": Filling("window", "the records within the allowed number of ranks"),
