@@ -30,6 +30,7 @@ from keepsense.commands.init import init
 from keepsense.commands.inspect import inspect_table
 from keepsense.commands.mapping import map_column
 from keepsense.commands.project_schema import schema
+from keepsense.commands.report import report_release
 from keepsense.commands.run import run_project
 from keepsense.commands.sample import sample
 from keepsense.commands.taxonomy import taxonomy
@@ -55,6 +56,7 @@ app.command("inspect")(inspect_table)
 app.command()(init)
 app.command("run")(run_project)
 app.command("verify")(verify_release)
+app.command("report")(report_release)
 app.command("assess")(assess_release)
 app.command("compare")(compare_projects)
 app.command("map")(map_column)

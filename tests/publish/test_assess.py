@@ -16,7 +16,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.publish.assess import assess
 from keepsense.publish.compare import compare
-from keepsense.publish.figures import association, change, closeness
+from keepsense.publish.figures import association, change, within_classes
 
 JOBS = st.sampled_from(["nurse", "clerk", "baker", "*"])
 ILL = st.sampled_from(["flu", "cold", "asthma"])
@@ -97,7 +97,9 @@ def test_figures_match_their_definitions() -> None:
     assert moved.shift == pytest.approx(0.1)
     assert change("n", {"a": 1}, {"b": 1}).shift is None
     # a class without the values that half of the original had is half away from it, wherever they went
-    assert closeness(np.array([[4, 0]]), np.array([2.0, 0.0]), outside=2) == pytest.approx(0.5)
+    classes = Counts.of({"job": ["nurse"] * 4}, histograms={"ill": ["flu"] * 4}).histograms["ill"]
+    found = within_classes(classes, np.ones(1, np.bool_), {"flu": 2, "cold": 2})
+    assert found.t.tolist() == pytest.approx([0.5])
 
 
 # ---- compare ---------------------------------------------------------------------------------------------------------

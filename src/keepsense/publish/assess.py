@@ -13,7 +13,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Reading, engine
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.privacy import Risk, risk
-from keepsense.publish.figures import Change, association, change, closeness, entropy, least_diversity
+from keepsense.publish.figures import Change, association, change, entropy, within_classes
 from keepsense.recoding import SUPPRESSED
 
 MOST_PAIRS = 45
@@ -172,15 +172,12 @@ def _hidden(counts: Counts, marker: str) -> Any:
 
 def _sensitive(now: Counts, gone: Any, name: str, before: Mapping[Value, int]) -> Sensitive:
     """l and t of the classes that are not suppressed; t compares with the original column, by equal distances."""
-    found = now.histograms[name]
-    table = found.table()[~gone]
-    reference = np.array([before.get(value, 0) for value in found.values], dtype=np.float64)
-    outside = sum(rows for value, rows in before.items() if value not in set(found.values))
+    found = within_classes(now.histograms[name], ~gone, before)
     return Sensitive(
         name,
-        int((table > 0).sum(axis=1).min(initial=len(found.values))),
-        least_diversity(table),
-        closeness(table, reference, outside),
+        int(found.distinct.min(initial=len(now.histograms[name].values))),
+        float(found.entropy.min()) if found.classes else 0.0,
+        float(found.t.max(initial=0.0)),
     )
 
 

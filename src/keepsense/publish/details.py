@@ -20,7 +20,8 @@ from keepsense.publish.distances import gaps_between, generalizes, released_gaps
 from keepsense.publish.figures import association
 from keepsense.publish.measures import aligned, column_moves, inputs_of, table_rules
 from keepsense.publish.plan import Plan
-from keepsense.recoding import Cells, Draws, Recoding
+from keepsense.publish.set_details import SetDetails, set_details
+from keepsense.recoding import SUPPRESSED, Cells, Draws, Recoding
 
 MOST_PAIRS = 150_000_000
 """Most pairs of a released and an original combination that linkage compares; beyond, it takes a sample."""
@@ -29,11 +30,11 @@ MOST_VALUES = 100_000
 MOST_DISTANCES = 1 << 24
 """Most distances between values of one column that are written down."""
 FEWEST_TRIED = 200
-PAIRED_VALUES = 1_500
+PAIRED_VALUES = 4_000
 """Most different values of a column whose distance correlation with others is measured."""
 PAIRED_COLUMNS = 6
 QUESTIONS = 200
-LEARNED = 8_000
+LEARNED = 4_000
 """Most distinct combinations a classifier learns from."""
 _SEED = 20_260_101
 
@@ -67,6 +68,18 @@ class Kept:
     after: float
 
 
+@dataclass(frozen=True)
+class Note:
+    """A remark on how something was measured: about "risk", "utility" or what goes "together".
+
+    >>> Note("risk", "on a sample").about
+    'risk'
+    """
+
+    about: str
+    text: str
+
+
 @dataclass(frozen=True, eq=False)
 class Details:
     """Everything a report tells beyond the description of a release; `notes` say what was sampled or left out.
@@ -83,7 +96,8 @@ class Details:
     columns: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     associations: tuple[Kept, ...] = ()
     dependence: tuple[Kept, ...] = ()
-    notes: tuple[str, ...] = ()
+    sets: tuple[SetDetails, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def details_of(plan: Plan, rules: Sequence[Recoding]) -> Details:
@@ -92,14 +106,20 @@ def details_of(plan: Plan, rules: Sequence[Recoding]) -> Details:
     >>> details_of.__name__
     'details_of'
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     found = table_cells(plan, rules)
     columns = _columns(plan, rules)
+    sets = tuple(set_details(plan, rules))
+    for one in sets:
+        if one.tried < one.records:
+            notes.append(Note("risk", f"Sets of {one.column} were compared for {one.tried:,} records drawn at random."))
     if found is None:
-        return Details(columns=columns)
+        return Details(columns=columns, sets=sets, notes=tuple(notes))
     counts, cells = found
     if any(isinstance(rule, Draws) for rule in rules):
-        notes.append("Values were drawn at random; linkage is measured on another draw from the same matrices.")
+        notes.append(
+            Note("risk", "Values were drawn at random; linkage is measured on another draw from the same matrices.")
+        )
     utility: dict[str, float] = {}
     for measure in (_meaning, _questions, _divergence, _learning):
         try:
@@ -111,8 +131,9 @@ def details_of(plan: Plan, rules: Sequence[Recoding]) -> Details:
         linkage=linkage(plan, counts, cells, notes),
         utility=utility,
         columns=columns,
-        associations=_associations(counts, after),
+        associations=_associations(counts, after) if _one_label_each(plan, cells, counts) else (),
         dependence=_dependence(plan, counts, after, notes),
+        sets=sets,
         notes=tuple(notes),
     )
 
@@ -151,7 +172,7 @@ def _columns(plan: Plan, rules: Sequence[Recoding]) -> dict[str, dict[str, float
 # ---- risk ------------------------------------------------------------------------------------------------------------
 
 
-def linkage(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict[str, Linked]:
+def linkage(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dict[str, Linked]:
     """Chance to link a record rightly by the distances of its values, in the original and in the release.
 
     Before, every original record is looked up among the originals; after, every released one.
@@ -161,7 +182,9 @@ def linkage(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict[
     """
     widest = max((len(values) for values in counts.values), default=0)
     if widest > MOST_VALUES:
-        notes.append(f"Linkage was not measured: a column has more than {MOST_VALUES:,} different values.")
+        notes.append(
+            Note("risk", f"Linkage was not measured: a column has more than {MOST_VALUES:,} different values.")
+        )
         return {}
     same = Cells(counts.names, counts.values, np.arange(len(counts)), counts.codes, counts.weights)
     found = {}
@@ -175,7 +198,9 @@ def linkage(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict[
         found[when] = Linked(linked.risk, linked.linked, linked.group, tried, counts.total)
     if any(one.tried < one.records for one in found.values()):
         least = min(one.tried for one in found.values())
-        notes.append(f"Linkage was tried for {least:,} records drawn at random, because there are so many.")
+        notes.append(
+            Note("risk", f"Linkage was tried for {least:,} records drawn at random, because there are so many.")
+        )
     return found
 
 
@@ -199,7 +224,7 @@ def _sampled(counts: Counts, cells: Cells, most: int, widest: int) -> Cells:
 # ---- usefulness ------------------------------------------------------------------------------------------------------
 
 
-def _meaning(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict[str, float]:
+def _meaning(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dict[str, float]:
     """Distance between what was and what is released, over the columns of words with a taxonomy."""
     from keepsense.utility import root_mean_square_error, semantic_loss, semantic_sse
 
@@ -219,7 +244,7 @@ def _meaning(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict
     }
 
 
-def _questions(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict[str, float]:
+def _questions(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dict[str, float]:
     """Mean and median relative error of counting questions about two columns at a time."""
     from keepsense.hierarchies import Hierarchy
     from keepsense.utility import query_error, random_queries
@@ -253,19 +278,21 @@ def _count(counts: Counts, query: Any) -> float:
     return float(true.sum())
 
 
-def _divergence(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict[str, float]:
+def _divergence(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dict[str, float]:
     """How far the table a reader would reconstruct is from the original, in bits."""
     from keepsense.utility import kl_divergence
 
     if not generalizes(plan):
         return {}
     if len(counts) * len(distinct_rows(cells.codes)[0]) > MOST_PAIRS:
-        notes.append("The divergence of the whole table was not measured: it has too many combinations.")
+        notes.append(
+            Note("utility", "The divergence of the whole table was not measured: it has too many combinations.")
+        )
         return {}
     return {"divergence": kl_divergence(counts, cells, plan.hierarchies)}
 
 
-def _learning(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dict[str, float]:
+def _learning(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dict[str, float]:
     """Accuracy of predicting a target column before and after, where there is one and scikit-learn is installed."""
     from importlib.util import find_spec
 
@@ -273,12 +300,18 @@ def _learning(plan: Plan, counts: Counts, cells: Cells, notes: list[str]) -> dic
     if not targets:
         return {}
     if find_spec("sklearn") is None:
-        notes.append("How well the target can be predicted was not measured: scikit-learn is not installed.")
+        notes.append(
+            Note("utility", "How well the target can be predicted was not measured: scikit-learn is not installed.")
+        )
         return {}
     from keepsense.utility import classification_accuracy
 
     if len(counts) > LEARNED:
-        notes.append(f"The classifier learned from {LEARNED:,} of {len(counts):,} combinations, drawn at random.")
+        notes.append(
+            Note(
+                "utility", f"The classifier learned from {LEARNED:,} of {len(counts):,} combinations, drawn at random."
+            )
+        )
         counts, cells = _some(counts, cells, LEARNED)
     target = targets[0]
     found = classification_accuracy(counts, cells, target, folds=3, rng=_SEED)
@@ -326,6 +359,21 @@ def _shown(counts: Counts, cells: Cells) -> Counts:
     return part.apply(counts)
 
 
+def _one_label_each(plan: Plan, cells: Cells, counts: Counts) -> bool:
+    """Whether values have one label everywhere: where every class has labels of its own, these go together anyway."""
+    from keepsense.utility.basis import pairs
+
+    if not generalizes(plan):
+        return True
+    shown = replace(cells, suppressed=None, inputs=None)
+    for name in cells.names:
+        found = pairs(counts, shown, name)
+        labels = np.array([label != SUPPRESSED for label in found.values])[found.released]
+        if (np.bincount(found.original[labels]) > 1).any():
+            return False
+    return True
+
+
 def _associations(before: Counts, after: Counts) -> tuple[Kept, ...]:
     """Cramér's V of the first columns, pair by pair."""
     found = []
@@ -335,7 +383,7 @@ def _associations(before: Counts, after: Counts) -> tuple[Kept, ...]:
     return tuple(found)
 
 
-def _dependence(plan: Plan, before: Counts, after: Counts, notes: list[str]) -> tuple[Kept, ...]:
+def _dependence(plan: Plan, before: Counts, after: Counts, notes: list[Note]) -> tuple[Kept, ...]:
     """Distance correlations of the first columns, pair by pair (Rodríguez-García 2017, Eq. 4.24)."""
     from keepsense.semantics.attribute import Nominal
     from keepsense.semantics.dependence import distance_correlation
@@ -356,7 +404,10 @@ def _dependence(plan: Plan, before: Counts, after: Counts, notes: list[str]) -> 
             continue
     if many:
         notes.append(
-            f"Distance correlation was not measured for {', '.join(many)}: over {PAIRED_VALUES:,} different values."
+            Note(
+                "together",
+                f"Distance correlation left out {', '.join(many)}: over {PAIRED_VALUES:,} different values.",
+            )
         )
     found = []
     for first, second in combinations(columns, 2):

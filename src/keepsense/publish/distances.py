@@ -201,13 +201,9 @@ def concepts_of(plan: Plan, name: str, tree: Hierarchy | None, values: Sequence[
 
 
 def _item_sets(plan: Plan, name: str, cells: Sequence[Value]) -> list[frozenset[Value]]:
-    from keepsense.methods.aggregate.items import from_delimited, from_lists
+    from keepsense.methods.aggregate.items import read_cells
 
-    if any(isinstance(cell, tuple) for cell in cells):
-        found = from_lists([list(cell) if isinstance(cell, tuple) else [] for cell in cells], column=name)
-    else:
-        found = from_delimited(cells, delimiter=plan.column(name).delimiter, column=name)
-    return [frozenset(items) for items in found.sets()]
+    return [frozenset(items) for items in read_cells(cells, delimiter=plan.column(name).delimiter, column=name).sets()]
 
 
 def _apart(some: Sequence[frozenset[Value]], others: Sequence[frozenset[Value]]) -> Floats:

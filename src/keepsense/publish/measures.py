@@ -44,9 +44,10 @@ def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     >>> measured_utility.__name__
     'measured_utility'
     """
+    of_sets = [rule for rule in rules if set(rule.names) <= set(plan.set_columns)]
+    found = {f"{name} of sets": value for name, value in _moved(plan, of_sets).items()}
     if not generalizes(plan):
-        return _moved(plan, rules)
-    found: dict[str, float] = {}
+        return {**_moved(plan, [rule for rule in rules if rule not in of_sets]), **found}
     weights = {name: plan.column(name).weight for name in plan.quasi_identifiers}
     for rule in table_rules(plan, rules):
         counts = inputs_of(plan, rule)
@@ -157,7 +158,7 @@ def _moved(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     moves = [move for rule in rules for move in column_moves(plan, rule).values()]
     found: dict[str, float] = {}
     if moves:
-        found["changed cells"] = float(np.mean([changed for changed, _ in moves]))
+        found["changed share"] = float(np.mean([changed for changed, _ in moves]))
         if all(far is not None for _, far in moves):
             found["mean distance"] = float(np.mean([far for _, far in moves if far is not None]))
     return found

@@ -1,138 +1,197 @@
-"""Charts as inline SVG: no script, no font, no network. Colours come from the page, so light and dark both work."""
+"""Charts as inline SVG beside real text: no script, no font, no network.
+
+Colours come from the page, so light and dark both work; labels are text of the page, so they stay readable on a phone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 
-from keepsense.counts import Value
+import numpy as np
 
-WIDTH = 640
-_ROW, _BAR, _NAMES = 24, 9, 190
+from keepsense.arrays import Floats
+from keepsense.counts import Value
 
 
 def show(value: Value) -> str:
     """A cell as text for people.
 
-    >>> show(None), show("nurse")
-    ('(missing)', 'nurse')
+    >>> show(None), show("nurse"), show(("tea", "jazz"))
+    ('(missing)', 'nurse', 'tea; jazz')
     """
+    if isinstance(value, tuple):
+        return "; ".join(map(show, value)) or "(nothing)"
     return "(missing)" if value is None else str(value)
 
 
-def _cut(text: str, most: int = 26) -> str:
-    return escape(text if len(text) <= most else text[: most - 1] + "…")
+def number(value: float) -> str:
+    """A number with as many digits as people can use.
+
+    >>> number(66466.0), number(0.123456), number(3.0), number(0.00001)
+    ('66,466', '0.123', '3', '0.00001')
+    """
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    if abs(value) >= 10:
+        return f"{value:.1f}"
+    text = f"{value:.3g}"
+    return f"{value:.5f}" if "e" in text else text
 
 
-def _svg(height: float, body: str, title: str, width: float = WIDTH) -> str:
-    box = f'viewBox="0 0 {width:g} {height:g}" role="img" aria-label="{escape(title)}"'
-    return f'<svg {box} xmlns="http://www.w3.org/2000/svg" class="chart"><title>{escape(title)}</title>{body}</svg>'
+def percent(share: float) -> str:
+    """A share of 1 in percent.
+
+    >>> percent(0.157), percent(1), percent(0), percent(0.0004)
+    ('15.7%', '100%', '0%', 'below 0.1%')
+    """
+    if 0 < share < 0.0005:
+        return "below 0.1%"
+    if 0.9995 <= share < 1:
+        return "over 99.9%"
+    return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
-def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" class="{kind}">{text}</text>'
+@dataclass(frozen=True)
+class Row:
+    """One row of a bar chart: its label, its values and how these are spelled, a remark below the label.
+
+    >>> Row("nurse", (3.0,), ("3",)).note
+    ''
+    """
+
+    label: str
+    values: tuple[float, ...]
+    texts: tuple[str, ...]
+    note: str = ""
+    strong: bool = False
 
 
-def _rect(x: float, y: float, width: float, height: float, kind: str) -> str:
-    return f'<rect x="{x:g}" y="{y:g}" width="{max(width, 0):.2f}" height="{height:g}" rx="2" class="{kind}"/>'
+def bars(rows: Sequence[Row], kinds: Sequence[str], title: str, *, most: float | None = None, room: int = 5) -> str:
+    """Horizontal bars, one group a row, one bar a kind (`before`, `after`, `safe`); `room` letters fit behind them.
 
-
-def bars(rows: Sequence[tuple[str, Sequence[float]]], kinds: Sequence[str], title: str, unit: str = "") -> str:
-    """Horizontal bars, one group a row, one bar a kind (`before`, `after`, `plain`).
-
-    >>> bars([("nurse", (3, 2))], ("before", "after"), "jobs").count("<rect")
+    >>> bars([Row("nurse", (3, 2), ("3", "2"))], ("before", "after"), "jobs").count("<rect")
     2
     """
-    most = max((value for _, values in rows for value in values), default=0) or 1
-    step = max(_ROW, _BAR * len(kinds) + 8)
+    top = most or max((value for row in rows for value in row.values), default=0) or 1
     parts = []
-    for i, (name, values) in enumerate(rows):
-        top = i * step + 4
-        parts.append(_text(_NAMES - 8, top + step / 2, _cut(name), "name", "end"))
-        for j, (value, kind) in enumerate(zip(values, kinds, strict=True)):
-            y = top + j * (_BAR + 1)
-            length = (WIDTH - _NAMES - 80) * value / most
-            parts.append(_rect(_NAMES, y, length, _BAR, kind))
-            parts.append(_text(_NAMES + length + 5, y + _BAR - 1, f"{_number(value)}{unit}", "small"))
-    return _svg(len(rows) * step + 8, "".join(parts), title)
+    for row in rows:
+        lines = []
+        for value, text, kind in zip(row.values, row.texts, kinds, strict=True):
+            share = min(1.0, max(0.0, value / top))
+            lines.append(_line(((share, kind),), text, room))
+        note = f"<small>{escape(row.note)}</small>" if row.note else ""
+        name = f"<b>{escape(row.label)}</b>" if row.strong else escape(row.label)
+        parts.append(f'<div class="row"><div class="label">{name}{note}</div><div>{"".join(lines)}</div></div>')
+    return f'<div class="bars" role="group" aria-label="{escape(title)}">{"".join(parts)}</div>'
 
 
-def _number(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+def _line(shares: Sequence[tuple[float, str]], text: str, room: int) -> str:
+    drawn = "".join(
+        f'<svg class="bar" style="flex-basis:calc((100% - {room}em)*{share:.4f})" aria-hidden="true">'
+        f'<rect width="100%" height="100%" class="{kind}"/></svg>'
+        for share, kind in shares
+        if share > 0
+    )
+    return f'<div class="line">{drawn}<span>{escape(text)}</span></div>'
 
 
-def columns(values: Sequence[tuple[str, float]], title: str, kind: str = "after") -> str:
-    """Vertical columns with their labels below: class sizes, losses by level.
+def stacked(rows: Sequence[tuple[str, Sequence[float], str, bool]], kinds: Sequence[str], title: str) -> str:
+    """Bars of several parts behind each other: a label, the parts, a text, and whether the row is marked.
 
-    >>> columns([("5-9", 3), ("10-19", 1)], "sizes").count("<rect")
+    >>> stacked([("height 0", (0, 1), "0 of 1", False)], ("safe", "unsafe"), "lattice").count("<rect")
+    1
+    """
+    top = max((sum(parts) for _, parts, _, _ in rows), default=0) or 1
+    drawn = []
+    for label, values, text, marked in rows:
+        line = _line([(value / top, kind) for value, kind in zip(values, kinds, strict=True)], text, 12)
+        name = f"<b>{escape(label)}</b>" if marked else escape(label)
+        drawn.append(f'<div class="row"><div class="label">{name}</div><div>{line}</div></div>')
+    return f'<div class="bars" role="group" aria-label="{escape(title)}">{"".join(drawn)}</div>'
+
+
+def histogram(before: Floats | None, after: Floats, ends: tuple[float, float], title: str) -> str:
+    """How numbers are distributed over equal bins: the original as an area, the release as a line.
+
+    >>> import numpy as np
+    >>> histogram(None, np.array([1.0, 3.0]), (0, 10), "age").count("<path")
+    1
+    """
+    tallest = max(float(after.max(initial=0)), 0.0 if before is None else float(before.max(initial=0))) or 1.0
+    parts = []
+    if before is not None:
+        parts.append(f'<path d="{_steps(before, tallest)}V100H0Z" class="area"/>')
+    parts.append(f'<path d="{_steps(after, tallest)}" class="outline"/>')
+    low, high = ends
+    middle = (low + high) / 2
+    shown = (low, round(middle) if high - low > 10 else middle, high)
+    ticks = "".join(f"<span>{escape(number(tick))}</span>" for tick in shown)
+    return (
+        f'<div class="histogram"><svg viewBox="0 -2 {len(after)} 102" preserveAspectRatio="none" role="img" '
+        f'aria-label="{escape(title)}">{"".join(parts)}</svg><div class="ticks">{ticks}</div></div>'
+    )
+
+
+def _steps(values: Floats, tallest: float) -> str:
+    points = [f"M0 {100 - 100 * float(values[0]) / tallest:.2f}"] if len(values) else ["M0 100"]
+    for i, value in enumerate(values.tolist()):
+        points.append(f"V{100 - 100 * value / tallest:.2f}H{i + 1}")
+    return "".join(points)
+
+
+def binned(ranges: Sequence[tuple[float, float, float]], ends: tuple[float, float], bins: int) -> Floats:
+    """Records in each bin; (low, high, records) is spread evenly over the bins it reaches.
+
+    >>> binned([(0, 4, 8.0), (3, 3, 1.0)], (0, 4), 4).tolist()
+    [2.0, 2.0, 2.0, 3.0]
+    """
+    low, high = ends
+    edges = np.linspace(low, high, bins + 1)
+    found = np.zeros(bins)
+    for start, stop, records in ranges:
+        if stop <= start:
+            found[min(bins - 1, max(0, int(np.searchsorted(edges, start, side="right")) - 1))] += records
+            continue
+        overlap = np.minimum(edges[1:], stop) - np.maximum(edges[:-1], start)
+        inside = overlap.clip(0.0)
+        found += records * inside / (inside.sum() or 1.0)
+    return found
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A node of a drawn tree: its label, whether it is released, a remark, its children, and how many are left out.
+
+    >>> Branch("medic", True).children
+    ()
+    """
+
+    label: str
+    released: bool
+    note: str = ""
+    children: tuple[Branch, ...] = ()
+    more: int = 0
+
+
+def tree(root: Branch, title: str) -> str:
+    """A hierarchy from its top down as nested lists, the released labels marked.
+
+    >>> tree(Branch("*", False, "", (Branch("medic", True),)), "jobs").count("<li")
     2
     """
-    height, base = 170, 130
-    most = max((value for _, value in values), default=0) or 1
-    wide = WIDTH / max(1, len(values))
-    parts = []
-    for i, (name, value) in enumerate(values):
-        tall = 105 * value / most
-        x = i * wide + wide * 0.15
-        parts.append(_rect(x, base - tall, wide * 0.7, tall, kind))
-        parts.append(_text(x + wide * 0.35, base - tall - 5, _number(value), "small", "middle"))
-        parts.append(_text(x + wide * 0.35, base + 18, _cut(name, 14), "name", "middle"))
-    parts.append(f'<line x1="0" y1="{base}" x2="{WIDTH}" y2="{base}" class="axis"/>')
-    return _svg(height, "".join(parts), title)
 
+    def draw(node: Branch) -> str:
+        kind = ' class="cut"' if node.released else ""
+        note = f" <small>{escape(node.note)}</small>" if node.note else ""
+        below = "".join(map(draw, node.children))
+        if node.more:
+            below += f'<li class="more">… {node.more:,} more</li>'
+        inner = f"<ul>{below}</ul>" if below else ""
+        return f"<li{kind}><span>{escape(node.label)}</span>{note}{inner}</li>"
 
-Branch = tuple[str, bool, tuple["Branch", ...]]
-"""A node of a drawn tree: its label, whether it is on the released cut, and its children."""
-
-
-def tree(root: Branch, title: str, most: int = 60) -> str:
-    """A hierarchy from its top down, the released cut marked; at most `most` nodes are drawn.
-
-    >>> tree(("*", False, (("medic", True, ()),)), "jobs").count("<circle")
-    2
-    """
-    parts: list[str] = []
-    row = 0
-
-    def draw(node: Branch, depth: int, parent: float | None) -> None:
-        nonlocal row
-        if row >= most:
-            return
-        label, released, children = node
-        x, y = 12 + depth * 26, 16 + row * 20
-        row += 1
-        if parent is not None:
-            parts.append(f'<path d="M{x - 26:g} {parent:g} V{y:g} H{x - 6:g}" class="edge"/>')
-        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" class="{"cut" if released else "node"}"/>')
-        parts.append(_text(x + 10, y + 4, _cut(label, 60), "cutname" if released else "name"))
-        for child in children:
-            draw(child, depth + 1, y + 5)
-
-    draw(root, 0, None)
-    if row >= most:
-        parts.append(_text(12, 16 + row * 20, "… more below", "small"))
-        row += 1
-    return _svg(row * 20 + 16, "".join(parts), title)
-
-
-def lattice(rows: Sequence[tuple[int, int, int]], chosen: int | None, title: str) -> str:
-    """The lattice by height: how many nodes are safe and unsafe at each, and where the chosen one lies.
-
-    >>> lattice([(0, 0, 1), (1, 1, 1)], 1, "lattice").count("safe")
-    4
-    """
-    most = max((safe + unsafe for _, safe, unsafe in rows), default=1) or 1
-    parts = []
-    full = WIDTH - 210
-    for i, (height, safe, unsafe) in enumerate(reversed(rows)):
-        y = i * 18 + 4
-        wide, width = full * safe / most, full * unsafe / most
-        parts.append(_text(60, y + 11, f"height {height}", "name", "end"))
-        parts.append(_rect(70, y, wide, 13, "safe"))
-        parts.append(_rect(70 + wide, y, width, 13, "unsafe"))
-        mark = "  ← chosen" if height == chosen else ""
-        parts.append(_text(76 + wide + width, y + 11, f"{safe:,} of {safe + unsafe:,}{mark}", "small"))
-    return _svg(len(rows) * 18 + 10, "".join(parts), title)
+    return f'<ul class="tree" aria-label="{escape(title)}">{draw(root)}</ul>'
 
 
 def legend(kinds: Mapping[str, str]) -> str:
@@ -141,5 +200,9 @@ def legend(kinds: Mapping[str, str]) -> str:
     >>> legend({"before": "original"}).count('class="before"')
     1
     """
-    marks = (f'<span class="key"><i class="{kind}"></i>{escape(text)}</span>' for kind, text in kinds.items())
+    marks = (
+        f'<span class="key"><svg width="11" height="11" aria-hidden="true"><rect width="11" height="11" rx="2" '
+        f'class="{kind}"/></svg>{escape(text)}</span>'
+        for kind, text in kinds.items()
+    )
     return f'<p class="legend">{"".join(marks)}</p>'

@@ -3,65 +3,125 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 STYLE = """
-:root{--ink:#1b2330;--soft:#5b6675;--line:#d9dee6;--paper:#ffffff;--card:#f6f8fb;--before:#9aa7b8;--after:#1d6fb8;
---good:#2b8a4b;--bad:#c2453c;--mark:#e8a33d}
-@media (prefers-color-scheme:dark){:root{--ink:#e8ecf2;--soft:#a3aebd;--line:#36404e;--paper:#12171f;--card:#1a212b;
+:root{color-scheme:light dark;--ink:#1b2330;--soft:#566172;--line:#d9dee6;--paper:#ffffff;--card:#f5f7fa;
+--before:#a3afbf;--after:#1d6fb8;--good:#2b8a4b;--bad:#c2453c;--mark:#e09a2b}
+@media (prefers-color-scheme:dark){:root{--ink:#e8ecf2;--soft:#a9b4c2;--line:#36404e;--paper:#12171f;--card:#1b222d;
 --before:#6d7b8d;--after:#5aa9ee;--good:#58bd7c;--bad:#ee7d74;--mark:#f0b95c}}
 *{box-sizing:border-box}
-body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
-main{max-width:880px;margin:0 auto;padding:24px 18px 60px}
+html{-webkit-text-size-adjust:100%}
+body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif;
+overflow-wrap:break-word}
+main{max-width:900px;margin:0 auto;padding:24px 18px 60px}
 h1{font-size:1.75rem;line-height:1.2;margin:.2em 0}
-h2{font-size:1.25rem;margin:2.2em 0 .5em;padding-top:.4em;border-top:1px solid var(--line)}
-h3{font-size:1.02rem;margin:1.6em 0 .3em}
-p,li{max-width:72ch}
-.lead{color:var(--soft);margin-top:0}
+h2{font-size:1.3rem;margin:2.4em 0 .5em;padding-top:.7em;border-top:1px solid var(--line)}
+h3{font-size:1.05rem;margin:2em 0 .3em}
+h4{font-size:.92rem;margin:1em 0 .3em;color:var(--soft);font-weight:600}
+p,li{max-width:74ch}
+a{color:var(--after)}
+.lead,.facts{color:var(--soft);margin-top:0}
+.facts{font-size:.93rem}
+nav{font-size:.93rem;margin:14px 0}
+nav a{display:inline-block;margin:0 16px 4px 0}
 .verdict{border-left:5px solid var(--good);background:var(--card);padding:12px 16px;border-radius:4px}
+.verdict ul{margin:.5em 0 0;padding-left:1.2em}
 .verdict.no{border-color:var(--bad)}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;margin:18px 0}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(130px,1fr));gap:12px;margin:18px 0}
 .figures div{background:var(--card);border-radius:8px;padding:12px 14px}
 .figures b{display:block;font-size:1.45rem;line-height:1.2;font-variant-numeric:tabular-nums}
-.figures span{color:var(--soft);font-size:.86rem}
+.figures span{color:var(--soft);font-size:.86rem;line-height:1.35;display:block}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;width:100%;font-size:.93rem}
-th,td{text-align:left;padding:6px 10px 6px 0;border-bottom:1px solid var(--line);vertical-align:top}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}
-.chart{width:100%;height:auto;max-width:720px;display:block;margin:8px 0}
-.chart text{fill:var(--ink);font:12px system-ui,sans-serif}
-.chart .small{fill:var(--soft);font-size:11px}
-.chart .name{fill:var(--soft)}.chart .cutname{font-weight:600}
-.chart .axis,.chart .edge{stroke:var(--line);fill:none}
-.before{fill:var(--before);background:var(--before)}.after,.plain{fill:var(--after);background:var(--after)}
-.safe{fill:var(--good);background:var(--good)}.unsafe{fill:var(--before);background:var(--before)}
-.node{fill:var(--paper);stroke:var(--before);stroke-width:2}.cut{fill:var(--mark)}
-.legend{font-size:.85rem;color:var(--soft);margin:.2em 0}
-.key{margin-right:16px}.key i{display:inline-block;width:10px;height:10px;border-radius:2px;margin-right:5px}
-.warn{background:var(--card);border-left:4px solid var(--mark);padding:8px 14px;border-radius:4px;margin:8px 0}
-details{margin:8px 0}summary{cursor:pointer;color:var(--after)}
+th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--line);vertical-align:top}
+th{font-weight:600}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td small{display:block;color:var(--soft);font-size:.88em}
+tr.mark td{background:var(--card);font-weight:600}
+.sides{display:grid;grid-template-columns:1fr 1fr;gap:8px 36px;align-items:start}
+.bars{margin:10px 0}
+.row{display:grid;grid-template-columns:36% minmax(0,1fr);gap:4px 12px;align-items:center;padding:3px 0;
+break-inside:avoid}
+.sides .row{grid-template-columns:42% minmax(0,1fr)}
+.label{font-size:.88rem;line-height:1.3;text-align:right;color:var(--ink)}
+.label small{display:block;color:var(--soft);font-size:.92em}
+.line{display:flex;align-items:center;min-height:15px}
+.line span{font-size:.82rem;line-height:1.2;color:var(--soft);padding-left:6px;font-variant-numeric:tabular-nums;
+flex:1 1 0;min-width:0}
+.bar{height:11px;flex:0 0 auto;min-width:1px;overflow:hidden}
+.histogram{margin:10px 0;max-width:720px}
+.histogram svg{width:100%;height:150px;display:block;border-bottom:1px solid var(--line)}
+.ticks{display:flex;justify-content:space-between;font-size:.82rem;color:var(--soft)}
+.area{fill:var(--before);opacity:.75}
+.outline{fill:none;stroke:var(--after);stroke-width:2;vector-effect:non-scaling-stroke}
+.before,.unsafe{fill:var(--before)}.after{fill:var(--after)}.safe{fill:var(--good)}.cutkey{fill:var(--mark)}
+.tree,.tree ul{list-style:none;margin:0;padding:0}
+.tree{font-size:.9rem;margin:8px 0}
+.tree ul{padding-left:10px;margin-left:6px;border-left:1px solid var(--line)}
+.tree li{padding:1px 0 1px 12px;position:relative;max-width:none;line-height:1.4}
+.tree li::before{content:"";position:absolute;left:-10px;top:.75em;width:18px;border-top:1px solid var(--line)}
+.tree>li::before{display:none}
+.tree .cut>span{background:color-mix(in srgb,var(--mark) 28%,transparent);font-weight:600;padding:0 5px;
+border-radius:4px;border-left:3px solid var(--mark)}
+.tree small,.tree .more{color:var(--soft)}
+.legend{font-size:.86rem;color:var(--soft);margin:.3em 0}
+.key{display:inline-block;margin-right:16px}.key svg{margin-right:5px;vertical-align:-1px}
+.warn{background:var(--card);border-left:4px solid var(--mark);padding:8px 14px;border-radius:4px;margin:8px 0;
+max-width:none}
+.note{color:var(--soft);font-size:.88rem}
+details{margin:8px 0}summary{cursor:pointer;color:var(--after);font-size:.93rem}
 code{background:var(--card);padding:1px 5px;border-radius:4px;font-size:.9em}
-pre{background:var(--card);padding:12px;border-radius:6px;overflow-x:auto}
+pre{background:var(--card);padding:12px;border-radius:6px;overflow-x:auto;white-space:pre-wrap;font-size:.88rem}
 footer{margin-top:48px;color:var(--soft);font-size:.85rem;border-top:1px solid var(--line);padding-top:12px}
-@media (max-width:520px){main{padding:16px 12px 40px}h1{font-size:1.4rem}.chart text{font-size:15px}}
-@media print{:root{--ink:#000;--paper:#fff;--card:#f3f3f3;--soft:#444}main{max-width:none;padding:0}
-h2{break-after:avoid}.chart,table,.figures{break-inside:avoid}details>*{display:block}}
+@media (max-width:640px){main{padding:16px 14px 40px}h1{font-size:1.4rem}.sides{grid-template-columns:1fr}
+.row,.sides .row{grid-template-columns:minmax(0,1fr);gap:0;padding:5px 0}.label{text-align:left}
+th,td{padding-right:10px}}
+@media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--card:#f1f3f5;--soft:#444;--line:#bbb;--before:#9aa5b3;
+--after:#1d5f9e;--good:#2b8a4b;--bad:#b03a32;--mark:#c27f16}
+@page{margin:15mm 14mm}body{font-size:10pt;line-height:1.4}h2{margin-top:1.4em}
+.tree{columns:2;font-size:9.5pt}main{max-width:none;padding:0}nav{display:none}
+h2,h3,h4{break-after:avoid}table,.figures,.verdict,.histogram{break-inside:avoid}
+*{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+details::details-content{display:block;content-visibility:visible;block-size:auto}
+summary{list-style:none;color:var(--soft)}}
 """
 
 
-def page(title: str, body: Sequence[str]) -> str:
-    """A whole HTML page.
+@dataclass(frozen=True)
+class Section:
+    """A part of a report with a title that the contents name.
 
-    >>> page("Report", ["<p>text</p>"]).startswith("<!doctype html>")
+    >>> Section("risk", "Risk", "<p>low</p>").title
+    'Risk'
+    """
+
+    id: str
+    title: str
+    body: str
+
+
+def page(title: str, head: str, sections: Sequence[Section], foot: str) -> str:
+    """A whole HTML page: what stands first, the contents, the sections, the foot.
+
+    >>> page("Report", "<h1>Report</h1>", [Section("risk", "Risk", "<p>low</p>")], "").startswith("<!doctype html>")
     True
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    shown = [section for section in sections if section.body]
+    links = "".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in shown)
+    body = "".join(
+        f'<section id="{section.id}"><h2>{escape(section.title)}</h2>{section.body}</section>' for section in shown
+    )
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f'<meta name="color-scheme" content="light dark">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<link rel="icon" href="data:,"><style>{STYLE}</style></head>'
-        f"<body><main>{''.join(body)}</main></body></html>\n"
+        f'<body><main>{head}<nav aria-label="Contents">{links}</nav>{body}'
+        f"<footer>{foot}</footer></main></body></html>\n"
     )
 
 
@@ -75,17 +135,31 @@ def figures(items: Sequence[tuple[str, str]]) -> str:
     return f'<div class="figures">{cells}</div>'
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table; every column but the first is set as numbers.
+def table(
+    header: Sequence[str], rows: Sequence[Sequence[str]], *, words: Sequence[int] = (0,), marked: Sequence[int] = ()
+) -> str:
+    """A table; columns are set as numbers, apart from `words`. A cell may have a remark after a line break.
 
-    >>> table(["measure", "value"], [["loss", "0.2"]]).count("<td")
-    2
+    >>> table(["measure", "value"], [["loss\\nless is better", "0.2"]]).count("<small>")
+    1
     """
 
-    def cells(kind: str, row: Sequence[str]) -> str:
-        return "".join(f"<{kind}{' class=n' if i else ''}>{escape(c)}</{kind}>" for i, c in enumerate(row))
+    def cell(kind: str, j: int, text: str) -> str:
+        first, _, rest = text.partition("\n")
+        note = f"<small>{escape(rest)}</small>" if rest else ""
+        return f"<{kind}{'' if j in words else ' class=n'}>{escape(first)}{note}</{kind}>"
 
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
-    return (
-        f'<div class="scroll"><table><thead><tr>{cells("th", header)}</tr></thead><tbody>{body}</tbody></table></div>'
-    )
+    def line(kind: str, row: Sequence[str]) -> str:
+        return "".join(cell(kind, j, text) for j, text in enumerate(row))
+
+    body = "".join(f"<tr{' class=mark' if i in marked else ''}>{line('td', row)}</tr>" for i, row in enumerate(rows))
+    return f'<div class="scroll"><table><thead><tr>{line("th", header)}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """A paragraph of plain text.
+
+    >>> paragraph("a < b")
+    '<p>a &lt; b</p>'
+    """
+    return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>"

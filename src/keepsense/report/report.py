@@ -10,8 +10,9 @@ from keepsense import __version__
 from keepsense.engines.files import whole_file
 from keepsense.publish import Outcome
 from keepsense.publish.ledger import today
-from keepsense.report import sections
-from keepsense.report.page import page
+from keepsense.report import choices, columns, sections
+from keepsense.report.page import Section, page
+from keepsense.report.subject import Subject
 
 Audience = Literal["internal", "public"]
 
@@ -20,14 +21,15 @@ def write_report(outcome: Outcome, path: str | Path, audience: Audience = "inter
     """Write the report of a run as one HTML file that needs no network.
 
     The internal report shows original distributions and belongs to the publisher. The public one shows only what the
-    released file itself shows.
+    released file and its description show.
 
     >>> write_report.__name__
     'write_report'
     """
     target = Path(path)
+    text = render(outcome, audience)
     with whole_file(target) as part:
-        part.write_text(render(outcome, audience), encoding="utf-8")
+        part.write_text(text, encoding="utf-8")
     return target
 
 
@@ -37,32 +39,34 @@ def render(outcome: Outcome, audience: Audience = "internal") -> str:
     >>> render.__name__
     'render'
     """
-    public = audience == "public"
-    title = f"Release of {outcome.file.name}"
+    subject = Subject(outcome, audience == "public")
+    title = f"Release of {outcome.name}"
     method = outcome.description["method"]["name"]
-    lead = f"Made on {today()} with Keepsense {__version__}, method <b>{escape(method)}</b>."
-    body = [
-        f"<h1>{escape(title)}</h1><p class=lead>{lead}</p>",
-        sections.summary(outcome),
-        "" if public else sections.warnings(outcome),
-        sections.risk(outcome),
-        sections.utility(outcome),
-        sections.columns(outcome, public=public),
-        sections.classes(outcome),
-    ]
-    if not public:
-        body += [sections.association(outcome), sections.search(outcome), sections.timing(outcome), _again()]
+    lead = f"Report of {today()}, Keepsense {__version__}, method <b>{escape(str(method))}</b>."
     note = (
-        "This report holds original distributions: keep it inside." if not public else "This report may be published."
+        "For the public: it shows nothing that the released file and its description do not show."
+        if subject.public
+        else "Internal: it shows original distributions, so keep it inside."
     )
-    body.append(f"<footer>{note} Keepsense {__version__}.</footer>")
-    return page(title, body)
-
-
-def _again() -> str:
-    return (
-        "<h2>How to reproduce</h2><p>Run the project file again; a random method needs its seed, which is the "
-        "publisher's secret and stands nowhere in the release.</p><pre>keepsense run keepsense.toml</pre>"
-        "<p>Check the released file as a recipient would:</p>"
-        "<pre>keepsense verify release/FILE --project keepsense.toml</pre>"
-    )
+    head = [
+        f"<h1>{escape(title)}</h1><p class=lead>{lead} {note}</p>",
+        sections.summary(subject),
+        "" if subject.public else sections.warnings(subject),
+    ]
+    found = [
+        Section("changes", "What was changed", sections.changes(subject)),
+        Section("risk", "Risk of being recognized", sections.risk(subject)),
+        Section("utility", "What it is still worth", sections.utility(subject)),
+        Section("columns", "Columns by which people could be recognized", columns.columns(subject)),
+        Section("classes", "Classes of records that look alike", sections.classes(subject)),
+        Section("sensitive", "Sensitive columns", sections.sensitive(subject)),
+    ]
+    if not subject.public:
+        found += [
+            Section("together", "What goes together", sections.association(subject)),
+            Section("alternatives", "Alternatives considered", choices.alternatives(subject)),
+            Section("time", "Time", sections.timing(subject)),
+            Section("again", "How to reproduce it", sections.again(subject)),
+        ]
+    kept = "This report may be published." if subject.public else "This report is internal: keep it inside."
+    return page(title, "".join(head), found, f"{kept} Keepsense {__version__}.")

@@ -1,254 +1,355 @@
-"""What a report says, section by section, from the outcome of a run."""
+"""What a report says about the whole release: the verdict, risk, usefulness, classes, time, how to reproduce it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
 from html import escape
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
-
-from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.publish import Outcome
-from keepsense.recoding import SUPPRESSED, Cells, Cuts
+from keepsense.publish.details import Kept
+from keepsense.publish.figures import within_classes
 from keepsense.report import charts, page
+from keepsense.report.charts import Row, number, percent
+from keepsense.report.subject import Subject
+from keepsense.report.words import METHODS, measure_words, risk_words
 
-_TOP = 12
-_PLAIN = {
-    "prosecutor, highest": "person most at risk",
-    "prosecutor, average": "average person",
-    "marketer": "share found if all are tried",
-    "unique records": "people alone in their class",
-}
+_EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 10**15)
 
 
-def released_counts(outcome: Outcome) -> Counts:
-    """Counts of the released quasi-identifiers.
-
-    >>> released_counts.__name__
-    'released_counts'
-    """
-    rule = outcome.recodings[0]
-    return rule.apply(outcome.counts) if isinstance(rule, Cuts | Cells) else outcome.counts
-
-
-def summary(outcome: Outcome) -> str:
-    """The verdict, the promises in plain words, and the figures people look for first."""
-    check, told = outcome.verification, outcome.description
-    kind = "verdict" if check.ok else "verdict no"
-    promised = "".join(f"<li>{escape(words)}</li>" for words in told["in words"])
+def summary(subject: Subject) -> str:
+    """The verdict, the promises in plain words with what was reached, and the figures people look for first."""
+    check, told = subject.outcome.verification, subject.told
+    reached = [_reached(one.promise, one.worst) for one in check.checks]
+    reached += [""] * (len(told["in words"]) - len(reached))
+    promised = "".join(
+        f"<li>{escape(words)}{escape(also)}</li>" for words, also in zip(told["in words"], reached, strict=False)
+    )
     verdict = "Verified: every promise below holds for the released file." if check.ok else "Not verified."
-    risk = told["risk"].get("after", {})
-    items = [
-        (f"{check.records:,}", "records released"),
-        (f"{check.classes:,}", "equivalence classes"),
-        (f"{check.suppressed:,}", "records suppressed"),
-    ]
-    if "prosecutor, highest" in risk:
-        items.append((f"{risk['prosecutor, highest']:.1%}", "highest risk of any person"))
-    if "loss" in told["utility"]:
-        items.append((f"{told['utility']['loss']:.1%}", "of the detail is lost"))
-    return f'<div class="{kind}"><b>{verdict}</b><ul>{promised}</ul></div>{page.figures(items)}'
+    risk, lost = told["risk"].get("after", {}), told["utility"]
+    items = [(number(check.records), "records released")]
+    if _about_classes(subject):
+        items.append((number(check.classes), "classes of records that look alike"))
+    items.append((number(check.suppressed), "records suppressed"))
+    if "prosecutor, highest" in risk and _about_classes(subject):
+        items.append((percent(risk["prosecutor, highest"]), "highest risk of any person to be recognized"))
+    elif not subject.public and "after" in subject.details.linkage:
+        items.append((percent(subject.details.linkage["after"].risk), "of records linked rightly by their values"))
+    for name in ("loss", "mean distance"):
+        if name in lost:
+            items.append((percent(lost[name]), measure_words(name)[0] + (" on average" if name == "loss" else "")))
+    kind = "verdict" if check.ok else "verdict no"
+    return f'<div class="{kind}"><b>{verdict}</b><ul>{promised}</ul></div>{page.figures(items)}' + page.paragraph(
+        METHODS[subject.truthful]
+    )
 
 
-def warnings(outcome: Outcome) -> str:
+def _reached(promise: object, worst: float | None) -> str:
+    name = str(promise.get("model", "")) if isinstance(promise, dict) or hasattr(promise, "get") else ""
+    if worst is None or not name:
+        return ""
+    what = {"k-anonymity": "smallest class", "l-diversity": "fewest", "t-closeness": "greatest"}.get(name)
+    return "" if what is None else f" ({what}: {number(float(worst))})"
+
+
+def _about_classes(subject: Subject) -> bool:
+    """Whether classes protect people here: they do not where values were changed and no size of classes is promised."""
+    return subject.truthful or any(int(m.promise().get("k", 0)) > 1 for m in subject.plan.models if "k" in m.promise())
+
+
+def warnings(subject: Subject) -> str:
     """What the publisher should look at."""
-    seen = [f for f in outcome.findings if not f.is_error]
-    return "".join(f'<p class="warn">{escape(f.message)} <small>({escape(f.code)})</small></p>' for f in seen)
+    seen = [f for f in subject.outcome.findings if not f.is_error]
+    return "".join(
+        f'<p class="warn"><b>{escape(f.where)}:</b> {escape(f.message)} <small>({escape(f.code)})</small></p>'
+        for f in seen
+    )
 
 
-def columns(outcome: Outcome, *, public: bool) -> str:
-    """Each quasi-identifier: its values before and after, its hierarchy with the released cut, its loss by level."""
-    after = released_counts(outcome)
-    parts = ["<h2>Columns by which people could be recognized</h2>"]
-    for name in outcome.plan.quasi_identifiers:
-        parts.append(f"<h3>{escape(name)}</h3>")
-        parts.append(_distribution(outcome.counts, after, name, public))
-        hierarchy = outcome.plan.hierarchies.get(name) if "hierarchies" in outcome.plan.__dict__ else None
-        if hierarchy is None:
-            continue
-        released = {v for v in after.values_of(name) if v != SUPPRESSED}
-        drawn = charts.tree(
-            _branches(hierarchy, released, public), f"Hierarchy of {name} with the released values marked"
+# ---- risk ------------------------------------------------------------------------------------------------------------
+
+
+def risk(subject: Subject) -> str:
+    """Risk of re-identification before and after, by classes and by linkage."""
+    told = subject.told["risk"]
+    before, after = told.get("before", {}), told.get("after", {})
+    rows = [_risk_row(name, before[name], after[name]) for name in before if name in after]
+    key = charts.legend({"before": "before", "after": "after"})
+    text = (
+        "How likely is it that somebody who knows a person's values in the columns below finds that person's record? "
+        "Before: in the original table. After: in the release. The lower the better; 100% means certainty."
+    )
+    parts = [page.paragraph(text)]
+    if not _about_classes(subject):
+        parts.append(
+            page.paragraph(
+                "This method changes values, so a record that is one of a kind in the release need not belong to the "
+                "person it looks like: the figures by class say little here, and linkage is what counts."
+            )
         )
-        parts.append(f"<details><summary>How its values generalize</summary>{drawn}</details>")
-        if not public:
-            parts.append(_levels(outcome, hierarchy, name))
+    linked = "" if subject.public else _linkage(subject)
+    classes = key + charts.bars(rows, ("before", "after"), "Risk before and after", most=1.0) if rows else ""
+    if not _about_classes(subject):
+        parts += [linked, f"<details><summary>Figures by class</summary>{classes}</details>"]
+    else:
+        parts += [classes, linked]
     return "".join(parts)
 
 
-def _distribution(before: Counts, after: Counts, name: str, public: bool) -> str:
-    new = _largest(after, name)
-    shown = charts.bars([(charts.show(v), (n,)) for v, n in new], ("after",), f"{name} as released")
-    if public:
-        return charts.legend({"after": "records as released"}) + shown
-    old = _largest(before, name)
-    first = charts.bars([(charts.show(v), (n,)) for v, n in old], ("before",), f"{name} before")
-    more = f" The {_TOP} most frequent of {len(before.values_of(name)):,} values." if len(old) == _TOP else ""
-    return (
-        charts.legend({"before": "records before", "after": "records as released"})
-        + (f"<p class=legend>{more}</p>" if more else "")
-        + first
-        + shown
-    )
+def _risk_row(name: str, before: float, after: float) -> Row:
+    label, meaning = risk_words(name)
+    return Row(label, (float(before), float(after)), (percent(before), percent(after)), meaning)
 
 
-def _largest(counts: Counts, name: str) -> list[tuple[Any, int]]:
-    rows = counts.marginal(name)
-    order = np.argsort(-rows, kind="stable")[:_TOP]
-    return [(counts.values_of(name)[i], int(rows[i])) for i in order]
-
-
-def _branches(hierarchy: Hierarchy, released: set[Any], public: bool) -> charts.Branch:
-    """The tree from the top down; in public only down to the released labels."""
-
-    def grow(level: int, leaves: Sequence[int]) -> charts.Branch:
-        label = hierarchy.labels[level][hierarchy.codes[leaves[0], level]]
-        here = label in released
-        if level == 0 or (public and here):
-            return charts.show(label), here, ()
-        groups: dict[int, list[int]] = {}
-        for leaf in leaves:
-            groups.setdefault(int(hierarchy.codes[leaf, level - 1]), []).append(leaf)
-        below = tuple(grow(level - 1, members) for members in groups.values())
-        if len(below) == 1 and below[0][0] == charts.show(label):
-            return below[0]
-        return charts.show(label), here, below
-
-    return grow(hierarchy.height, range(len(hierarchy.leaves)))
-
-
-def _levels(outcome: Outcome, hierarchy: Hierarchy, name: str) -> str:
-    """Semantic loss of the hierarchy by level (GSL), where its words have meanings."""
-    from keepsense.errors import KeepsenseError
-    from keepsense.hierarchies import score
-    from keepsense.semantics import distance
-
-    if hierarchy.concepts is None:
-        return ""
-    try:
-        column = outcome.plan.column(name)
-        found = score(hierarchy, distance(column.distance, outcome.plan.taxonomy(name)))
-    except KeepsenseError:
-        return ""
-    rows = [(f"level {i + 1}", float(loss)) for i, loss in enumerate(found.levels)]
-    text = f"Semantic loss of the hierarchy by level (GSL {found.total:.3f})"
-    return f"<p>{text}</p>{charts.columns(rows, text)}"
-
-
-def classes(outcome: Outcome) -> str:
-    """How large the equivalence classes are."""
-    sizes = released_counts(outcome).weights
-    edges = [1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 10**12]
-    rows = []
-    for low, high in pairwise(edges):
-        number = int(((sizes >= low) & (sizes < high)).sum())
-        if number:
-            name = f"{low}" if high == low + 1 else f"{low}–{high - 1}" if high < 10**12 else f"{low:,}+"
-            rows.append((name, float(number)))
-    return (
-        "<h2>Equivalence classes</h2><p>People in one class cannot be told apart by the columns above. "
-        f"Number of classes by size:</p>{charts.columns(rows, 'Classes by size')}"
-    )
-
-
-def risk(outcome: Outcome) -> str:
-    """Risk of re-identification before and after."""
-    told = outcome.description["risk"]
-    before, after = told.get("before", {}), told.get("after", {})
-    rows = [(_PLAIN.get(n, n), (100 * before[n], 100 * after[n])) for n in before if n in after]
-    drawn = charts.bars(rows, ("before", "after"), "Risk before and after", " %")
-    return (
-        "<h2>Risk of re-identification</h2><p>Chance that somebody who knows a person's values in the columns by which "
-        "people could be recognized finds that person's record (the prosecutor's risk), and the share of records that "
-        "somebody who links them all would get right (the marketer's).</p>"
-        + charts.legend({"before": "before", "after": "after"})
-        + drawn
-    )
-
-
-def utility(outcome: Outcome) -> str:
-    """What was lost, by every measure that applies."""
-    told = outcome.description["utility"]
-    if not told:
-        return (
-            "<h2>Usefulness</h2><p>This method changes values instead of generalizing them; see the columns above.</p>"
+def _linkage(subject: Subject) -> str:
+    """Linkage by distances of values, and by known items of sets."""
+    found = subject.details.linkage
+    parts = []
+    if "before" in found and "after" in found:
+        then, now = found["before"], found["after"]
+        rows = [
+            Row(
+                "records linked rightly",
+                (then.risk, now.risk),
+                (percent(then.risk), percent(now.risk)),
+                "the nearest original record is taken; of equally near ones, one by chance",
+            ),
+            Row(
+                "own record among the nearest",
+                (then.linked, now.linked),
+                (percent(then.linked), percent(now.linked)),
+                f"{number(round(now.group, 1))} records are equally near on average after, "
+                f"{number(round(then.group, 1))} before",
+            ),
+        ]
+        parts.append(
+            "<h3>Linkage by meaning</h3>"
+            + page.paragraph(
+                "Somebody who has the original values compares each released record with them, words by what they "
+                "mean and numbers by how far apart they are, and takes the nearest."
+            )
+            + charts.legend({"before": "before", "after": "after"})
+            + charts.bars(rows, ("before", "after"), "Linkage before and after", most=1.0)
         )
-    rows = [[name, f"{value:,.4g}"] for name, value in told.items()]
-    return "<h2>Usefulness</h2>" + page.table(["measure", "value"], rows)
+    for one in subject.details.sets:
+        if one.risk:
+            rows = [
+                Row(
+                    f"{m} item{'s' if m > 1 else ''} of {one.column} known",
+                    (was, is_),
+                    (percent(was), percent(is_)),
+                    "" if m > 1 else "chance to find the record of somebody of whom so much is known",
+                )
+                for m, was, is_ in one.risk
+            ]
+            drawn = charts.bars(rows, ("before", "after"), "Risk by known items", most=1.0)
+            parts.append(
+                f"<h3>By known items of {escape(one.column)}</h3>"
+                + charts.legend({"before": "before", "after": "after"})
+                + drawn
+            )
+    return "".join(parts) + _notes(subject, "risk")
 
 
-def association(outcome: Outcome) -> str:
-    """How well the release keeps which values go together: Cramér's V of each pair of columns, before and after."""
-    names = outcome.plan.quasi_identifiers[:6]
-    after = released_counts(outcome)
+def _notes(subject: Subject, about: str) -> str:
+    return "".join(page.paragraph(note.text, "note") for note in subject.details.notes if note.about == about)
+
+
+# ---- usefulness ------------------------------------------------------------------------------------------------------
+
+
+def utility(subject: Subject) -> str:
+    """What was lost, by every measure that applies; in public those of the description."""
+    found = dict(subject.told["utility"])
+    if not subject.public:
+        found |= {name: value for name, value in subject.details.utility.items() if name not in found}
+        for one in subject.details.sets:
+            if one.loss is not None and one.item_error is not None and one.pair_error is not None:
+                found[f"sets, meaning, {one.column}"] = one.loss
+                found[f"sets, items, {one.column}"] = one.item_error
+                found[f"sets, pairs, {one.column}"] = one.pair_error
+    if not found:
+        return ""
     rows = []
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            pair = tuple(cramer(c, first, second) for c in (outcome.counts, after))
-            rows.append((f"{first} × {second}", pair))
-    if not rows:
-        return ""
+    for name, value in found.items():
+        label, meaning, share = measure_words(name)
+        rows.append([f"{label}\n{meaning}" if meaning else label, percent(value) if share else number(value)])
+    text = "What readers of the release lose compared with the original. No single figure tells it all."
+    moved = _moved(subject)
     return (
-        "<h2>What goes together</h2><p>Strength of association between columns (Cramér's V, 0 to 1).</p>"
-        + charts.legend({"before": "before", "after": "after"})
-        + charts.bars(rows, ("before", "after"), "Association before and after")
+        page.paragraph(text)
+        + page.table(["measure", "value"], rows)
+        + moved
+        + ("" if subject.public else _notes(subject, "utility"))
     )
 
 
-def cramer(counts: Counts, first: str, second: str) -> float:
-    """Cramér's V of two columns, corrected for small samples (Bergsma 2013).
-
-    >>> cramer(Counts.of({"a": [1, 1, 2, 2] * 50, "b": [1, 1, 2, 2] * 50}), "a", "b") > 0.98
-    True
-    """
-    table = counts.joint(first, second).toarray().astype(float)
-    table = table[table.sum(1) > 0][:, table.sum(0) > 0]
-    n, (r, c) = table.sum(), table.shape
-    if min(r, c) < 2 or n < 2:
-        return 0.0
-    expected = np.outer(table.sum(1), table.sum(0)) / n
-    phi = float(((table - expected) ** 2 / expected).sum()) / n
-    phi = max(0.0, phi - (r - 1) * (c - 1) / (n - 1))
-    rows, cols = r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)
-    return float(np.sqrt(phi / max(1e-12, min(rows, cols) - 1)))
-
-
-def search(outcome: Outcome) -> str:
-    """The lattice of full-domain solutions with safe and unsafe nodes, for methods that search it."""
-    rule = outcome.recodings[0]
-    if not isinstance(rule, Cuts) or outcome.plan.project.method.name not in ("optimal", "incognito", "samarati"):
+def _moved(subject: Subject) -> str:
+    """By column: how many cells hold another value, and how far values moved."""
+    if subject.public or not subject.details.columns:
         return ""
-    heights = [outcome.plan.hierarchies[n].height for n in outcome.plan.quasi_identifiers]
-    size = int(np.prod([h + 1 for h in heights], dtype=float))
-    if size > 200_000:
-        return f"<h2>Alternatives</h2><p>The lattice has {size:,} nodes; too many to draw.</p>"
-    from keepsense.methods.generalize.optimal import optimal
-
-    plan = outcome.plan
-    found = optimal(
-        plan.counts, plan.hierarchies, plan.models, suppression=plan.project.release.suppression, classify=True
-    )
-    status = np.asarray(found.info["status"]).ravel()
-    height = np.indices([h + 1 for h in heights]).reshape(len(heights), -1).sum(axis=0)
-    safe = (status == 1) | (status == 2)
     rows = [
-        (int(h), int((safe & (height == h)).sum()), int((~safe & (height == h)).sum()))
-        for h in range(int(height.max()) + 1)
+        [name, percent(one["changed"]), percent(one["distance"]) if "distance" in one else ""]
+        for name, one in subject.details.columns.items()
     ]
-    chosen = sum(level or 0 for level in rule.levels)
-    drawn = charts.lattice(rows, chosen, "Safe and unsafe solutions by height")
+    return "<h3>By column</h3>" + page.table(["column", "cells changed", "mean distance moved"], rows)
+
+
+def association(subject: Subject) -> str:
+    """How well the release keeps which values go together."""
+    found = subject.details
+    parts = []
+    if found.dependence:
+        parts.append(
+            page.paragraph(
+                "Which columns go together, by meaning: 0 where one tells nothing about the other, 1 where it tells "
+                "all (distance correlation of numbers and of the meanings of words). Bars of equal length mean that "
+                "a reader finds the same connections as in the original."
+            )
+            + _pairs(found.dependence, "Distance correlation before and after")
+        )
+    if found.associations:
+        text = (
+            "The same by equality of values alone, without meaning (Cramér's V). Merging values can make it larger "
+            "or smaller."
+        )
+        parts.append(
+            f"<details><summary>By equality of values</summary>{page.paragraph(text)}"
+            f"{_pairs(found.associations, 'Association before and after')}</details>"
+        )
+    return "".join(parts) + (_notes(subject, "together") if parts else "")
+
+
+def _pairs(pairs: tuple[Kept, ...], title: str) -> str:
+    rows = [
+        Row(f"{one.first} × {one.second}", (one.before, one.after), (f"{one.before:.2f}", f"{one.after:.2f}"))
+        for one in pairs
+    ]
+    return charts.legend({"before": "before", "after": "after"}) + charts.bars(rows, ("before", "after"), title, most=1)
+
+
+# ---- classes ---------------------------------------------------------------------------------------------------------
+
+
+def classes(subject: Subject) -> str:
+    """How large the equivalence classes are."""
+    if not _about_classes(subject):
+        return ""
+    sizes = subject.after.weights[subject.shown]
+    rows = []
+    for low, high in pairwise(_EDGES):
+        inside = sizes[(sizes >= low) & (sizes < high)]
+        if len(inside):
+            name = f"{low:,}" if high == low + 1 else f"{low:,}–{high - 1:,}" if high < 10**15 else f"{low:,} or more"
+            text = f"{number(int(inside.sum()))} in {number(len(inside))} class{'' if len(inside) == 1 else 'es'}"
+            rows.append(Row(f"{name} record{'' if name == '1' else 's'}", (float(inside.sum()),), (text,)))
+    if not rows:
+        return page.paragraph("All records are suppressed.")
+    text = (
+        "People in one class have the same released values and cannot be told apart by them. Small classes protect "
+        "less, large ones tell less. Records by the size of the class they are in:"
+    )
+    return page.paragraph(text) + charts.bars(rows, ("after",), "Records by size of their class", room=12)
+
+
+def sensitive(subject: Subject) -> str:
+    """What classes tell about sensitive columns: different values, the commonest one, l and t."""
+    parts = []
+    for name, found in subject.after.histograms.items() if _about_classes(subject) else ():
+        whole = dict(zip(found.values, found.total().tolist(), strict=True))
+        seen = within_classes(found, subject.shown, whole)
+        if not seen.classes:
+            continue
+        weights = subject.after.weights[subject.shown]
+        only = int(weights[seen.distinct == 1].sum())
+        facts = [
+            ["fewest different values in a class (l)", number(int(seen.distinct.min()))],
+            ["the same by entropy: as mixed as so many equally frequent values", number(float(seen.entropy.min()))],
+            ["largest share of one value in a class", percent(float(seen.largest.max()))],
+            ["greatest distance of a class from the whole column (t, equal distances)", f"{seen.t.max():.2f}"],
+            ["records whose class has one value only, which gives it away", number(only)],
+        ]
+        rows = []
+        for low, high in pairwise((1, 2, 3, 4, 5, 7, 10, 20, 50, 10**9)):
+            inside = int(weights[(seen.distinct >= low) & (seen.distinct < high)].sum())
+            if inside:
+                label = f"{low}" if high == low + 1 else f"{low}–{high - 1}" if high < 10**9 else f"{low} or more"
+                label += " value" if label == "1" else " different values"
+                rows.append(Row(label, (float(inside),), (f"{number(inside)} records",)))
+        parts.append(
+            f"<h3>{escape(name)}</h3>"
+            + page.table(["in the release", "reached"], facts)
+            + "<h4>Records by how many different values their class has</h4>"
+            + charts.bars(rows, ("after",), f"Different values of {name} in classes", room=8)
+        )
+    if not parts:
+        return ""
+    text = (
+        "These columns are released as they are. Whoever finds the class of a person learns which values it has: the "
+        "more different they are, and the more like the whole column, the less is learned."
+    )
+    return page.paragraph(text) + "".join(parts)
+
+
+# ---- how it was made -------------------------------------------------------------------------------------------------
+
+
+def timing(subject: Subject) -> str:
+    """Seconds by step."""
+    spent = subject.outcome.seconds
+    if not spent:
+        return ""
+    rows = [Row(step, (seconds,), (f"{seconds:.2f} s",)) for step, seconds in spent.items()]
+    text = f"The release took {sum(spent.values()):.1f} seconds in all."
+    return page.paragraph(text) + charts.bars(rows, ("after",), "Seconds by step")
+
+
+def again(subject: Subject) -> str:
+    """Method, parameters, promises, and the commands that make and check the release."""
+    told = subject.told
+    method = told["method"]
+    parameters = ", ".join(f"{key} = {value}" for key, value in method["parameters"].items()) or "as they come"
+    rows = [
+        ["method", str(method["name"])],
+        ["parameters", parameters],
+        ["promises", "; ".join(_promise(promise) for promise in told["promises"])],
+        ["may be suppressed", percent(float(told.get("suppression limit", 0.0)))],
+        ["Keepsense", str(told["keepsense"])],
+    ]
+    if "sets" in method:
+        rows.insert(2, ["method for sets", str(method["sets"]["name"])])
+    name = subject.outcome.name
     return (
-        f"<h2>Alternatives considered</h2><p>{size:,} combinations of levels, {int(safe.sum()):,} of which keep the "
-        "promise. Height adds up the levels of all columns.</p>"
-        + charts.legend({"safe": "keeps the promise", "unsafe": "does not"})
-        + drawn
+        page.table(["setting", "value"], rows, words=(0, 1))
+        + page.paragraph(
+            "Run the project file again. A method that draws at random gives another release each time, unless it is "
+            "given the same seed, which is the publisher's secret and stands nowhere in the release."
+        )
+        + "<pre>keepsense run keepsense.toml --report</pre>"
+        + page.paragraph("Check the released file by itself, or write this report again:")
+        + f"<pre>keepsense verify release/{escape(name)} --project keepsense.toml\n"
+        + "keepsense report keepsense.toml</pre>"
     )
 
 
-def timing(outcome: Outcome) -> str:
-    """Seconds by step."""
-    rows = [[step, f"{seconds:.2f}"] for step, seconds in outcome.seconds.items()]
-    return "<h2>Time</h2>" + page.table(["step", "seconds"], rows)
+def _promise(promise: dict[str, object]) -> str:
+    rest = {k: v for k, v in promise.items() if k not in ("model", "about") and isinstance(v, str | int | float)}
+    listed = ", ".join(
+        f"{key} = {value if isinstance(value, str) else json.dumps(value)}" for key, value in rest.items()
+    )
+    return f"{promise['model']} ({listed})" if listed else str(promise["model"])
+
+
+def changes(subject: Subject) -> str:
+    """What became of each column at a glance: values before and after, and the share of certainty lost."""
+    rows = []
+    for name in subject.columns:
+        lost = subject.told["columns"].get(name, {}).get("lost")
+        after = subject.values_released(name)
+        before = "" if subject.public else number(len(subject.marginal(subject.before, name)))
+        rows.append([name, *([] if subject.public else [before]), number(after), "" if lost is None else percent(lost)])
+    header = ["column", *([] if subject.public else ["values before"]), "values released", "certainty lost"]
+    if not any(row[-1] for row in rows):
+        rows, header = [row[:-1] for row in rows], header[:-1]
+    removed = int(subject.told.get("removed columns", 0))
+    gone = f"{removed} column{'' if removed == 1 else 's'} removed altogether." if removed else ""
+    return page.table(header, rows) + (page.paragraph(gone, "note") if gone else "")

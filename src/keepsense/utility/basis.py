@@ -151,7 +151,7 @@ def leaf_sets(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> N
     [[True, False], [True, True]]
     """
     sets = np.zeros((len(found.values), len(hierarchy.leaves)), dtype=np.bool_)
-    if level is None and hierarchy.kind == "numeric":
+    if level is None:
         ranged = _ranges(found, hierarchy, sets)
         found = _without(found, ranged[found.released] & ~found.hidden)
     levels = released_levels(found, hierarchy, level)
@@ -169,9 +169,11 @@ def _ranges(found: Pairs, hierarchy: Hierarchy, sets: NDArray[np.bool_]) -> NDAr
     from keepsense.utility.intervals import parse_interval
 
     known = {label for labels in hierarchy.labels for label in labels}
+    ranged = np.zeros(len(found.values), dtype=np.bool_)
+    if known.issuperset(found.values):
+        return ranged
     leaves = [parse_interval(leaf) for leaf in hierarchy.leaves]
     at = np.array([np.nan if leaf is None else leaf[0] for leaf in leaves])
-    ranged = np.zeros(len(found.values), dtype=np.bool_)
     for i, value in enumerate(found.values):
         ends = None if value in known else parse_interval(value)
         if ends is not None:

@@ -1,0 +1,210 @@
+"""A release opened again: read back, verified afresh, with what became of every value, as if it had just been made."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.engines import Reading, engine
+from keepsense.engines.files import format_of
+from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
+from keepsense.progress import Listener, emit
+from keepsense.publish.checking import verified
+from keepsense.publish.measures import aligned, table_rules
+from keepsense.publish.pipeline import Outcome
+from keepsense.publish.places import place_of
+from keepsense.publish.plan import Plan, has_text_format
+from keepsense.publish.project import Project, read_project
+from keepsense.publish.recoding_file import read_recodings
+from keepsense.publish.release import DESCRIPTION, PRIVATE
+from keepsense.publish.techniques import technique
+from keepsense.recoding import Recoding
+
+
+def reopen(
+    project: Project | str | Path,
+    *,
+    folder: str | Path | None = None,
+    recoding: bool = True,
+    listener: Listener | None = None,
+) -> Outcome:
+    """Read a release that `run` made, without making it again: its report can then be written.
+
+    The released file is verified afresh against the promises; one that no longer keeps them is refused. The private
+    recoding says what became of the values; `recoding=False` does without it, which is enough for a public report.
+    A source or a released file that was changed since is refused.
+
+    >>> import tempfile
+    >>> from keepsense.publish.pipeline import run
+    >>> with tempfile.TemporaryDirectory() as room:
+    ...     _ = (Path(room) / "people.csv").write_text("job\\n" + "nurse\\nclerk\\n" * 5)
+    ...     plan = Project.model_validate({
+    ...         "source": {"path": "people.csv"},
+    ...         "columns": {"job": {"role": "quasi-identifier"}},
+    ...         "privacy": [{"model": "k-anonymity", "k": 5}],
+    ...     })
+    ...     made = run(plan, folder=room)
+    ...     reopen(plan, folder=room).description == json.loads(json.dumps(made.description))
+    True
+    """
+    if isinstance(project, str | Path):
+        folder = Path(project).parent if folder is None else Path(folder)
+        project = read_project(project)
+    home = Path(folder or ".")
+    with engine() as running:
+        plan = Plan(project, home, running, np.random.default_rng())
+        place = place_of(plan, None)
+        if place.file is None:
+            raise BadInput("the release is a table of a database; write its report with `keepsense run --report`")
+        if not place.file.is_file():
+            raise BadInput(f"{place.name}: there is no such release; make it with `keepsense run`")
+        _refuse_hidden(plan)
+        emit(listener, "stage", 0, 3, stage="read and count")
+        description = _description(place.folder)
+        rules = _recodings(place.folder) if recoding or plan.population is not None else []
+        counts = plan.counts
+        after = plan.count_in(read_released(running, project, place.file))
+        table = [rule for rule in rules if not set(rule.names) <= set(plan.set_columns)]
+        if rules:
+            _same_release(plan, table, after)
+        emit(listener, "stage", 1, 3, stage="verify")
+        everybody = None
+        if plan.population is not None:
+            everybody = running.recode(plan.population, rules)
+        kept, findings = _kept(plan, table, description)
+        verification = verified(plan, place.file, population=everybody, checked_elsewhere=kept)
+        if not verification.ok:
+            broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
+            raise Infeasible(
+                f"{place.name}: the released file does not keep its promise, so there is nothing to report: {broken}",
+                best=verification,
+                relax=("make the release again with `keepsense run`",),
+            )
+        emit(listener, "stage", 2, 3, stage="measure")
+        _ = plan.every_count  # counted while the engine is there
+    return Outcome(
+        place.file,
+        verification,
+        description,
+        table,
+        counts,
+        plan,
+        [rule for rule in rules if rule not in table],
+        {name: len(after.values_of(name)) for name in after.names},
+        [*findings, *verification.findings],
+    )
+
+
+def read_released(running: Any, project: Project, file: Path) -> Any:
+    """A released file, opened by an engine.
+
+    >>> read_released.__name__
+    'read_released'
+    """
+    if has_text_format(file):
+        return running.read(str(file), Reading(delimiter=project.release.delimiter))
+    table = "released" if format_of(file.name) in ("duckdb", "sqlite") else None
+    return running.read(str(file), Reading(table=table))
+
+
+def _refuse_hidden(plan: Plan) -> None:
+    """Promises about people need to know who they are, row by row, and a release does not say that."""
+    for model in plan.models:
+        if any(name in plan.dropped for name in model.columns):
+            raise BadInput(
+                f"{model.name} is about a column that is not released, so it can be checked only while the release is "
+                "made; write the report with `keepsense run --report`"
+            )
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    path = folder / DESCRIPTION
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise BadInput(
+            f"{DESCRIPTION}: the description of the release is missing; make it with `keepsense run`"
+        ) from None
+    except ValueError:
+        raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
+    needed = ("promises", "in words", "method", "columns", "utility", "risk")
+    if not isinstance(found, dict) or any(key not in found for key in needed):
+        raise BadInput(f"{DESCRIPTION}: this is not the description of a release")
+    return found
+
+
+def _recodings(folder: Path) -> list[Recoding]:
+    path = folder / PRIVATE / "recoding.json"
+    if not path.is_file():
+        raise BadInput(
+            "the recoding (private/recoding.json) is not in the release folder; without it only the public report can "
+            "be written (--public), or make the release again with `keepsense run --report`"
+        )
+    return read_recodings(path)
+
+
+def _same_release(plan: Plan, rules: Sequence[Recoding], after: Counts) -> None:
+    """Refuse where the recoding does not lead from this source to this file."""
+    for rule in table_rules(plan, rules):
+        try:
+            counts, cells = aligned(plan, rule)
+            made = cells.apply(counts)
+        except KeepsenseError:
+            raise BadInput(
+                "the source is not the table that this release was made from (it was changed since); put the old one "
+                "back, or make the release again with `keepsense run`"
+            ) from None
+        if _texts(made) != _texts(after.project(made.names)):
+            raise BadInput(
+                "the released file is not what its recoding makes of the source: one of them was changed since; make "
+                "the release again with `keepsense run`"
+            )
+
+
+def _texts(counts: Counts) -> Counter[tuple[str, ...]]:
+    """Rows of each combination, as they read in a text file."""
+    spelled = [[_text(value) for value in values] for values in counts.values]
+    found: Counter[tuple[str, ...]] = Counter()
+    for row, weight in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True):
+        if weight:
+            found[tuple(spelled[j][code] for j, code in enumerate(row))] += weight
+    return found
+
+
+def _text(value: Value) -> str:
+    """A cell as both tables spell it: numbers by what they are worth, text without what defuses a formula."""
+    text = "" if value is None else str(value).removeprefix("'")
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
+
+
+def _kept(plan: Plan, rules: list[Recoding], description: dict[str, Any]) -> tuple[list[str], list[Finding]]:
+    """Promises about the mechanism: checked on the recoding where it still tells, else as the description has it."""
+    from keepsense.publish.linked import linkage_kept
+
+    asked = [m.promise() for m in plan.models if m.promise().get("about") == "mechanism"]
+    if not asked:
+        return [], []
+    kept: set[str] = set()
+    for check in (technique(plan.project.method.name).kept, linkage_kept):
+        try:
+            kept |= set(check(plan, rules))
+        except KeepsenseError:
+            continue
+    findings = []
+    for promise in asked:
+        name = str(promise["model"])
+        if name not in kept and description.get("verified") and promise in description["promises"]:
+            kept.add(name)
+            findings.append(
+                Finding("W408", name, "checked when the release was made; a file and its recoding do not show it again")
+            )
+    return sorted(kept), findings

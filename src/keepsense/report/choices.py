@@ -1,0 +1,128 @@
+"""What else could have been released: levels of a lattice, other methods, other hierarchies."""
+
+from __future__ import annotations
+
+from html import escape
+
+from keepsense.publish.alternatives import Lattice, Tried, lattice, measured, other_methods
+from keepsense.publish.measures import table_rules
+from keepsense.report import charts, page
+from keepsense.report.charts import number, percent
+from keepsense.report.subject import Subject
+
+_MOST_HEIGHTS = 30
+
+
+def alternatives(subject: Subject) -> str:
+    """The lattice with safe and unsafe nodes, other methods tried, and hierarchies that were not chosen."""
+    parts = [_lattice(subject), _methods(subject), _hierarchies(subject)]
+    return "".join(part for part in parts if part)
+
+
+def _lattice(subject: Subject) -> str:
+    found = lattice(subject.plan, subject.outcome.recodings) if subject.truthful else None
+    if found is None:
+        return ""
+    chosen = next(node for node in found.best if node.chosen)
+    where = sum(chosen.levels)
+    heights = [row for row in found.heights if row[1] + row[2]]
+    step = max(1, -(-len(heights) // _MOST_HEIGHTS))
+    rows = []
+    for start in range(0, len(heights), step):
+        group = heights[start : start + step]
+        low, high = group[0][0], group[-1][0]
+        safe, unsafe = sum(r[1] for r in group), sum(r[2] for r in group)
+        mark = low <= where <= high
+        label = f"height {low}" if low == high else f"heights {low}–{high}"
+        text = f"{number(safe)} of {number(safe + unsafe)}" + (", chosen here" if mark else "")
+        rows.append((label, (float(safe), float(unsafe)), text, mark))
+    text = (
+        f"{found.size:,} ways to choose one level for each column were looked at; {found.safe:,} of them keep the "
+        "promise. Height adds up the levels of all columns: the higher, the less exact."
+    )
+    return (
+        f"<h3>Levels</h3>{page.paragraph(text)}"
+        + charts.legend({"safe": "keeps the promise", "unsafe": "does not"})
+        + charts.stacked(rows, ("safe", "unsafe"), "Safe and unsafe choices by height")
+        + "<h4>The best of those that keep it</h4>"
+        + page.paragraph(
+            "Level of each column and how many there are (0 is as it was), detail lost, records suppressed.", "note"
+        )
+        + _nodes(found)
+    )
+
+
+def _nodes(found: Lattice) -> str:
+    rows = []
+    for node in found.best:
+        levels = [f"{level}/{top}" for level, top in zip(node.levels, found.tops, strict=True)]
+        rows.append(["chosen" if node.chosen else "", *levels, percent(node.loss), number(node.suppressed)])
+    marked = [i for i, node in enumerate(found.best) if node.chosen]
+    return page.table(["", *found.columns, "detail lost", "suppressed"], rows, marked=marked)
+
+
+def _methods(subject: Subject) -> str:
+    """Other methods on the same counts, and the chosen one beside them."""
+    models, found = other_methods(subject.plan)
+    if not found:
+        return _for_sets(subject)
+    own = [measured(subject.plan, subject.plan.project.method.name, rule)
+           for rule in table_rules(subject.plan, subject.outcome.recodings) if subject.truthful]  # fmt: skip
+    done = sorted(
+        (one for one in found if not one.problem), key=lambda one: one.penalty if one.penalty is not None else 2
+    )
+    rows = [_row(one) for one in (*own, *done)]
+    failed = [one for one in found if one.problem]
+    promised = " ".join(model.describe() for model in models)
+    if subject.truthful:
+        text = "Other methods on the same table with the same promise, within a few seconds."
+    else:
+        text = f"What generalizing would lose and leave on the same table, if this were promised: {promised}"
+    note = "".join(page.paragraph(f"{one.method}: {one.problem}.", "note") for one in failed)
+    header = ["method", "certainty lost", "highest risk", "classes", "suppressed", "seconds"]
+    shown = page.table(header, rows, marked=[0] if own else []) if rows else ""
+    return f"<h3>Methods</h3>{page.paragraph(text)}{shown}{note}"
+
+
+def _for_sets(subject: Subject) -> str:
+    """Methods for sets by name: none is tried here."""
+    from keepsense.publish.techniques import techniques
+
+    others = [
+        one for one in techniques().values() if one.sets == "only" and one.name != subject.plan.project.method.name
+    ]
+    listed = "".join(f"<li><b>{escape(one.name)}</b>: {escape(one.summary)}</li>" for one in others)
+    text = "Other methods for sets, which were not tried; `keepsense compare` runs several project files side by side."
+    return f"<h3>Methods</h3>{page.paragraph(text)}<ul>{listed}</ul>"
+
+
+def _row(one: Tried) -> list[str]:
+    return [
+        one.method,
+        "" if one.penalty is None else percent(one.penalty),
+        "" if one.risk is None else percent(one.risk),
+        number(one.classes),
+        number(one.suppressed),
+        f"{one.seconds:.1f}" if one.seconds else "",
+    ]
+
+
+def _hierarchies(subject: Subject) -> str:
+    """Candidates that a hierarchy was chosen from, by their semantic loss."""
+    if not subject.truthful:
+        return ""
+    parts = []
+    for name in subject.plan.quasi_identifiers:
+        tree = subject.plan.hierarchies[name]
+        considered = tree.info.get("considered", ())
+        if len(considered) < 2:
+            continue
+        rows = [[f"{made}", f"{score:.3f}"] for made, score in considered]
+        total = int(tree.info.get("candidates", len(considered)))
+        text = f"{name}: the best of {total:,} hierarchies that the taxonomy gives, by the meaning they lose (GSL)."
+        parts.append(
+            f"<details><summary>{escape(text)}</summary>"
+            + page.table(["how it was made", "GSL"], rows, marked=[0])
+            + "</details>"
+        )
+    return f"<h3>Hierarchies</h3>{''.join(parts)}" if parts else ""

@@ -1,0 +1,295 @@
+"""Columns by which people could be recognized: values before and after, the hierarchy with what was released of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+
+from keepsense.counts import Value
+from keepsense.hierarchies import Hierarchy
+from keepsense.recoding import SUPPRESSED, Cuts
+from keepsense.report import charts, page
+from keepsense.report.charts import Branch, Row, number, percent
+from keepsense.report.subject import Subject
+from keepsense.utility.intervals import parse_interval
+
+_TOP = 8
+_NODES = 60
+_BINS = 24
+
+
+def columns(subject: Subject) -> str:
+    """Every quasi-identifier, one after the other."""
+    text = "Bars show how many records have a value." + (
+        "" if subject.public else " Left: the original. Right: the release." if subject.truthful else ""
+    )
+    parts = [page.paragraph(text)]
+    for name in subject.columns:
+        parts.append(f"<h3>{escape(name)}</h3>{_facts(subject, name)}{_distribution(subject, name)}")
+        parts.append(_hierarchy(subject, name))
+    return "".join(parts)
+
+
+def _facts(subject: Subject, name: str) -> str:
+    """One line on what became of the column."""
+    kind = subject.plan.column(name).kind
+    after = subject.values_released(name)
+    what = "items" if kind == "set" else "values"
+    told = f"{number(after)} different {what} in the release"
+    if not subject.public:
+        told = f"{number(len(subject.marginal(subject.before, name)))} different {what} before, {number(after)} after"
+    lost = subject.told["columns"].get(name, {}).get("lost")
+    parts = [told, _how(subject, name), "" if lost is None else f"{percent(lost)} of its certainty lost"]
+    return page.paragraph("; ".join(part for part in parts if part) + ".", "facts")
+
+
+def _how(subject: Subject, name: str) -> str:
+    rules = subject.outcome.recodings
+    cut = next((c for rule in rules if isinstance(rule, Cuts) for c in rule.cuts if c.name == name), None)
+    if cut is None or subject.public:
+        return ""
+    height = subject.plan.hierarchies[name].height
+    if cut.level is None:
+        return "branches of its hierarchy at several levels"
+    if cut.level == 0:
+        return "released as it was"
+    return "hidden altogether" if cut.level == height else f"released at level {cut.level} of {height}"
+
+
+# ---- distributions ---------------------------------------------------------------------------------------------------
+
+
+def _distribution(subject: Subject, name: str) -> str:
+    after = subject.marginal(subject.after, name)
+    before = None if subject.public else subject.marginal(subject.before, name)
+    if subject.plan.column(name).kind == "numeric":
+        drawn = _numbers(name, before, after)
+        if drawn:
+            return drawn
+    if before is None:
+        return charts.legend({"after": "records in the release"}) + _panel(after, "after", f"{name} as released")
+    if (subject.truthful and name not in subject.plan.set_columns) or _mostly_new(before, after):
+        left = f"<h4>before</h4>{_panel(before, 'before', f'{name} before')}"
+        right = f"<h4>as released</h4>{_panel(after, 'after', f'{name} as released')}"
+        return f'<div class="sides"><div>{left}</div><div>{right}</div></div>'
+    return _paired(name, before, after)
+
+
+def _mostly_new(before: Mapping[Value, int], after: Mapping[Value, int]) -> bool:
+    known = {charts.show(value) for value in before}
+    fresh = sum(rows for value, rows in after.items() if charts.show(value) not in known)
+    return 2 * fresh > sum(after.values())
+
+
+def _panel(values: Mapping[Value, int], kind: str, title: str) -> str:
+    """The most frequent values, and how many records have others."""
+    listed = list(values.items())
+    rows = [Row(_short(value), (float(rows),), (number(rows),)) for value, rows in listed[:_TOP]]
+    rest = listed[_TOP:]
+    if len(rest) == 1:
+        rows.append(Row(_short(rest[0][0]), (float(rest[0][1]),), (number(rest[0][1]),)))
+        rest = []
+    drawn = charts.bars(rows, (kind,), title)
+    if rest:
+        drawn += page.paragraph(f"and {len(rest):,} others in {sum(n for _, n in rest):,} records", "note")
+    return drawn
+
+
+def _paired(name: str, before: Mapping[Value, int], after: Mapping[Value, int]) -> str:
+    """The most frequent original values, before and after."""
+    texts = {charts.show(value): rows for value, rows in after.items()}
+    rows = []
+    for value, was in list(before.items())[: _TOP + 4]:
+        now = texts.get(charts.show(value), 0)
+        rows.append(Row(_short(value), (float(was), float(now)), (number(was), number(now))))
+    known = {charts.show(value) for value in before}
+    fresh = sum(rows for value, rows in texts.items() if value not in known)
+    total = sum(after.values()) or 1
+    note = f"The most frequent of {len(before):,}." if len(before) > len(rows) else ""
+    if fresh:
+        note += f" {percent(fresh / total)} of what is released does not occur in the original column."
+    key = charts.legend({"before": "records before", "after": "records in the release"})
+    drawn = charts.bars(rows, ("before", "after"), f"{name} before and after")
+    return key + drawn + (page.paragraph(note.strip(), "note") if note else "")
+
+
+def _numbers(name: str, before: Mapping[Value, int] | None, after: Mapping[Value, int]) -> str:
+    """Numbers as a distribution over equal bins; a released range is spread evenly over it."""
+    now = _ranges(after)
+    was = [] if before is None else _ranges(before)
+    if not now or (before is not None and not was):
+        return ""
+    ends = (min(r[0] for r in (*was, *now)), max(r[1] for r in (*was, *now)))
+    if ends[0] == ends[1]:
+        return ""
+    whole = all(float(x).is_integer() for r in (*was, *now) for x in r[:2])
+    bins = int(min(_BINS, ends[1] - ends[0] + 1)) if whole else _BINS
+    # a whole number stands for the unit around it, so that ranges 20-29 and 30-39 meet
+    half = 0.5 if whole else 0.0
+    wide = (ends[0] - half, ends[1] + half)
+    new = charts.binned([(low - half, high + half, n) for low, high, n in now], wide, bins)
+    old = None if before is None else charts.binned([(low - half, high + half, n) for low, high, n in was], wide, bins)
+    hidden = sum(rows for value, rows in after.items() if parse_interval(value) is None)
+    drawn = charts.histogram(old, new, ends, f"Distribution of {name}")
+    key = {"after": "release (a line; ranges spread evenly)"}
+    text = "" if not hidden else f"{hidden:,} records without a number or a range are not drawn."
+    return (
+        charts.legend(key if old is None else {"before": "before", **key})
+        + drawn
+        + (page.paragraph(text, "note") if text else "")
+    )
+
+
+def _ranges(values: Mapping[Value, int]) -> list[tuple[float, float, float]]:
+    found = []
+    for value, rows in values.items():
+        ends = parse_interval(value)
+        if ends is not None and np.isfinite(ends).all():
+            found.append((ends[0], ends[1], float(rows)))
+    return found
+
+
+def _short(value: Value, most: int = 48) -> str:
+    text = charts.show(value)
+    if text == SUPPRESSED:
+        return "* (hidden)"
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+# ---- hierarchies -----------------------------------------------------------------------------------------------------
+
+
+def _hierarchy(subject: Subject, name: str) -> str:
+    """The hierarchy as a tree with the released labels marked; in public from what the description shows."""
+    marks = charts.legend({"cutkey": "in the release"})
+    if subject.public:
+        rows = subject.told.get("hierarchies", {}).get(name, [])
+        if not rows:
+            return ""
+        root = pruned(_public_tree(rows))
+        drawn = charts.tree(root, f"Hierarchy of {name} above the released values")
+        return f"<details><summary>What the released values belong to</summary>{marks}{drawn}</details>"
+    if not subject.truthful or name not in subject.plan.hierarchies:
+        return ""
+    tree = subject.plan.hierarchies[name]
+    if tree.height < 1 or (tree.height == 1 and len(tree.labels[1]) == 1 and len(tree.leaves) <= 2):
+        return ""
+    now = {charts.show(value): rows for value, rows in subject.marginal(subject.after, name).items()}
+    known = {charts.show(label) for labels in tree.labels for label in labels}
+    if 2 * len(known.intersection(now)) < len(now):
+        return page.paragraph("Ranges were chosen for each class by itself, not from a hierarchy.", "note")
+    drawn = charts.tree(_tree(tree, now), f"Hierarchy of {name} with the released values marked")
+    levels = _levels(subject, tree, name)
+    text = page.paragraph(
+        "From the most general word down to the values themselves. What is marked stands in the release, with the "
+        "number of records; below it are examples of what it replaces."
+    )
+    return f"<details><summary>How its values generalize</summary>{text}{marks}{drawn}{levels}</details>"
+
+
+def _tree(tree: Hierarchy, released: Mapping[str, int]) -> Branch:
+    """The tree from its top down; of much alike, only some."""
+
+    def grow(level: int, leaves: Sequence[int]) -> Branch:
+        label = charts.show(tree.labels[level][tree.codes[leaves[0], level]])
+        groups: dict[int, list[int]] = {}
+        while level > 0:  # a label that only repeats itself on the way down is drawn once
+            groups = {}
+            for leaf in leaves:
+                groups.setdefault(int(tree.codes[leaf, level - 1]), []).append(leaf)
+            level -= 1
+            if [charts.show(tree.labels[level][code]) for code in groups] != [label]:
+                break
+            groups = {}
+        rows = released.get(label, 0)
+        note = f"{number(rows)} records" if rows else f"{len(leaves):,} values" if groups else ""
+        order = sorted(groups.values(), key=len, reverse=True)
+        return Branch(label, bool(rows), note, tuple(grow(level, members) for members in order))
+
+    return pruned(grow(tree.height, range(len(tree.leaves))))
+
+
+def pruned(root: Branch, most: int = _NODES) -> Branch:
+    """A tree with about so many nodes, the upper ones first; what was left out is counted where it was.
+
+    >>> pruned(Branch("top", False, "", tuple(Branch(str(i), False) for i in range(90))), 10).more
+    80
+    """
+    chosen: dict[int, int] = {}
+    queue, left = [root], most
+    for node in queue:
+        # what lies below a released label is only an example of what it replaces
+        room = 3 if node.released else len(node.children)
+        fits = len(node.children) if len(node.children) <= room + 1 else room
+        fits = min(fits, left)
+        left -= fits
+        chosen[id(node)] = fits
+        queue.extend(node.children[:fits])
+
+    def cut(node: Branch) -> Branch:
+        fits = chosen[id(node)]
+        children = tuple(cut(child) for child in node.children[:fits])
+        return Branch(node.label, node.released, node.note, children, len(node.children) - fits)
+
+    return cut(root)
+
+
+def _public_tree(rows: Sequence[Sequence[Value]]) -> Branch:
+    """The released labels under what the description says is above them."""
+
+    def grow(paths: list[tuple[str, ...]]) -> tuple[Branch, ...]:
+        groups: dict[str, list[tuple[str, ...]]] = {}
+        for path in paths:
+            groups.setdefault(path[0], []).append(path[1:])
+        found = []
+        for label, below in groups.items():
+            deeper = [path for path in below if path]
+            found.append(Branch(label, any(not path for path in below), "", grow(deeper)))
+        return tuple(found)
+
+    paths = [_without_repeats([charts.show(label) for label in reversed(row)]) for row in rows]
+    top = grow(paths)
+    return top[0] if len(top) == 1 else Branch("all", False, "", top)
+
+
+def _without_repeats(path: Sequence[str]) -> tuple[str, ...]:
+    return tuple(label for i, label in enumerate(path) if i == 0 or label != path[i - 1])
+
+
+def _levels(subject: Subject, tree: Hierarchy, name: str) -> str:
+    """Loss of meaning by level (GSL): what going up to each level costs on average."""
+    from keepsense.errors import KeepsenseError
+    from keepsense.hierarchies import score
+    from keepsense.semantics import distance
+
+    column = subject.plan.column(name)
+    try:
+        if tree.kind == "nominal":
+            if column.taxonomy is None:
+                return ""
+            found = score(tree, distance(column.distance, subject.plan.taxonomy(name)), unknown="list")
+        else:
+            found = score(tree)
+    except KeepsenseError:
+        return ""
+    cuts = [c for rule in subject.outcome.recodings if isinstance(rule, Cuts) for c in rule.cuts if c.name == name]
+    chosen = cuts[0].level if cuts else None
+    rows = [
+        Row(
+            f"level {i + 1}" + (" (released)" if chosen == i + 1 else ""),
+            (float(loss),),
+            (f"{loss:.2f}",),
+            f"{len(tree.labels[i + 1]):,} label{'' if len(tree.labels[i + 1]) == 1 else 's'}",
+            strong=chosen == i + 1,
+        )
+        for i, loss in enumerate(found.levels)
+    ]
+    text = (
+        f"What a value loses on average by going up to each level: 0 nothing, 1 everything. Over all levels the score "
+        f"(GSL) is {found.total:.2f}, which is {found.grade}."
+    )
+    return f"<h4>Loss by level</h4>{page.paragraph(text)}" + charts.bars(
+        rows, ("after",), f"Loss of {name} by level", most=1.0
+    )

@@ -1,0 +1,109 @@
+"""What a report is about: the outcome of a run, with what is read and measured for it, each when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts, Value
+from keepsense.engines import engine
+from keepsense.errors import KeepsenseError
+from keepsense.privacy.risk import suppressed_tuples
+from keepsense.publish import Outcome
+from keepsense.publish.details import Details, Note, details_of
+from keepsense.publish.distances import generalizes
+from keepsense.publish.plan import Plan
+from keepsense.publish.reopen import read_released
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A release to report on. A public report asks only for what the released file and its description tell.
+
+    >>> Subject.__name__
+    'Subject'
+    """
+
+    outcome: Outcome
+    public: bool = False
+
+    @property
+    def plan(self) -> Plan:
+        """The project, opened."""
+        return self.outcome.plan
+
+    @property
+    def told(self) -> Mapping[str, Any]:
+        """The public description of the release."""
+        return self.outcome.description
+
+    @property
+    def rules(self) -> list[Recoding]:
+        """What became of the values, sets included."""
+        return [*self.outcome.recodings, *self.outcome.set_recodings]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns by which people could be recognized."""
+        return self.plan.every_quasi_identifier
+
+    @cached_property
+    def truthful(self) -> bool:
+        """Whether values were made less exact rather than changed."""
+        return generalizes(self.plan)
+
+    @cached_property
+    def before(self) -> Counts:
+        """Counts of the original quasi-identifiers."""
+        return self.plan.every_count
+
+    @cached_property
+    def after(self) -> Counts:
+        """Counts of the released quasi-identifiers, read from the release, with the sensitive columns along."""
+        sensitive = [name for name in self.plan.project.having("sensitive") if name in self.plan.released]
+        file = self.outcome.file
+        if self.outcome.table is None and file.is_file():
+            with engine() as running:
+                table = read_released(running, self.plan.project, file)
+                found: Counts = running.count(table, self.columns, histograms=sensitive)
+                return found
+        for rule in self.outcome.recodings:  # a rehearsal, or a table of a database: as the recoding says
+            if isinstance(rule, Cuts | Cells):
+                counts = self.plan.own_counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
+                return rule.apply(counts)
+        return self.plan.own_counts
+
+    @cached_property
+    def shown(self) -> NDArray[np.bool_]:
+        """Which released combinations are not suppressed."""
+        return ~suppressed_tuples(self.after)
+
+    @cached_property
+    def details(self) -> Details:
+        """Everything that is measured for an internal report."""
+        try:
+            return details_of(self.plan, self.rules)
+        except KeepsenseError as error:
+            return Details(notes=(Note("utility", f"Some measures are missing: {error}"),))
+
+    def values_released(self, name: str) -> int:
+        """Different values of a column in the release, what is hidden not counted unless all is."""
+        shown = self.marginal(self.after, name)
+        return max(1, len(shown) - (SUPPRESSED in shown)) if shown else 0
+
+    def marginal(self, counts: Counts, name: str) -> dict[Value, int]:
+        """Rows of each value of a column (for sets: of each item), the most frequent first."""
+        if self.plan.column(name).kind == "set":
+            from keepsense.publish.set_details import item_counts
+
+            return item_counts(self.plan, counts, name)
+        rows = counts.marginal(name)
+        order = np.argsort(-rows, kind="stable").tolist()
+        values = counts.values_of(name)
+        return {values[i]: int(rows[i]) for i in order if rows[i] > 0}
