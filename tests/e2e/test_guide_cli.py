@@ -328,6 +328,42 @@ def test_pages_open_in_a_browser_without_complaint(run: Run, tmp_path: Path) -> 
     assert "CONSOLE" not in opened.stderr
 
 
+SHOWN_IN_BROWSER = ("rank swapping", "strict rank swapping", "noise", "microaggregation of records", "apriori sets")
+
+
+@pytest.mark.slow
+def test_traces_fit_a_phone_and_ask_for_nothing(run: Run, tmp_path: Path) -> None:
+    sync_api = pytest.importorskip("playwright.sync_api")
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("needs Chromium")
+    hostile = '<img src=x onerror="document.title=1">&amp;</td><script>alert(1)</script>'
+    rows = "\n".join(f'{20 + i},"{hostile.replace(chr(34), chr(34) * 2)} {i % 3}"' for i in range(9))
+    (tmp_path / "odd.csv").write_text("age,<b>job</b>\n" + rows + "\n", encoding="utf-8")
+    odd = ("--on", "odd.csv", "--column", "age", "--column", "<b>job</b>")
+    assert run("explain", "randomized response", *odd, "--html", "odd.html", "--quiet").code == cli.DONE
+    for name in SHOWN_IN_BROWSER:
+        run("explain", name, "--html", f"{name}.html", "--quiet")
+    run("guide", "differential privacy", "--html", "entry.html", "--quiet")
+    with sync_api.sync_playwright() as play:
+        chrome = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+        for width, scheme in ((390, "light"), (390, "dark"), (1200, "light")):
+            context = chrome.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)
+            page = context.new_page()
+            complaints: list[str] = []
+            asked: list[str] = []
+            page.on("console", lambda message, told=complaints: told.append(message.text))
+            page.on("pageerror", lambda error, told=complaints: told.append(str(error)))
+            page.on("request", lambda request, told=asked: told.append(request.url))
+            for file in sorted(tmp_path.glob("*.html")):
+                asked.clear()
+                page.goto(file.as_uri())
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (file.name, width)
+                assert page.locator("img, script, b").count() == 0, "values of a table are text, never markup"
+                assert (complaints, asked) == ([], [file.as_uri()])
+        chrome.close()
+
+
 def test_the_installed_command_explains() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "keepsense", "explain", "samarati", "--json"], capture_output=True, text=True, check=True

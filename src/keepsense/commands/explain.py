@@ -168,17 +168,19 @@ def _render(console: Console, found: Trace) -> None:
 def _drawn(found: Trace, one: Iteration, last: Iteration | None) -> Table:
     """The table as it stands; what the step changed is marked, and so are rows that stand out."""
     names = found.lesson.quasi_identifiers
-    further = [name for name in found.lesson.columns if name not in names]
+    further = found.further
     rows: list[tuple[object, ...]] = []
     for i, row in enumerate(one.table):
         cells = [_marked(value, last is not None and value != last.table[i][j]) for j, value in enumerate(row)]
         size = one.sizes[i]
-        about = one.marks[i] if one.marks else f"{size}" if size >= found.k else f"{size} !"
+        told = (
+            (one.marks[i],) if any(one.marks) else () if one.marks else (f"{size}" if size >= found.k else f"{size} !",)
+        )
         number = (i + 1,) if found.by_rows else ()
-        rows.append((*number, *cells, *(str(found.lesson.columns[name][i]) for name in further), about))
+        rows.append((*number, *cells, *(str(found.lesson.columns[name][i]) for name in further), *told))
     head = ("row",) if found.by_rows else ()
-    about = "what happens" if any(one.marks) else "" if one.marks else "group of"
-    return table("" if last else "The table before", (*head, *names, *further, about), rows)
+    about = ("what happens",) if any(one.marks) else () if one.marks else ("group of",)
+    return table("" if last else "The table before", (*head, *names, *further, *about), rows)
 
 
 def _marked(value: object, new: bool) -> str:

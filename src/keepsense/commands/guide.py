@@ -105,10 +105,10 @@ def guide(
     if plan is not None:
         answers = replace(from_project(plan, counted), **told)
         answers = replace(answers, privacy=_promise_changed(answers, promise, k))
-    elif not asking:
+    elif kind or as_json or quiet:
         answers = Answers(**_checked(told))
     else:
-        answers = _ask(told)
+        answers = _asked(told)
     if rules is not None and rules.k is not None:
         answers = with_preset(answers, rules.k, rules.privacy)
     found = advise(answers, limit)
@@ -180,6 +180,17 @@ def _project(
     if try_on is not None:
         return project_for(try_on, target=target, sensitive=sensitive, privacy=None), try_on.parent, rows
     return None, Path(), None
+
+
+def _asked(told: dict[str, Any]) -> Answers:
+    """Ask; answers may come from a file or another program, too."""
+    try:
+        return _ask(told)
+    except (typer.Abort, EOFError, OSError):
+        if sys.stdin.isatty():
+            raise
+        _checked({})
+        raise
 
 
 # ---- asking ----------------------------------------------------------------------------------------------------------

@@ -42,7 +42,8 @@ tr.gone td.why { text-decoration: none; }
 .two { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem 2rem; }
 @media (min-width: 56rem) { .two { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); } }
 dl.entry dt { font-weight: 600; margin-top: .7rem; } dl.entry dd { margin: 0; } ul { padding-left: 1.2rem; margin: 0; }
-@media (max-width: 34rem) { body { padding: 1rem; } th, td { padding: .2rem .4rem; } table { font-size: .84rem; } }
+@media (max-width: 34rem) { body { padding: 1rem; } th, td { padding: .2rem .4rem; } table { font-size: .84rem; }
+  .step { padding: .8rem .6rem; } td { white-space: normal; } td.why { min-width: 6rem; } }
 @media print { body { max-width: none; } .step { break-inside: avoid; } }
 """
     + "".join(f"tr.g{i} td {{ background: var(--g{i}); }}\n" for i in range(_COLOURS))
@@ -112,10 +113,10 @@ def _step(trace: Trace, number: int, step: Iteration, last: Iteration) -> str:
 
 def _table(trace: Trace, step: Iteration, last: Iteration | None) -> str:
     names = trace.lesson.quasi_identifiers
-    further = [n for n in trace.lesson.columns if n not in names]
+    further = trace.further
     numbered = ("row",) if trace.by_rows else ()
-    last_one = "what happens" if step.marks else "group of"
-    head = "".join(f"<th>{escape(name)}</th>" for name in (*numbered, *names, *further, last_one))
+    told = ("what happens",) if any(step.marks) else () if step.marks else ("group of",)
+    head = "".join(f"<th>{escape(name)}</th>" for name in (*numbered, *names, *further, *told))
     colour = _colours(step)
     rows = []
     released = step is trace.final
@@ -126,9 +127,9 @@ def _table(trace: Trace, step: Iteration, last: Iteration | None) -> str:
             new = last is not None and value != last.table[i][j]
             cells.append(f"<td{' class=new' if new else ''}>{escape(str(value))}</td>")
         cells += [f"<td>{escape(str(trace.lesson.columns[name][i]))}</td>" for name in further]
-        if step.marks:
+        if step.marks and told:
             cells.append(f'<td class="why">{escape(step.marks[i])}</td>')
-        else:
+        elif told:
             cells.append('<td class="why">suppressed</td>' if gone else f'<td class="num">{step.sizes[i]}</td>')
         mark = ' class="gone"' if gone else (f' class="g{colour[i]}"' if colour[i] is not None else "")
         rows.append(f"<tr{mark}>{''.join(cells)}</tr>")
@@ -136,7 +137,9 @@ def _table(trace: Trace, step: Iteration, last: Iteration | None) -> str:
 
 
 def _colours(step: Iteration) -> list[int | None]:
-    """A colour for each group large enough; rows that stand out have none."""
+    """A colour for each group large enough; rows that stand out have none. Groups with a number keep their colour."""
+    if step.marks:
+        return [g % _COLOURS if n >= step.k else None for g, n in zip(step.groups, step.sizes, strict=True)]
     safe = dict.fromkeys(g for g, size in zip(step.groups, step.sizes, strict=True) if size >= step.k)
     number = {group: i % _COLOURS for i, group in enumerate(safe)}
     return [number.get(group) for group in step.groups]
@@ -176,6 +179,7 @@ def _described(found: Entry) -> str:
         _related("Goes well with", found.combines),
         _related("Does not go with", found.conflicts),
         _listed("Paper", (found.paper,)),
+        _listed("In project files", (f'name = "{found.project}"',) if found.project else ()),
     ]
     return f'<dl class="entry">{"".join(parts)}</dl>'
 

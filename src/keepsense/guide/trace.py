@@ -55,6 +55,15 @@ class Trace:
         return any(step.marks for step in self.iterations)
 
     @property
+    def further(self) -> tuple[str, ...]:
+        """Columns shown beside those that are changed: what the method looks at, or may be for."""
+        others = tuple(name for name in self.lesson.columns if name not in self.lesson.quasi_identifiers)
+        if not self.by_rows:
+            return others
+        seen = self.lesson.sensitive or self.lesson.category or self.lesson.amount
+        return (seen,) if seen is not None and self.entry.name == "t-close microaggregation" else ()
+
+    @property
     def told_settings(self) -> str:
         """The settings in a line."""
         shown = {
