@@ -249,6 +249,12 @@ def test_guide_writes_into_the_project_file_and_shows_the_change(run: Run, peopl
     wrong = run("guide", "--write", "--method", "noise")
     assert (wrong.code, "its records are not true" in wrong.err) == (cli.BAD_INPUT, True)
     assert file.read_text(encoding="utf-8") == after
+    learn = run(
+        "guide", "--write", "--purpose", "classification", "--target", "ill", "--sensitive", "illness", "--json"
+    ).json
+    assert learn["recommended"][0]["name"] == "infogain mondrian"
+    assert 'role = "target"' in learn["change"]
+    assert run("run", "--quiet").code == cli.DONE
     presets = run("guide", "--write", "--preset", "hipaa", "--json").json
     assert "id" in presets["preset"]["columns"]
 

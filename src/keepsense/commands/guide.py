@@ -120,7 +120,8 @@ def guide(
     change = None
     if write:
         other = promise is not None or k is not None or (rules is not None and rules.k is not None)
-        change = _change(project or _PROJECT, try_on, best, found, rules, names, other_promise=other)
+        roles = {column: role for column, role in ((target, "target"), (sensitive, "sensitive")) if column}
+        change = _change(project or _PROJECT, try_on, best, found, rules, names, roles, other_promise=other)
     result = view.as_data(found, trials, rules, names) | ({} if change is None else change.as_data())
 
     def render(console: Console) -> None:
@@ -308,6 +309,7 @@ def _change(
     found: Guidance,
     rules: Preset | None,
     names: list[str],
+    given: dict[str, str],
     *,
     other_promise: bool,
 ) -> _Change:
@@ -332,9 +334,7 @@ def _change(
         raise BadInput("the promise is about a sensitive column; name it with --sensitive")
     base = old or draft(inspect(str(try_on)), source=source_keys(str(try_on), Reading(), path.parent), k=answers.k)
     told = {} if rules is None else rules.found(names)
-    roles = {column: "identifier" for column, what in told.items() if what.startswith("remove")}
-    if answers.column != "..." and not old:
-        roles[answers.column] = "sensitive"
+    roles = {column: "identifier" for column, what in told.items() if what.startswith("remove")} | given
     beside = next((one for one in found.advice if one.part == "sets" and answers.others), None)
     text = changed(
         base,

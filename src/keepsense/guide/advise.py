@@ -23,6 +23,14 @@ from keepsense.guide.warn import warnings_for
 TOGETHER = ("rank swapping", "rank swapping of tuples", "strict rank swapping", "noise", "correlated noise")
 """Methods that take columns of sets along with the others."""
 
+NEEDS = {
+    "infogain mondrian": "classification",
+    "top-down": "classification",
+    "bottom-up": "classification",
+    "lsd mondrian": "regression",
+}
+"""Methods that look at a column that is to be predicted, and for what."""
+
 
 @dataclass(frozen=True)
 class Advice:
@@ -193,14 +201,8 @@ def _misfit(found: Entry, technique: str, answers: Answers) -> str:
         return "it is for values that repeat a lot"
     if technique == "microaggregation" and kinds & {"categories", "codes"}:
         return "nothing tells which values of some columns are near each other"
-    needs = {
-        "infogain mondrian": "classification",
-        "top-down": "classification",
-        "bottom-up": "classification",
-        "lsd mondrian": "regression",
-    }
-    if name in needs and answers.purpose != needs[name]:
-        what = "number" if needs[name] == "regression" else "category"
+    if name in NEEDS and answers.purpose != NEEDS[name]:
+        what = "number" if NEEDS[name] == "regression" else "category"
         return f"it needs a {what} that the release is to predict"
     single = {"mondrian", "infogain mondrian", "lsd mondrian", "semantic mondrian", "local recoding", "cell greedy"}
     if name in single and (answers.even or answers.reuse):
@@ -264,6 +266,8 @@ def _cautions(found: Entry, answers: Answers) -> list[str]:
         told.append("Means and variances can only be estimated from ranges.")
     if found.name == "local recoding" and answers.columns >= MANY_COLUMNS:
         told.append("With so many columns it takes long; seconds = 60 makes it stop with the best it has found.")
+    if found.name in NEEDS:
+        told.append('The column that is to be predicted must have the role "target" (--target names it).')
     if found.name == "mu-argus":
         told.append("It looks at pairs and triples of columns only, unless you set strict = true.")
     if technique in ("noise addition", "post-randomization") or found.name == "rank swapping":

@@ -112,7 +112,9 @@ def as_page() -> str:
         "correlation under noise is that of correlated noise.",
         _comparison(),
         "## What keeps which promise",
-        "After Rodríguez-García (2017), Table 2.2.",
+        "After Rodríguez-García (2017), Table 2.2. Where the table names noise addition for differential privacy, "
+        "noise calibrated to it is meant: a technique of its own here, because noise that only masks keeps no such "
+        "promise.",
         _promises(),
     ]
     for found in techniques:

@@ -77,7 +77,9 @@ SATISFIES: dict[str, tuple[str, ...]] = {
     "differential privacy": ("differential privacy",),
 }
 """Techniques that can keep a promise (Table 2.2). Generalization, suppression and microaggregation keep probabilistic
-k-anonymity too (Sec. 2.5.2), with more loss than it asks for."""
+k-anonymity too (Sec. 2.5.2), with more loss than it asks for. The table names noise addition for differential privacy,
+alone or after microaggregation: noise that is calibrated to it, which is a technique of its own here, because noise
+that only masks keeps no such promise."""
 
 Keep = Literal["mean", "correlation"]
 Reference = Literal["mean", "partner", "root"]
