@@ -165,7 +165,7 @@ def _best(search: Any, safe: Any, chosen: tuple[int, ...]) -> tuple[Node, ...]:
         verdict = search.check(levels)
         if verdict.holds:
             found.append(Node(levels, float(verdict.value), int(verdict.suppressed), levels == chosen))
-    found = sorted(found, key=lambda node: node.loss)[:_SHOWN]
+    found = sorted(found, key=lambda node: (round(node.loss, 9), not node.chosen))[:_SHOWN]
     if not any(node.chosen for node in found):
         verdict = search.check(chosen)
         found.append(Node(chosen, float(verdict.value), int(verdict.suppressed), True))
