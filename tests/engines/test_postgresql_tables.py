@@ -33,6 +33,7 @@ TYPED = {
     "moment": pa.array([dt.datetime(2024, 2, 29, 1, 2, 3, 456789), dt.datetime(1999, 1, 1), None], pa.timestamp("us")),
     "instant": pa.array([dt.datetime(2024, 2, 29, 1, tzinfo=UTC), None, None], pa.timestamp("us", "UTC")),
     "text": pa.array(["a", "", None], pa.string()),
+    "raw": pa.array([b"\x00\xff", b"", None], pa.binary()),
     "words": pa.array([["a", 'b "c"', "d,e\\", "", None, "NULL", "{}"], [], None], pa.list_(pa.string())),
     "numbers": pa.array([[1, 2], [], None], pa.list_(pa.int64())),
 }
@@ -117,7 +118,7 @@ def test_types_of_foreign_tables(server: Server) -> None:
         "j": '{"a": 1}',
         "t": "10:00:00",
         "i": "1 day",
-        "b": "\\x00ff",
+        "b": b"\x00\xff",
         "tz": dt.datetime(2023, 12, 31, 22, tzinfo=UTC),
         "ms": ["ok", "sad"],
         "dates": ["2024-01-01"],

@@ -11,7 +11,7 @@ LONGEST_NAME = 63
 
 _NUMERIC = 1700
 _SCALARS = {16: "bool", 21: "int16", 23: "int32", 20: "int64", 26: "int64", 700: "float32", 701: "float64"}
-_SCALARS |= {1082: "date32", 25: "string", 1043: "string"}
+_SCALARS |= {1082: "date32", 25: "string", 1043: "string", 17: "binary"}
 _ARRAYS = {1000: "bool", 1005: "int16", 1007: "int32", 1016: "int64", 1021: "float32", 1022: "float64"}
 
 
@@ -112,6 +112,7 @@ def sql_type(kind: Any) -> str:
         (t.is_floating, "real"),
         (t.is_date, "date"),
         (t.is_time, "time"),
+        (_is_bytes, "bytea"),
     ):
         if known(kind):
             return name
@@ -145,6 +146,8 @@ def _cells(column: Any) -> Any:
         return column.cast(pa.timestamp("us", tz=kind.tz and "UTC"), safe=False)
     if t.is_boolean(kind) or t.is_integer(kind) or t.is_floating(kind) or t.is_date(kind) or t.is_string(kind):
         return column
+    if _is_bytes(kind):
+        return pa.array([None if cell is None else f"\\x{cell.hex()}" for cell in column.to_pylist()], pa.string())
     try:
         return pc.cast(column, pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
@@ -172,3 +175,9 @@ def _is_list(kind: Any) -> bool:
     import pyarrow.types as t
 
     return bool(t.is_list(kind) or t.is_large_list(kind) or t.is_fixed_size_list(kind))
+
+
+def _is_bytes(kind: Any) -> bool:
+    import pyarrow.types as t
+
+    return bool(t.is_binary(kind) or t.is_large_binary(kind) or t.is_fixed_size_binary(kind))
