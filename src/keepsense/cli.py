@@ -114,14 +114,21 @@ def _run(given: list[str], interrupts: _Interrupts) -> int:
         app(given, prog_name="keepsense")
         return DONE
     except SystemExit as end:
+        if interrupts.came:
+            return _interrupted(interrupts, given)
         return end.code if isinstance(end.code, int) else DONE if end.code is None else BUG
     except BaseException as error:
         if interrupts.came or isinstance(error, KeyboardInterrupt):
-            _complain("interrupted; nothing was left half-written", INTERRUPTED, given)
-            return INTERRUPTED
+            return _interrupted(interrupts, given)
         if not isinstance(error, Exception) or (os.environ.get(TRACEBACK) and not isinstance(error, _KNOWN)):
             raise
         return _explained(error, given)
+
+
+def _interrupted(interrupts: _Interrupts, given: list[str]) -> int:
+    code = 128 + interrupts.came if interrupts.came else INTERRUPTED
+    _complain("interrupted; nothing was left half-written", code, given)
+    return code
 
 
 def _explained(error: Exception, given: list[str]) -> int:
@@ -147,24 +154,30 @@ def _explained(error: Exception, given: list[str]) -> int:
 
 
 class _Interrupts:
-    """Remembers that somebody pressed Ctrl-C: libraries turn it into errors of their own, which are no bugs."""
+    """Remembers that somebody pressed Ctrl-C, or told the program to end: everything is cleared away first.
+
+    Libraries turn an interrupt into errors of their own, which are no bugs.
+    """
 
     def __init__(self) -> None:
-        self.came = False
-        self._before: Any = None
+        self.came = 0
+        self._before: dict[int, Any] = {}
 
     def __enter__(self) -> _Interrupts:
         # only the main thread may listen; elsewhere an interrupt does not arrive either
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._note)
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+                number = getattr(signal, name, None)
+                if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._note)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        for number, before in self._before.items():
+            signal.signal(number, before)
 
-    def _note(self, *_: object) -> None:
-        self.came = True
+    def _note(self, number: int, *_: object) -> None:
+        self.came = number
         raise KeyboardInterrupt
 
 

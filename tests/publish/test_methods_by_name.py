@@ -180,7 +180,8 @@ def test_sets_are_shared_inside_the_classes_of_the_other_columns(
     assert not both or min(both.values()) >= k
     assert hidden <= 12 or len(both) == 0
     assert all(item in (*WORDS, "*") for row in after for item in row["likes"].split(";"))
-    assert Counter(row["illness"] for row in after) == Counter(illness for *_, illness in before)
+    gone = Counter(illness for *_, illness in before) - Counter(row["illness"] for row in after)
+    assert gone.total() == done.description["of them left out"] <= 12
     assert "W405" in [finding.code for finding in done.findings]
     assert done.description["method"]["sets"]["name"] == "set microaggregation"
 
@@ -222,7 +223,9 @@ def test_lists_in_parquet_are_sets_too(tmp_path: Path) -> None:
     who = ["rare" if i == 5 else "fm"[i % 2] for i in range(60)]
     pq.write_table(pa.table({"who": who, "likes": likes}), tmp_path / "people.parquet")
     columns = {"who": {"role": "quasi-identifier"}, "likes": {"role": "quasi-identifier", "kind": "set"}}
-    plan = project(source={"path": "people.parquet"}, columns=columns, release={"suppression": 0.05})
+    plan = project(
+        source={"path": "people.parquet"}, columns=columns, release={"suppression": 0.05, "suppressed": "keep"}
+    )
     done = run(plan, folder=tmp_path, rng=1)
     released = pq.read_table(done.file)
     assert pa.types.is_list(released.schema.field("likes").type)

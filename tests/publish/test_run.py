@@ -44,7 +44,8 @@ def left_behind(folder: Path) -> set[str]:
 
 def test_a_release_is_whole_and_keeps_its_promise(folder: Path) -> None:
     events: list[Event] = []
-    done = run(project(), folder=folder, rng=1, listener=events.append)
+    keep = {"suppression": 0.05, "suppressed": "keep"}
+    done = run(project(release=keep), folder=folder, rng=1, listener=events.append)
     released = rows_of(done.file)
     assert list(released[0]) == ["sex", "age", "job", "illness"]
     assert len(released) == 120
@@ -120,7 +121,8 @@ def test_the_seed_makes_runs_repeatable_and_is_not_kept(folder: Path) -> None:
 
 def test_rows_are_shuffled_unless_told_otherwise(folder: Path) -> None:
     before = [r["illness"] for r in rows_of(folder / "people.csv")]
-    kept = run(project(release={"suppression": 0.05, "shuffle": False}), folder=folder, rng=1)
+    asked = {"suppression": 0.05, "shuffle": False, "suppressed": "keep"}
+    kept = run(project(release=asked), folder=folder, rng=1)
     assert [r["illness"] for r in rows_of(kept.file)] == before
     mixed = run(project(), folder=folder, rng=1)
     assert [r["illness"] for r in rows_of(mixed.file)] != before

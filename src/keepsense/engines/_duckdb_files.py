@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keepsense.engines.base import Reading, Writing
-from keepsense.engines.files import encoding_of, format_of, readable, transcoded
+from keepsense.engines.files import FORMULA, encoding_of, format_of, readable, transcoded
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
     from keepsense.engines.duckdb import DuckDBEngine, DuckTable
 
-_FORMULA = "=+-@\t\r"
 _SPELLED = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
@@ -205,8 +204,16 @@ def write(
 def query(table: DuckTable, kind: str, writing: Writing, rng: np.random.Generator) -> str:
     """SQL for the rows as they are released: in order or shuffled, defused for spreadsheets, without row numbers."""
     from keepsense.engines._duckdb_recode import _shuffled
+    from keepsense.engines.duckdb import ROW
+
+    order = _shuffled(ROW, rng) if writing.shuffle else ROW
+    return f"SELECT {', '.join(cells(table, kind, writing))} FROM {table.name} ORDER BY {order}"
+
+
+def cells(table: DuckTable, kind: str, writing: Writing) -> list[str]:
+    """SQL for each column as a format writes it."""
     from keepsense.engines._sqlite import shortest
-    from keepsense.engines.duckdb import ROW, quoted
+    from keepsense.engines.duckdb import quoted
 
     safe = writing.spreadsheet_safe and kind in ("csv", "excel")
     chosen = []
@@ -220,8 +227,7 @@ def query(table: DuckTable, kind: str, writing: Writing, rng: np.random.Generato
             chosen.append(f"{shortest(quoted(name))} AS {quoted(name)}")
         else:
             chosen.append(quoted(name))
-    order = _shuffled(ROW, rng) if writing.shuffle else ROW
-    return f"SELECT {', '.join(chosen)} FROM {table.name} ORDER BY {order}"
+    return chosen
 
 
 def _defused(column: str) -> str:
@@ -233,5 +239,5 @@ def risky(column: str) -> str:
     """SQL that is true where a spreadsheet would run the text."""
     from keepsense.engines.duckdb import literal
 
-    starts = f"strpos({literal(_FORMULA)}, left({column}, 1)) > 0"
+    starts = f"strpos({literal(FORMULA)}, left({column}, 1)) > 0"
     return f"{column} <> '' AND {starts} AND TRY_CAST({column} AS DOUBLE) IS NULL"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Protocol
@@ -95,6 +95,9 @@ class Engine(Protocol):
         rng: np.random.Generator | int | None = None,
     ) -> Any:
         """Apply recodings and drop columns; a tuple's several outputs are dealt to its rows at random."""
+
+    def leave_out(self, table: Any, values: Mapping[str, Any]) -> Any:
+        """The rows but those that hold all of these values at once."""
 
     def map_batches(self, table: Any, function: Callable[[Any], Any], *, size: int = 65_536) -> Any:
         """Pass the rows through a function, one Arrow record batch at a time."""

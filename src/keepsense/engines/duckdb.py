@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.counts import Counts
+from keepsense.counts import Counts, Value
 from keepsense.engines import _duckdb_count as counting
 from keepsense.engines import _duckdb_files as files
 from keepsense.engines import _duckdb_recode as recoding
@@ -171,6 +171,37 @@ class DuckDBEngine:
         if not kept:
             raise BadInput("every column would be dropped; keep at least one")
         return self.view(f"SELECT {', '.join(map(quoted, [*kept, ROW]))} FROM {table.name}")
+
+    def leave_out(self, table: DuckTable, values: Mapping[str, Value]) -> DuckTable:
+        """The rows but those that hold all of these values at once; a tuple stands for a list.
+
+        >>> duck = DuckDBEngine()
+        >>> duck.leave_out(duck.read({"job": ["nurse", "*"], "age": ["*", "*"]}), {"job": "*", "age": "*"}).rows
+        1
+        """
+        table.require(values)
+        kinds = dict(zip(table.columns, table.types, strict=True))
+        tests = []
+        for name, value in values.items():
+            listed = f"[{', '.join(literal(str(item)) for item in value)}]" if isinstance(value, tuple) else ""
+            cell = quoted(name) if listed else f"{quoted(name)}::VARCHAR"
+            if bool(listed) != kinds[name].endswith("[]"):
+                return table  # no cell of the column can be such a value
+            tests.append(f"{cell} IS NOT DISTINCT FROM {listed or literal(str(value))}")
+        if not tests:
+            return table
+        return self.view(f"SELECT * FROM {table.name} WHERE NOT ({' AND '.join(tests)})")
+
+    def as_written(self, table: DuckTable, target: str, writing: Writing | None = None) -> DuckTable:
+        """The table as it reads in a file of that name: text that a spreadsheet would run is defused there.
+
+        >>> duck = DuckDBEngine()
+        >>> duck.as_written(duck.read({"note": ["=1+1"]}), "people.csv").arrow().to_pydict()
+        {'note': ["'=1+1"]}
+        """
+        how = writing or Writing()
+        chosen = files.cells(table, format_of(target, how.format), how)
+        return self.view(f"SELECT {', '.join([*chosen, ROW])} FROM {table.name}")
 
     def map_batches(self, table: DuckTable, function: Callable[[Any], Any], *, size: int = 65_536) -> DuckTable:
         """Pass the rows through a function, one Arrow record batch at a time; only the result is kept."""

@@ -9,7 +9,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from keepsense.errors import BadInput, InputWarning, did_you_mean
 
@@ -32,6 +31,9 @@ FORMATS = {
     ".sqlite3": "sqlite",
 }
 _KNOWN = sorted(set(FORMATS.values()) | {"postgresql"})
+FORMULA = "=+-@\t\r"
+"""Signs at the start of a text that make a spreadsheet run it."""
+
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 
 
@@ -161,21 +163,3 @@ def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
         raise BadInput(f"{final.name}: the file cannot be written ({why}); check its name and folder") from None
     finally:
         part.unlink(missing_ok=True)
-
-
-def holds_formulas(engine: Any, table: Any, column: str) -> bool:
-    """Whether any text of a column would be run by a spreadsheet, so that it is defused on writing.
-
-    >>> from keepsense.engines import engine
-    >>> with engine() as duck:
-    ...     holds_formulas(duck, duck.read({"note": ["plain", "=1+1"]}), "note")
-    True
-    """
-    from keepsense.engines._duckdb_files import risky
-    from keepsense.engines.duckdb import quoted
-
-    kind = dict(zip(table.columns, table.types, strict=True))[column]
-    if kind.upper() not in ("VARCHAR", "TEXT"):
-        return False
-    found = engine.connection.sql(f"SELECT 1 FROM {table.name} WHERE {risky(quoted(column))} LIMIT 1").fetchall()
-    return bool(found)

@@ -73,6 +73,7 @@ def verify(
     original: Any = None,
     identifiers: Sequence[str] = (),
     preserved: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
     suppression: float | None = None,
     missing: Literal["category", "wildcard"] = "category",
     suppressed: str = "*",
@@ -89,9 +90,10 @@ def verify(
     that Arrow understands. `promises` are models or their `promise()`; with plain dictionaries, the data a ground
     distance needs goes into `evidence` by column. `suppression` is the share of the original's records that may be
     suppressed or dropped. With `original`, no row may be added, the `identifiers` must be gone and the `preserved`
-    columns must hold the same rows as before. `hidden` are columns beside the release that recipients do not get,
-    such as the person of each row for (X,Y)-anonymity. Promises about a mechanism cannot be seen in a file: they
-    hold if named in `checked_elsewhere`, or if the file happens to show them.
+    columns must hold the same rows as before. `columns` are all that the release may have. `hidden` are
+    columns beside the release that recipients do not get, such as the person of each row for (X,Y)-anonymity. Promises
+    about a mechanism cannot be seen in a file: they hold if named in `checked_elsewhere`, or if the file happens to
+    show them.
 
     >>> table = {"job": ["nurse", "nurse", "clerk", "clerk"], "disease": ["flu", "cold", "flu", "flu"]}
     >>> found = verify(table, [{"model": "k-anonymity", "k": 2}], quasi_identifiers=["job"])
@@ -116,7 +118,7 @@ def verify(
             audit.load("original", original, delimiter)
         if population is not None:
             audit.load("population", population, delimiter)
-        findings = [*_columns(audit, quasi_identifiers, sensitive, identifiers, preserved)]
+        findings = [*_columns(audit, quasi_identifiers, sensitive, identifiers, preserved, columns)]
         if any(finding.code in ("E201", "E208") for finding in findings):
             return Verification(False, audit.rows("released"), 0, 0, (), tuple(findings))
         audit.group(list(quasi_identifiers), suppressed, missing)
@@ -166,6 +168,7 @@ def _columns(
     sensitive: Sequence[str],
     identifiers: Sequence[str],
     preserved: Sequence[str],
+    expected: Sequence[str] | None,
 ) -> Iterable[Finding]:
     there = audit.columns("released")
     for name in dict.fromkeys([*quasi_identifiers, *sensitive, *preserved]):
@@ -174,6 +177,9 @@ def _columns(
     for name in identifiers:
         if name in audit.shown():
             yield Finding("E202", name, "an identifying column is in the release; remove it")
+    if expected is not None:
+        for name in [n for n in audit.shown() if n not in expected and n not in identifiers]:
+            yield Finding("E209", name, "the release has this column, and nobody said that it should; remove it")
     if audit.rows("released") == 0:
         yield Finding("E208", "release", "the release has no rows")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.engines import Reading, engine
-from keepsense.engines.files import format_of, holds_formulas, readable
+from keepsense.engines.files import format_of, readable
 from keepsense.privacy import KmAnonymity, Verification, verify
 from keepsense.privacy.km_verify import verify_sets
 from keepsense.publish.plan import Plan, has_text_format
@@ -52,9 +52,10 @@ def verified(
         plan.models,
         quasi_identifiers=plan.every_quasi_identifier,
         sensitive=[n for n in plan.project.having("sensitive") if n not in plan.dropped],
-        original=_streamed(plan, plan.table, list(before) or list(plan.table.columns[:1])) if original else None,
+        original=_streamed(plan, _as_written(plan), list(before) or list(plan.table.columns[:1])) if original else None,
         identifiers=plan.project.having("identifier", "person"),
         preserved=preserved,
+        columns=plan.released,
         suppression=plan.project.release.suppression if original else None,
         missing=plan.missing,
         population=None if population is None else _streamed(plan, population, plan.quasi_identifiers),
@@ -88,13 +89,18 @@ def _sets_checked(plan: Plan, file: Path, text: bool) -> dict[str, Verification]
 
 
 def preserved_columns(plan: Plan, recoded: set[str]) -> list[str]:
-    """Columns that must come out as they went in; text a spreadsheet would run is defused, so not those with such."""
-    kept = [n for n in plan.table.columns if n not in recoded and n not in plan.dropped]
-    into_table = plan.project.release.database is not None
-    spreadsheet = not into_table and format_of(plan.released_name) in ("csv", "excel")
-    if not (plan.project.release.spreadsheet_safe and spreadsheet):
-        return kept
-    return [n for n in kept if not holds_formulas(plan.engine, plan.table, n)]
+    """Columns that must come out as they went in."""
+    return [n for n in plan.table.columns if n not in recoded and n not in plan.dropped]
+
+
+def _as_written(plan: Plan) -> Any:
+    """The source as it would read in the released format: text that a spreadsheet would run is defused there."""
+    asked = plan.project.release
+    if asked.database is not None or not asked.spreadsheet_safe:
+        return plan.table
+    if format_of(plan.released_name) not in ("csv", "excel"):
+        return plan.table
+    return plan.engine.as_written(plan.table, plan.released_name)
 
 
 def _opened(plan: Plan, file: Path) -> Any:

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import datetime
 import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,19 +48,60 @@ def read_ledger(folder: Path) -> list[Entry]:
     if not path.exists():
         return []
     entries = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
-            data = json.loads(line)
-            entries.append(Entry(**{**data, "columns": tuple(data["columns"])}))
-        except (ValueError, KeyError, TypeError):
+            data = json.loads(line.decode("utf-8"))
+            entries.append(Entry(**{**data, "columns": tuple(data["columns"]), "epsilon": float(data["epsilon"])}))
+        except (ValueError, KeyError, TypeError, AttributeError):
             raise BadInput(f"{FILE}: line {number} of the ledger of releases is damaged; restore it") from None
     return entries
 
 
-def add_entry(folder: Path, entry: Entry) -> None:
-    """Append an entry; the ledger only ever grows."""
-    with (folder / FILE).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(entry), ensure_ascii=False) + "\n")
+@contextmanager
+def entered(folder: Path, entry: Entry | None) -> Iterator[None]:
+    """Enter a release before it appears, and take the entry back if it does not: no release is ever unknown.
+
+    >>> with entered(Path("/nowhere"), None):
+    ...     pass
+    """
+    if entry is None:
+        yield
+        return
+    line = (json.dumps(asdict(entry), ensure_ascii=False) + "\n").encode("utf-8")
+    path = folder / FILE
+    made = not path.exists()
+    with _held(path) as file:
+        size = file.seek(0, os.SEEK_END)
+        try:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        except OSError as error:
+            file.truncate(size)
+            raise BadInput(f"{FILE}: the ledger cannot be written ({error.strerror}); nothing is released") from None
+    try:
+        yield
+    except BaseException:
+        with _held(path) as file:
+            file.seek(0)
+            whole = file.read()
+            at = whole.rfind(line)
+            file.truncate(0)
+            file.write(whole[:at] + whole[at + len(line) :])
+        if made and not path.stat().st_size:
+            path.unlink()
+        raise
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[Any]:
+    """The ledger opened for appending, while other runs wait."""
+    with path.open("a+b", buffering=0) as file:
+        with suppress(ImportError):  # Windows has no such lock
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file
 
 
 def warnings_for(entries: list[Entry], columns: tuple[str, ...]) -> list[Finding]:

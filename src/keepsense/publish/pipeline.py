@@ -18,13 +18,15 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.engines import Writing, engine
+from keepsense.engines.files import FORMULA, format_of
 from keepsense.errors import BadInput, Finding, Infeasible
-from keepsense.privacy import KmAnonymity, Verification, bind, decide, suppression_limit
+from keepsense.privacy import KmAnonymity, Verification, XYAnonymity, bind, decide, suppression_limit
 from keepsense.progress import Listener, emit
 from keepsense.publish.checking import verified
-from keepsense.publish.ledger import Entry, add_entry, read_ledger, today, warnings_for
+from keepsense.publish.ledger import Entry, entered, read_ledger, today, warnings_for
 from keepsense.publish.linked import linkage_kept
 from keepsense.publish.measures import measured_risk, measured_utility
+from keepsense.publish.mechanisms import DIFFERENTIAL_PRIVACY
 from keepsense.publish.places import Draft, place_of
 from keepsense.publish.plan import Plan, Random
 from keepsense.publish.project import Project, read_project
@@ -32,9 +34,10 @@ from keepsense.publish.randomized import epsilon_of
 from keepsense.publish.recoding_file import read_recodings, save_recodings
 from keepsense.publish.release import DESCRIPTION, PRIVATE, describe_release, write_description
 from keepsense.publish.set_methods import method_for_sets, recode_sets
+from keepsense.publish.suppressed import without_the_few
 from keepsense.publish.techniques import technique
 from keepsense.publish.undisturbed import undisturbed
-from keepsense.recoding import Cuts, Recoding
+from keepsense.recoding import SUPPRESSED, Cuts, Recoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,19 +120,23 @@ def run(
         with stage("read and count"):
             _check(plan)
             counts = plan.counts
+            _check_cells(plan)
         emit(listener, "counted", counts.total, counts.total, tuples=len(counts))
         findings = _warnings(plan, read_ledger(home) if into is None else [])
         with stage("decide"):
             rules = chosen.run(plan, project.method.parameters, listener) if reuse is None else _reuse(plan, reuse)
         emit(listener, "decided", 1, 1, method=project.method.name)
         with stage("recode"):
-            released = running.recode(plan.table, rules, drop=plan.dropped, rng=plan.rng)
-            set_rules, released = recode_sets(plan, released, listener)
+            secret = _beside(plan)
+            recoded = running.recode(plan.table, rules, drop=set(plan.dropped) - set(secret), rng=plan.rng)
+            set_rules, recoded = recode_sets(plan, recoded, listener)
+            recoded = without_the_few(plan, recoded)
+            released = running.recode(recoded, [], drop=secret)
             everybody = _population(plan, rules)
         place = place_of(plan, None if into is None else Path(into))
         with place.draft(plan) as draft:
             with stage("write"):
-                hidden = _write(plan, released, draft)
+                hidden = _write(plan, recoded, released, draft)
             with stage("verify"):
                 kept = () if reuse is not None else (*chosen.kept(plan, rules), *linkage_kept(plan, rules))
                 verification = verified(
@@ -162,11 +169,9 @@ def run(
                 counts.total,
                 sum(map(epsilon_of, rules)),
             )
-            with undisturbed():
+            with undisturbed(), entered(home, entry if into is None else None):
                 _describe(place.folder, [*rules, *set_rules], description)
                 draft.publish()
-                if into is None:
-                    add_entry(home, entry)
     return Outcome(
         place.file or place.folder / DESCRIPTION,
         verification,
@@ -206,7 +211,7 @@ def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
         )
     names = {model.name for model in plan.models}
     secret = [n for n in plan.project.having("sensitive") if not any(n in m.columns for m in plan.models)]
-    if secret and names <= {"k-anonymity", "maximum risk", "average risk", "k-map"}:
+    if secret and not names & {DIFFERENTIAL_PRIVACY}:
         found.append(
             Finding(
                 "W404",
@@ -218,23 +223,27 @@ def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
     return found
 
 
-def _write(plan: Plan, released: Any, draft: Draft) -> Path | None:
+def _beside(plan: Plan) -> list[str]:
+    """Columns that are not released, but that promises are about: who the people are."""
+    return list(dict.fromkeys(n for m in plan.models for n in m.columns if n in plan.dropped))
+
+
+def _write(plan: Plan, recoded: Any, released: Any, draft: Draft) -> Path | None:
     """Write the release, and, for promises about people, who they are, in the same order, where nobody sees it."""
-    project = plan.project.release
+    project, secret = plan.project.release, _beside(plan)
     how = Writing(
         delimiter=project.delimiter,
         shuffle=project.shuffle,
         spreadsheet_safe=project.spreadsheet_safe,
         table=plan.released_table,
     )
-    secret = [n for m in plan.models for n in m.columns if n in plan.dropped]
     same_order = copy.deepcopy(plan.rng)
     draft.write(released, how)
     if not secret:
         return None
     beside: Path = plan.engine.folder / "beside.parquet"
-    others = [n for n in plan.table.columns if n not in secret]
-    plan.engine.write(plan.engine.recode(plan.table, [], drop=others), beside, how, rng=same_order)
+    others = [n for n in recoded.columns if n not in secret]
+    plan.engine.write(plan.engine.recode(recoded, [], drop=others), beside, how, rng=same_order)
     return beside
 
 
@@ -246,9 +255,15 @@ def _population(plan: Plan, rules: list[Recoding]) -> Any:
 def _describe(folder: Path, rules: list[Recoding], description: dict[str, Any]) -> None:
     """Put the recoding and the description where they belong; each appears whole."""
     private = folder / PRIVATE
+    made = not private.exists()
     private.mkdir(mode=0o700, exist_ok=True)
-    save_recodings(rules, private / "recoding.json")
-    write_description(folder, description)
+    try:
+        save_recodings(rules, private / "recoding.json")
+        write_description(folder, description)
+    except BaseException:
+        if made and not any(private.iterdir()):
+            private.rmdir()
+        raise
 
 
 def _check(plan: Plan) -> None:
@@ -273,8 +288,27 @@ def _check(plan: Plan) -> None:
             role = plan.project.columns[name].role if name in plan.project.columns else "unlisted"
             if role == "quasi-identifier":
                 raise BadInput(f"column {name!r} is a quasi-identifier and sensitive for {model.name}; choose one role")
+            if isinstance(model, XYAnonymity) and role != "person":
+                raise BadInput(f'{model.name} counts people by {name!r}: give that column the role "person"')
             if role == "identifier":
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
+
+
+def _check_cells(plan: Plan) -> None:
+    """Refuse cells and names that would be taken for something else in the release."""
+    for name in plan.quasi_identifiers:
+        if SUPPRESSED in plan.own_counts.values_of(name):
+            raise BadInput(
+                f"column {name!r} holds cells that read {SUPPRESSED!r}, the mark of suppressed ones; rename them"
+            )
+    spreadsheet = plan.project.release.database is None and format_of(plan.released_name) in ("csv", "excel")
+    if spreadsheet and plan.project.release.spreadsheet_safe:
+        for name in plan.released:
+            if name[:1] in FORMULA:
+                raise BadInput(
+                    f"a spreadsheet would run the name of the column {name!r}; rename it, release another format, or "
+                    "set spreadsheet_safe = false"
+                )
 
 
 def _check_km(plan: Plan, model: KmAnonymity) -> None:
@@ -315,10 +349,13 @@ def _stop_unless_kept(verification: Verification) -> None:
     if verification.ok:
         return
     broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
+    about_classes = any(f.code in ("E203", "E204", "E205") for f in verification.findings)
     raise Infeasible(
         f"the release was not made, because the written file does not keep its promise: {broken}",
         best=verification,
-        relax=("allow more suppression", "choose another method", "ask for a smaller promise"),
+        relax=("allow more suppression", "choose another method", "ask for a smaller promise")
+        if about_classes
+        else ("release another format, which may carry the values as they are",),
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +14,14 @@ from typing import Any, Protocol
 from keepsense.engines import Writing
 from keepsense.engines.files import format_of
 from keepsense.errors import BadInput
+from keepsense.publish.ledger import FILE as LEDGER
 from keepsense.publish.plan import Plan
+from keepsense.publish.release import DESCRIPTION, PRIVATE
+
+LOCK = ".keepsense.lock"
+"""Held while a run writes into a release folder."""
+
+_UNVERIFIED = ".unverified."
 
 
 class Draft(Protocol):
@@ -50,22 +60,42 @@ class Place:
 
     @contextmanager
     def draft(self, plan: Plan) -> Iterator[Draft]:
-        """A draft that vanishes if it is not published, and with it a folder that was made for it."""
+        """A draft that vanishes if it is not published, and with it a folder that was made for it.
+
+        The folder is this run's alone until the draft is done with: another one that wants it is refused.
+        """
         made = not self.folder.exists()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise BadInput(f"the folder of the release cannot be made ({error.strerror})") from None
         try:
-            if self.database is None:
-                with _file(plan, self.folder / self.name) as draft:
-                    yield draft
-            else:
-                with _table(plan, self.database, self.name) as draft:
-                    yield draft
+            with _alone(self.folder):
+                self._check_folder()
+                if self.database is None:
+                    with _file(plan, self.folder / self.name) as draft:
+                        yield draft
+                else:
+                    with _table(plan, self.database, self.name) as draft:
+                        yield draft
         finally:
             if made and not any(self.folder.iterdir()):
                 self.folder.rmdir()
+
+    def _check_folder(self) -> None:
+        """Refuse a folder that holds another release: its description and recoding would be overwritten."""
+        described = self.folder / DESCRIPTION
+        try:
+            other = json.loads(described.read_text(encoding="utf-8")).get("release") if described.exists() else None
+        except (ValueError, AttributeError):
+            raise BadInput(
+                f"{DESCRIPTION} in the release folder is no description; remove it, or release elsewhere"
+            ) from None
+        if other is not None and other != self.name:
+            raise BadInput(
+                f"the folder {self.folder.name!r} holds the release {other!r}; give this one a folder of its own in "
+                "the key `folder` of [release]"
+            )
 
 
 @dataclass(frozen=True)
@@ -85,8 +115,45 @@ class _File:
 
 
 @contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a folder against other runs. A lock that a killed run left behind does not bind: the system let it go."""
+    lock = folder / LOCK
+    try:
+        file = lock.open("a")
+    except OSError as error:
+        raise BadInput(f"nothing can be written into the folder of the release ({error.strerror})") from None
+    with file:
+        if not _locked(file):
+            raise BadInput(f"another run is writing into the folder {folder.name!r}; wait for it, or release elsewhere")
+        for stale in folder.glob(f"{_UNVERIFIED}*"):
+            stale.unlink(missing_ok=True)  # of a run that was killed
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _locked(file: Any) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows: the names of drafts differ, which is what matters most
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    # whoever held it before may have removed the file that we now hold
+    try:
+        return os.fstat(file.fileno()).st_ino == Path(file.name).stat().st_ino
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
 def _file(plan: Plan, target: Path) -> Iterator[Draft]:
-    part = target.with_name(f".unverified.{target.name}")
+    if target.is_dir():
+        raise BadInput(f"{target.name}: this is a folder; give the released file another name")
+    part = target.with_name(f"{_UNVERIFIED}{secrets.token_hex(6)}.{target.name}")
     try:
         yield _File(plan, part, target)
     finally:
@@ -139,12 +206,29 @@ def place_of(plan: Plan, into: Path | None = None) -> Place:
         raise BadInput(f"the released file's name {name!r} must be a plain file name")
     if format_of(name) == "postgresql":
         raise BadInput("the released file's name is an address; name the database in the key `database` of [release]")
+    if name in (DESCRIPTION, PRIVATE, LOCK):
+        raise BadInput(f"the released file cannot be called {name!r}; Keepsense needs that name in the release folder")
     target = folder / name
-    for source in (plan.project.source, plan.project.population):
-        path = None if source is None else Path(plan.located(source))
-        if path is not None and path.exists() and target.exists() and target.samefile(path):
-            raise BadInput("the release would overwrite its own source; give it another folder or name")
+    for path in _own_files(plan):
+        if path.exists() and target.exists() and target.samefile(path):
+            raise BadInput(
+                "the release would overwrite its own source, or another file of the project; give it another folder or "
+                "name"
+            )
     return Place(name, folder)
+
+
+def _own_files(plan: Plan) -> Iterator[Path]:
+    """Files that the project reads or keeps."""
+    for source in (plan.project.source, plan.project.population):
+        if source is not None and "://" not in source.path:
+            yield Path(plan.located(source))
+    for column in plan.project.columns.values():
+        for name in (column.hierarchy, column.mapping, column.taxonomy):
+            if name is not None:
+                yield plan.folder / name
+    yield plan.folder / LEDGER
+    yield from plan.folder.glob("*.toml")
 
 
 def _database(plan: Plan, folder: Path, address: str) -> Place:

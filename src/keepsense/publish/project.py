@@ -50,7 +50,9 @@ class Column(_Part):
     senses: Literal["first", "lesk", "joint"] = Field("joint", description="How senses are chosen")
     distance: str = Field("wu-palmer", description="Semantic distance of its values")
     hierarchy: str | None = Field(None, description="Hierarchy file, or auto to build one")
-    weight: Annotated[float, Field(gt=0, description="How much its loss counts")] = 1.0
+    weight: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False, description="How much its loss counts")] = (
+        1.0
+    )
     missing: Literal["category", "wildcard"] = Field("category", description="What an empty cell is")
     delimiter: str = Field(";", description="What separates the items of a set")
     order: list[str] | None = Field(None, description="Values of an ordinal column, lowest first")
@@ -78,7 +80,13 @@ class Target(_Part):
     file: str | None = Field(None, description="Name of the released file; that of the source by default")
     database: str | None = Field(None, description="postgresql:// address, to release a table of that database")
     table: str | None = Field(None, description="Name of the released table or sheet; `released` by default")
-    suppression: Annotated[float, Field(ge=0, le=1, description="Share of records that may be suppressed")] = 0.0
+    suppression: Annotated[
+        float, Field(ge=0, le=1, strict=True, description="Share of records that may be suppressed")
+    ] = 0.0
+    suppressed: Literal["auto", "keep", "drop"] = Field(
+        "auto",
+        description="Suppressed records: keep them hidden, drop them, or auto: keep them if they are enough",
+    )
     shuffle: bool = Field(True, description="Release the rows in random order")
     spreadsheet_safe: bool = Field(True, description="Defuse text that a spreadsheet would run as a formula")
     delimiter: str = Field(",", description="Delimiter of a released CSV file")

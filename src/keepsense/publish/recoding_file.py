@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
 import json
+import uuid
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +27,7 @@ def save_recodings(recodings: list[Recoding], path: Path) -> None:
     ...     read_recodings(Path(folder) / "recoding.json")[0].levels
     (1,)
     """
-    data = json.dumps([_plain(rule) for rule in recodings], ensure_ascii=False, separators=(",", ":"))
+    data = json.dumps([_plain(rule) for rule in recodings], ensure_ascii=False, separators=(",", ":"), default=_spelled)
     with whole_file(path) as part:
         part.touch(mode=0o600)
         part.write_text(data, encoding="utf-8")
@@ -32,12 +36,41 @@ def save_recodings(recodings: list[Recoding], path: Path) -> None:
 def read_recodings(path: Path) -> list[Recoding]:
     """Read what `save_recodings` wrote."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8"), object_hook=_typed)
         return [_rule(entry) for entry in data]
     except OSError as error:
         raise BadInput(f"{path.name}: the recoding cannot be read ({error.strerror})") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError):
         raise BadInput(f"{path.name}: this is not a recoding file") from None
+
+
+# values that JSON has no word for, by name: how they are written, and how they come back
+_TYPES: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
+    "timestamp": (datetime.datetime, lambda v: str(v.isoformat()), datetime.datetime.fromisoformat),
+    "date": (datetime.date, lambda v: str(v.isoformat()), datetime.date.fromisoformat),
+    "time": (datetime.time, lambda v: str(v.isoformat()), datetime.time.fromisoformat),
+    "span": (datetime.timedelta, lambda v: repr(v.total_seconds()), lambda t: datetime.timedelta(seconds=float(t))),
+    "decimal": (decimal.Decimal, str, decimal.Decimal),
+    "uuid": (uuid.UUID, str, uuid.UUID),
+    "bytes": (bytes, bytes.hex, bytes.fromhex),
+}
+
+
+def _spelled(value: Any) -> dict[str, str]:
+    """A value that JSON cannot hold as a marked text."""
+    for name, (kind, write, _) in _TYPES.items():  # a timestamp is a date, too, so it comes first
+        if isinstance(value, kind):
+            return {"type": name, "value": write(value)}
+    if isinstance(value, np.generic):
+        return value.item()  # type: ignore[no-any-return]
+    raise BadInput(f"a recoding of values of type {type(value).__name__} cannot be kept; release the column as text")
+
+
+def _typed(data: dict[str, Any]) -> Any:
+    """A marked text as the value it stands for; other objects are left alone."""
+    if data.keys() == {"type", "value"} and data["type"] in _TYPES:
+        return _TYPES[data["type"]][2](data["value"])
+    return data
 
 
 def _plain(rule: Recoding) -> dict[str, Any]:
@@ -74,25 +107,30 @@ def _plain(rule: Recoding) -> dict[str, Any]:
 
 def _rule(data: dict[str, Any]) -> Recoding:
     if data["form"] == "cuts":
-        cuts = tuple(Cut(c["name"], tuple(c["inputs"]), tuple(c["outputs"]), c["level"]) for c in data["cuts"])
-        return Cuts(cuts, frozenset(tuple(row) for row in data["suppress"]))
+        cuts = tuple(Cut(c["name"], _values(c["inputs"]), _values(c["outputs"]), c["level"]) for c in data["cuts"])
+        return Cuts(cuts, frozenset(_values(row) for row in data["suppress"]))
     if data["form"] == "draws":
         matrix = np.array(data["probabilities"], dtype=np.float64)
-        return Draws(data["name"], tuple(data["inputs"]), tuple(data["outputs"]), matrix)
+        return Draws(data["name"], _values(data["inputs"]), _values(data["outputs"]), matrix)
     inputs = data["inputs"]
     width = len(inputs["names"])
     counts = Counts(
         tuple(inputs["names"]),
-        tuple(tuple(v) for v in inputs["values"]),
+        tuple(_values(v) for v in inputs["values"]),
         np.array(inputs["codes"], dtype=np.int32).reshape(-1, width),
         np.array(inputs["weights"], dtype=np.int64),
     )
     cells = Cells(
         tuple(data["names"]),
-        tuple(tuple(v) for v in data["values"]),
+        tuple(_values(v) for v in data["values"]),
         np.array(data["source"]),
         np.array(data["codes"], dtype=np.int32).reshape(-1, len(data["names"])),
         np.array(data["multiplicity"]),
         None if data["suppressed"] is None else np.array(data["suppressed"]),
     )
     return cells.bound(counts)
+
+
+def _values(found: Iterable[Any]) -> tuple[Any, ...]:
+    """A dictionary of values; sets, which JSON gives as lists, are tuples again."""
+    return tuple(tuple(v) if isinstance(v, list) else v for v in found)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from keepsense import __version__
 from keepsense.counts import Counts, Value
 from keepsense.engines.files import whole_file
@@ -41,6 +43,7 @@ def describe_release(
     secret = {"seed", "rng"}
     return {
         "keepsense": __version__,
+        "release": plan.released_table if project.release.database is not None else plan.released_name,
         "promises": [m.promise() for m in plan.models],
         "in words": [m.describe() for m in plan.models],
         "method": {
@@ -57,10 +60,11 @@ def describe_release(
         "suppression limit": project.release.suppression,
         "records": verification.records,
         "classes": verification.classes,
-        "suppressed records": verification.suppressed,
+        "suppressed records": verification.suppressed + plan.own_counts.total - verification.records,
+        "of them left out": plan.own_counts.total - verification.records,
         "verified": verification.ok,
         "hierarchies": _released_hierarchies(plan, [*recodings, *set_recodings], after),
-        **_matrices(recodings),
+        **_matrices(recodings, after),
         "utility": dict(utility),
         "risk": dict(risk),
     }
@@ -76,13 +80,21 @@ def _method_for_sets(plan: Plan, secret: set[str]) -> dict[str, Any]:
     }
 
 
-def _matrices(recodings: list[Recoding]) -> dict[str, Any]:
-    """Transition matrices that are meant to be published, so that readers can undo their effect on counts."""
-    found = {
-        rule.name: {"values": list(rule.outputs), "chances": rule.probabilities.round(9).tolist()}
-        for rule in recodings
-        if isinstance(rule, Draws) and rule.info.get("publish")
-    }
+def _matrices(recodings: list[Recoding], after: Counts) -> dict[str, Any]:
+    """Transition matrices that are meant to be published, so that readers can undo their effect on counts.
+
+    Values that stand nowhere in the release are not named: all of them are `other`, the last row and column.
+    """
+    found = {}
+    for rule in recodings:
+        if isinstance(rule, Draws) and rule.info.get("publish"):
+            shown = {_spelled(value) for value in after.values_of(rule.name)}
+            kept = [i for i, value in enumerate(rule.outputs) if _spelled(value) in shown and value in rule.inputs]
+            place = {value: i for i, value in enumerate(rule.inputs)}
+            rows = [place[rule.outputs[i]] for i in kept]
+            chances = rule.probabilities[np.ix_(rows, kept)].round(9)
+            table = [[*row, round(max(0.0, 1.0 - sum(row)), 9)] for row in chances.tolist()]
+            found[rule.name] = {"values": [*(rule.outputs[i] for i in kept), "other"], "chances": table}
     return {"transition matrices": found} if found else {}
 
 

@@ -20,10 +20,17 @@ def undisturbed() -> Iterator[None]:
         yield
         return
     came: list[Any] = []
-    before = signal.signal(signal.SIGINT, lambda *told: came.append(told))
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda *told: came.append(told)) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
-        if came and callable(before):
-            before(*came[0])
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        if came:
+            number, frame = came[0]
+            handler = before[number]
+            if callable(handler):
+                handler(number, frame)
+            elif handler == signal.SIG_DFL:
+                signal.raise_signal(number)
