@@ -225,6 +225,8 @@ def cells(table: DuckTable, kind: str, writing: Writing) -> list[str]:
             chosen.append(f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}")
         elif kind == "jsonl" and type_name.upper() == "FLOAT":
             chosen.append(f"{shortest(quoted(name))} AS {quoted(name)}")
+        elif kind == "postgresql" and type_name.upper().startswith(("STRUCT", "MAP", "UNION", "INTERVAL")):
+            chosen.append(f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}")
         else:
             chosen.append(quoted(name))
     return chosen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from keepsense.engines._cells import declared_type, gather
 from keepsense.engines.base import Reading
@@ -64,7 +64,7 @@ def _declared(kind: str) -> str:
         return "REAL"
     if kind in ("BOOLEAN", "DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "BLOB"):
         return kind
-    return kind if _short_decimal(kind) else "TEXT"
+    return kind if is_short_decimal(kind) else "TEXT"
 
 
 def _kept(column: str, kind: str) -> str:
@@ -77,7 +77,7 @@ def _kept(column: str, kind: str) -> str:
         return shortest(column)
     if kind == "TIMESTAMP WITH TIME ZONE":
         return f"CAST({column} AT TIME ZONE 'UTC' AS VARCHAR) || '+00:00'"
-    return f"CAST({column} AS {'DOUBLE' if _short_decimal(kind) else 'VARCHAR'})"
+    return f"CAST({column} AS {'DOUBLE' if is_short_decimal(kind) else 'VARCHAR'})"
 
 
 def shortest(column: str) -> str:
@@ -85,10 +85,6 @@ def shortest(column: str) -> str:
     return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)"
 
 
-def _short_decimal(kind: str) -> bool:
-    return kind.startswith("DECIMAL") and declared_type(kind) is not None
-
-
-def is_short_decimal(kind: Any) -> bool:
+def is_short_decimal(kind: str) -> bool:
     """Whether a decimal type has so few digits that a floating-point number keeps them all."""
-    return _short_decimal(str(kind))
+    return kind.startswith("DECIMAL") and declared_type(kind) is not None

@@ -262,14 +262,14 @@ class DuckDBEngine:
         rng: np.random.Generator | int | None = None,
         size: int = 65_536,
     ) -> Any:
-        """The rows as `write` releases them, in order or shuffled, as a `pyarrow.RecordBatchReader`.
+        """The rows as `write` gives them to a database, in order or shuffled, as a `pyarrow.RecordBatchReader`.
 
         >>> duck = DuckDBEngine()
         >>> duck.stream(duck.read({"job": ["nurse", "clerk"]})).read_all().to_pydict()
         {'job': ['nurse', 'clerk']}
         """
         how = writing or Writing()
-        sql = files.query(table, how.format or "arrow", how, np.random.default_rng(rng))
+        sql = files.query(table, how.format or "postgresql", how, np.random.default_rng(rng))
         return self.connection.sql(sql).to_arrow_reader(size)
 
 
