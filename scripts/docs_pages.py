@@ -53,7 +53,8 @@ def pages() -> dict[str, str]:
 def _project_file() -> str:
     """Every key of the project file, from the schema that checks it."""
     from keepsense.privacy.catalogue import models
-    from keepsense.publish.project import json_schema
+    from keepsense.publish.mechanisms import ABOUT_MECHANISMS
+    from keepsense.publish.schema import json_schema
     from keepsense.publish.techniques import techniques
 
     schema = json_schema()
@@ -62,6 +63,7 @@ def _project_file() -> str:
         "population": ("Source", "The table of everybody it was drawn from; optional, with the keys of `[source]`."),
         "columns.NAME": ("Column", "One section for each column."),
         "method": ("Method", "How the table is changed."),
+        "set_method": ("Method", "How set-valued quasi-identifiers beside others are changed; optional."),
         "release": ("Target", "Where the release goes."),
     }
     lines = [
@@ -77,7 +79,7 @@ def _project_file() -> str:
         "## [[privacy]]",
         "",
         f"{schema['properties']['privacy']['description']}. Each section has a `model` and its parameters. Models:",
-        f"{', '.join((*models(), 'differential privacy'))}.",
+        f"{', '.join((*models(), *ABOUT_MECHANISMS))}.",
         "",
     ]
     for section, (part, about) in sections.items():
@@ -96,7 +98,7 @@ def _project_file() -> str:
 
 def _row(key: str, found: dict[str, Any]) -> str:
     """A key of the project file as a row of a table."""
-    options = found.get("anyOf", [found])
+    options = [found] if key == "name" else found.get("anyOf", [found])  # methods have a table of their own
     values = []
     for option in options:
         if "enum" in option:

@@ -134,7 +134,14 @@ def _interrupted(interrupts: _Interrupts, given: list[str]) -> int:
 def _explained(error: Exception, given: list[str]) -> int:
     if isinstance(error, KeepsenseError):
         code = GOAL_NOT_MET if isinstance(error, Infeasible) else BAD_INPUT
-        _complain(str(error), code, given)
+        # what a program finds in the exception, people see only if they ask
+        _complain(str(error).replace(" (the error's `values` lists them)", ""), code, given)
+        values = getattr(error, "values", ())
+        if "--show-values" in given:
+            for value in tuple(values)[:20]:
+                print(f"  {value}", file=sys.stderr)
+        elif values and given[:1] == ["run"]:
+            print("  you could: see them with --show-values (real data)", file=sys.stderr)
         for hint in getattr(error, "relax", ()):
             print(f"  you could: {hint}", file=sys.stderr)
     elif isinstance(error, OSError):

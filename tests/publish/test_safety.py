@@ -338,3 +338,21 @@ def test_hints_fit_what_went_wrong(tmp_path: Path) -> None:
     with pytest.raises(Infeasible) as stopped:
         run(swap, folder=tmp_path, rng=1)
     assert "allow more suppression" in stopped.value.relax
+
+
+def test_a_promise_about_a_population_can_be_verified_later(tmp_path: Path) -> None:
+    write_people(tmp_path)
+    write_people(tmp_path, rows=360, name="everybody.csv")
+    write_jobs(tmp_path)
+    plan = project(population={"path": "everybody.csv"}, privacy=[{"model": "k-map", "k": 5}])
+    done = run(plan, folder=tmp_path, rng=1)
+    assert verify_file(plan, done.file, folder=tmp_path)[0].ok
+    (tmp_path / "release" / "private" / "recoding.json").unlink()
+    found, _ = verify_file(plan, done.file, folder=tmp_path)
+    assert not found.ok, "without the recoding nobody can tell"
+
+
+def test_a_column_of_one_value_is_not_hidden(tmp_path: Path) -> None:
+    table(tmp_path, [("town", "illness"), *[("Oslo", "flu"), ("Oslo", "cold")] * 10])
+    done = run(town_project(), folder=tmp_path, rng=1)
+    assert {row["town"] for row in rows_of(done.file)} == {"Oslo"}

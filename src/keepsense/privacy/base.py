@@ -117,6 +117,8 @@ def whole_number(name: str, value: object, least: int, model: str) -> int:
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
         raise BadInput(f"{model}: {name} must be a whole number of at least {least}, not {value!r}")
+    if value > 1 << 53:
+        raise BadInput(f"{model}: {name} is larger than any table; give a smaller number")
     return int(value)
 
 

@@ -15,6 +15,8 @@ from keepsense.privacy import KmAnonymity, Verification, verify
 from keepsense.privacy.km_verify import verify_sets
 from keepsense.publish.plan import Plan, has_text_format
 from keepsense.publish.project import Project, read_project
+from keepsense.publish.recoding_file import read_recodings
+from keepsense.publish.release import PRIVATE
 
 _BATCH = 65_536
 
@@ -128,6 +130,14 @@ def _fetched(plan: Plan, address: str) -> Path:
     return path
 
 
+def _recoded_population(plan: Plan, folder: Path) -> Any:
+    """The population, recoded like the release, where the project has one and the recoding is still there."""
+    recoding = folder / PRIVATE / "recoding.json"
+    if plan.population is None or not recoding.is_file():
+        return None
+    return plan.engine.recode(plan.population, read_recodings(recoding))
+
+
 def verify_file(
     project: Project | str | Path,
     file: str | Path,
@@ -141,7 +151,9 @@ def verify_file(
 
     `file` may be a postgresql:// address, with the `table` to check (that of the project unless given).
 
-    A promise about a mechanism cannot be seen in a file, so it does not hold here; `run` checks it on the recoding.
+    A promise about a mechanism cannot be seen in a file, so it does not hold here; `run` checks it on the recoding. A
+    promise about a population is checked with the recoding that lies beside the release, in `private`; one about people
+    with several rows only by `run`, which knows whose they are.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -163,5 +175,6 @@ def verify_file(
             asked = project.release.model_copy(update={"table": table})
             plan = replace(plan, project=project.model_copy(update={"release": asked}))
         path = _fetched(plan, str(file)) if in_database else Path(file)
-        found = verified(plan, path, original=original, show_values=show_values)
+        everybody = _recoded_population(plan, path.parent)
+        found = verified(plan, path, original=original, population=everybody, show_values=show_values)
     return found, plan.every_quasi_identifier

@@ -89,7 +89,9 @@ class Target(_Part):
     )
     shuffle: bool = Field(True, description="Release the rows in random order")
     spreadsheet_safe: bool = Field(True, description="Defuse text that a spreadsheet would run as a formula")
-    delimiter: str = Field(",", description="Delimiter of a released CSV file")
+    delimiter: str = Field(
+        ",", pattern=r'^[^"\r\n]$', description="Delimiter of a released CSV file: one character, no quote"
+    )
 
 
 class Project(_Part):

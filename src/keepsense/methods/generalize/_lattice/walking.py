@@ -26,7 +26,21 @@ def find_best(
     open_ = nodes.bound[nodes.order[nodes.place[0] :]]
     bound = float(open_[open_ < nodes.best[0]].min(initial=np.inf))
     best = int(nodes.place[1])
-    return (None if best < 0 else search.check(search.space.node(best))), bound
+    return (None if best < 0 else _lowered(search, search.check(search.space.node(best)))), bound
+
+
+def _lowered(search: LatticeSearch, best: Verdict) -> Verdict:
+    """The same loss at lower levels: a column of one value loses nothing by being hidden, but should not be."""
+    for column in range(len(best.node)):
+        while best.node[column] > 0:
+            lower = (*best.node[:column], best.node[column] - 1, *best.node[column + 1 :])
+            if search.base(lower) < search.base(best.node):
+                break  # it would have been found
+            found = search.check(lower)
+            if not found.holds or found.value > best.value:
+                break
+            best = found
+    return best
 
 
 def classified(search: LatticeSearch, listener: Listener | None = None) -> NDArray[np.int8]:
