@@ -24,6 +24,8 @@ from keepsense.recoding import Cells, Cuts, Recoding
 
 MOST_NODES = 200_000
 """Largest lattice all of whose nodes are judged."""
+MOST_TUPLES = 200_000
+"""Most distinct combinations on which other methods are tried."""
 _SHOWN = 8
 _CHECKED = 400
 
@@ -184,6 +186,8 @@ def other_methods(plan: Plan, *, seconds: float = 5.0) -> tuple[tuple[Model, ...
     if any(plan.column(name).kind == "set" for name in plan.quasi_identifiers):
         return (), []
     models = _comparable(plan)
+    if len(plan.counts) > MOST_TUPLES:
+        return models, [Tried("other methods", problem=f"not tried on more than {MOST_TUPLES:,} combinations")]
     end = time.monotonic() + seconds
     found = []
     for name, module, function, limit in _METHODS:

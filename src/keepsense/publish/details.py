@@ -33,6 +33,8 @@ FEWEST_TRIED = 200
 PAIRED_VALUES = 4_000
 """Most different values of a column whose distance correlation with others is measured."""
 PAIRED_COLUMNS = 6
+PAIRED_WORK = 400_000_000
+"""Most multiplications that the distance correlation of one pair of columns may take."""
 QUESTIONS = 200
 LEARNED = 4_000
 """Most distinct combinations a classifier learns from."""
@@ -229,12 +231,9 @@ def _meaning(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dic
     from keepsense.utility import root_mean_square_error, semantic_loss, semantic_sse
 
     names = [n for n in cells.names if plan.column(n).taxonomy is not None and plan.column(n).kind == "nominal"]
-    at = [cells.names.index(name) for name in names]
-    if not names or max(len(cells.values[j]) * len(counts.values_of(cells.names[j])) for j in at) > MOST_DISTANCES:
+    one = _only(cells, names)
+    if not names or max(map(len, one.values)) * max(len(counts.values_of(n)) for n in names) > MOST_DISTANCES:
         return {}
-    one = replace(
-        cells, names=tuple(names), values=tuple(cells.values[j] for j in at), codes=cells.codes[:, at], inputs=None
-    )
     gaps = released_gaps(plan, counts, one)
     squares = root_mean_square_error(counts, one, gaps)
     return {
@@ -244,14 +243,26 @@ def _meaning(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dic
     }
 
 
+def _only(cells: Cells, names: Sequence[str]) -> Cells:
+    """The recoding of some columns."""
+    at = [cells.names.index(name) for name in names]
+    values = tuple(cells.values[j] for j in at)
+    return replace(cells, names=tuple(names), values=values, codes=cells.codes[:, at], inputs=None)
+
+
 def _questions(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dict[str, float]:
     """Mean and median relative error of counting questions about two columns at a time."""
     from keepsense.hierarchies import Hierarchy
     from keepsense.utility import query_error, random_queries
 
     names = [name for name in cells.names if plan.column(name).kind != "set"]
+    small = [n for n in names if len(cells.values[cells.names.index(n)]) * len(counts.values_of(n)) <= MOST_DISTANCES]
+    if len(small) < len(names):
+        notes.append(Note("utility", "Counting questions leave out columns with very many released values."))
+    names = small
     if not names:
         return {}
+    cells = _only(cells, names)
     if generalizes(plan):
         trees = {name: plan.hierarchies[name] for name in names}
     else:
@@ -260,7 +271,8 @@ def _questions(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> d
             numbers = plan.column(name).kind == "numeric" and None not in counts.values_of(name)
             rows = [(value, "*") for value in counts.values_of(name)]
             trees[name] = Hierarchy.of_rows(rows, name=name, kind="numeric" if numbers else "nominal")
-    queries = random_queries(trees, number=QUESTIONS, columns=min(2, len(names)), rng=_SEED)
+    number = max(20, min(QUESTIONS, 40_000_000 // max(1, len(counts))))
+    queries = random_queries(trees, number=number, columns=min(2, len(names)), rng=_SEED)
     if generalizes(plan):
         errors = query_error(counts, cells, trees, queries).errors
     else:
@@ -409,11 +421,22 @@ def _dependence(plan: Plan, before: Counts, after: Counts, notes: list[Note]) ->
                 f"Distance correlation left out {', '.join(many)}: over {PAIRED_VALUES:,} different values.",
             )
         )
-    found = []
+    found, skipped = [], 0
     for first, second in combinations(columns, 2):
+        if _work(columns[first], columns[second], before) > PAIRED_WORK:
+            skipped += 1
+            continue
         was, now = (
             distance_correlation(counts, columns[first][i], columns[second][i])
             for i, counts in enumerate((before, after))
         )
         found.append(Kept(first, second, was, now))
+    if skipped:
+        notes.append(Note("together", f"{skipped} pairs of columns were left out: they have too many combinations."))
     return tuple(found)
+
+
+def _work(first: Sequence[Any], second: Sequence[Any], counts: Counts) -> int:
+    """Multiplications of a sparse table of joint counts with a table of distances, about."""
+    widest = [max(len(one.values) for one in column) for column in (first, second)]
+    return min(len(counts), widest[0] * widest[1]) * max(widest)

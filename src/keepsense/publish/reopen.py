@@ -24,7 +24,7 @@ from keepsense.publish.project import Project, read_project
 from keepsense.publish.recoding_file import read_recodings
 from keepsense.publish.release import DESCRIPTION, PRIVATE
 from keepsense.publish.techniques import technique
-from keepsense.recoding import Recoding
+from keepsense.recoding import SUPPRESSED, Recoding
 
 
 def reopen(
@@ -174,6 +174,8 @@ def _texts(counts: Counts) -> Counter[tuple[str, ...]]:
     for row, weight in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True):
         if weight:
             found[tuple(spelled[j][code] for j, code in enumerate(row))] += weight
+    if len(found) > 1:  # suppressed records may have been left out of the release
+        found.pop((SUPPRESSED,) * len(counts.names), None)
     return found
 
 

@@ -92,7 +92,7 @@ def _for_sets(subject: Subject) -> str:
         one for one in techniques().values() if one.sets == "only" and one.name != subject.plan.project.method.name
     ]
     listed = "".join(f"<li><b>{escape(one.name)}</b>: {escape(one.summary)}</li>" for one in others)
-    text = "Other methods for sets, which were not tried; `keepsense compare` runs several project files side by side."
+    text = "Other methods for sets, which were not tried here; keepsense compare runs project files side by side."
     return f"<h3>Methods</h3>{page.paragraph(text)}<ul>{listed}</ul>"
 
 

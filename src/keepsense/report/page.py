@@ -38,6 +38,7 @@ table{border-collapse:collapse;width:100%;font-size:.93rem}
 th,td{text-align:left;padding:6px 14px 6px 0;border-bottom:1px solid var(--line);vertical-align:top}
 th{font-weight:600}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+th.n{white-space:normal;vertical-align:bottom}
 td small{display:block;color:var(--soft);font-size:.88em}
 tr.mark td{background:var(--card);font-weight:600}
 .sides{display:grid;grid-template-columns:1fr 1fr;gap:8px 36px;align-items:start}

@@ -191,7 +191,10 @@ def _moved(subject: Subject) -> str:
         [name, percent(one["changed"]), percent(one["distance"]) if "distance" in one else ""]
         for name, one in subject.details.columns.items()
     ]
-    return "<h3>By column</h3>" + page.table(["column", "cells changed", "mean distance moved"], rows)
+    header = ["column", "cells changed", "mean distance moved"]
+    if not any(row[-1] for row in rows):
+        rows, header = [row[:-1] for row in rows], header[:-1]
+    return "<h3>By column</h3>" + page.table(header, rows)
 
 
 def association(subject: Subject) -> str:
@@ -307,7 +310,7 @@ def again(subject: Subject) -> str:
     """Method, parameters, promises, and the commands that make and check the release."""
     told = subject.told
     method = told["method"]
-    parameters = ", ".join(f"{key} = {value}" for key, value in method["parameters"].items()) or "as they come"
+    parameters = ", ".join(f"{key} = {value}" for key, value in method["parameters"].items()) or "the defaults"
     rows = [
         ["method", str(method["name"])],
         ["parameters", parameters],
