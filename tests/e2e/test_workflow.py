@@ -115,7 +115,7 @@ def test_from_a_table_to_a_verified_release_in_every_format(tmp_path: Path, name
     with engine() as duck:
         released = duck.read(str(tmp_path / "release" / name), Reading())
         assert released.columns == ("sex", "age", "job", "illness")
-        assert released.rows == 90
+        assert released.rows == 90 - about["of them left out"] >= 85
         before = duck.read(str(tmp_path / name))
         kept = [dict(zip(t.columns, t.types, strict=True))["illness"] for t in (before, released)]
         assert kept[0] == kept[1]
@@ -191,7 +191,7 @@ def test_next_months_file_reuses_the_recoding(tmp_path: Path) -> None:
     write(people(180), tmp_path / "people.csv")
     done = keepsense(tmp_path, "run", "--reuse", "release/private/recoding.json", "--json")
     assert done.code == 0, done.err
-    assert done.json["records"] == 180
+    assert done.json["records"] == 180 - done.json["of them left out"] >= 175
     write(people(12), tmp_path / "people.csv")
     assert keepsense(tmp_path, "run", "--reuse", "release/private/recoding.json").code == 1
 

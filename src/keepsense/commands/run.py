@@ -159,6 +159,10 @@ _MEANINGS = {
     "precision": "1 keeps every level, 0 none",
     "average class size": "records that share their quasi-identifiers",
     "discernibility": "pairs of records that cannot be told apart; less is better",
+    "changed share": "share of cells that hold another value than before",
+    "mean distance": "how far values moved: 0 stayed, 1 as far as can be",
+    "changed share of sets": "share of records whose set differs from before",
+    "mean distance of sets": "items not in common with the set before, on average",
     "non-uniform entropy": "bits by which values became vaguer, per cell",
 }
 

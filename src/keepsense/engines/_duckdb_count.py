@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
 from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
+from keepsense.engines.profile import is_nested
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ def count(
     """Distinct tuples sorted by value, their weights, and what was asked for under each."""
     if not columns:
         raise BadInput("counting needs at least one column")
+    kinds = dict(zip(table.columns, table.types, strict=True))
+    nested = [name for name in (*columns, *further) if is_nested(kinds[name])]
+    if nested:
+        raise BadInput(
+            f"column {nested[0]!r} holds records in its cells; make columns of them, or give it another role"
+        )
     grouped = _group(engine, table, columns, sums)
     coded = [_encode(grouped.column(i)) for i in range(len(columns))]
     values = tuple(v for v, _ in coded)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from keepsense.engines import _csv
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import FORMULA, encoding_of, format_of, readable, transcoded
 from keepsense.errors import BadInput
@@ -31,7 +33,7 @@ def read(engine: DuckDBEngine, source: str, reading: Reading) -> DuckTable:
             return engine.from_arrow(reader)
     path = readable(source)
     if kind == "csv":
-        return _guarded(engine, path, _csv(engine, path, reading))
+        return _guarded(engine, path, _csv.relation(engine, path, reading))
     if kind == "parquet":
         from keepsense.engines.duckdb import literal
 
@@ -66,25 +68,20 @@ def _refused(path: Path) -> Iterator[None]:
     try:
         yield
     except duckdb.Error as error:
-        line = next((part for part in str(error).splitlines() if "Line:" in part or "line" in part.lower()), "")
-        where = "".join(c for c in line if c.isdigit())[:12]
-        at = f" near line {int(where):,}" if where else ""
+        text = str(error)
+        where = re.search(r"[Ll]ine:? (\d+)", text)
+        at = f" near line {int(where[1]):,}" if where else ""
+        if format_of(path.name) not in ("csv", "jsonl"):
+            raise BadInput(f"{path.name}: the file cannot be read; it is damaged, or not what its name says") from None
+        cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
+        if cells:
+            raise BadInput(
+                f"{path.name}: a row{at} has {cells[2]} cells, but the header has {cells[1]}; mend it, or give the "
+                "right delimiter and quotes"
+            ) from None
         raise BadInput(
             f"{path.name}: the file cannot be read{at}; check its delimiter, quotes and encoding, or give them"
         ) from None
-
-
-def _csv(engine: DuckDBEngine, path: Path, reading: Reading) -> str:
-    from keepsense.engines.duckdb import literal
-
-    utf8 = path if path.suffix == ".gz" else transcoded(path, encoding_of(path, reading.encoding), engine.folder)
-    options = ["all_varchar = true", "sample_size = 20480", "null_padding = false", "store_rejects = false"]
-    options.append(f"header = {'false' if reading.header is False else 'true'}")
-    if reading.delimiter is not None:
-        options.append(f"delim = {literal(reading.delimiter)}")
-    if reading.quote is not None:
-        options.append(f"quote = {literal(reading.quote)}")
-    return f"read_csv({literal(str(utf8))}, {', '.join(options)})"
 
 
 def _jsonl(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
@@ -170,6 +167,8 @@ def write(
     sql = query(table, kind, writing, rng)
     if kind == "csv":
         options = f"FORMAT csv, HEADER true, DELIMITER {literal(writing.delimiter)}"
+        if target.endswith(".gz"):
+            options += ", COMPRESSION gzip"
         engine.connection.execute(f"COPY ({sql}) TO {literal(part)} ({options})")
     elif kind == "parquet":
         engine.connection.execute(f"COPY ({sql}) TO {literal(part)} (FORMAT parquet)")

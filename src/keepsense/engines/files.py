@@ -93,7 +93,10 @@ def encoding_of(path: Path, given: str | None = None) -> str:
     """
     if given is not None:
         try:
-            return codecs.lookup(given).name
+            found = codecs.lookup(given)
+            if not found._is_text_encoding:
+                raise LookupError
+            return found.name
         except LookupError:
             raise BadInput(
                 f"{path.name}: no encoding is called {given!r}; try utf-8, cp1252, latin-1 or utf-16"
@@ -131,10 +134,9 @@ def transcoded(path: Path, encoding: str, folder: Path) -> Path:
             block = source.read(1 << 20)
             try:
                 target.write(decoder.decode(block, final=not block))
-            except UnicodeDecodeError as error:
-                raise BadInput(
-                    f"{path.name}: byte {done + error.start:,} is not valid {encoding}; give the file's real encoding"
-                ) from None
+            except UnicodeError as error:
+                at = f"byte {done + error.start:,}" if isinstance(error, UnicodeDecodeError) else "its start"
+                raise BadInput(f"{path.name}: {at} is not valid {encoding}; give the file's real encoding") from None
             if not block:
                 return copy
             done += len(block)

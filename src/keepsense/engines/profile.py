@@ -60,10 +60,21 @@ def profiles(table: Any, limit: int = MOST_VALUES, columns: Sequence[str] | None
     return [_profile(table, name, types[name], limit) for name in columns or table.columns]
 
 
+def is_nested(kind: str) -> bool:
+    """Whether the cells of a column are records or maps, alone or in lists: such are looked at as text.
+
+    >>> is_nested("STRUCT(town VARCHAR)"), is_nested("VARCHAR[]")
+    (True, False)
+    """
+    return kind.upper().startswith(("STRUCT", "MAP", "UNION")) or kind.endswith("[][]")
+
+
 def _profile(table: Any, name: str, kind: str, limit: int) -> Profile:
     from keepsense.engines.duckdb import quoted
 
     column, ask = quoted(name), table.engine.connection.sql
+    if is_nested(kind):
+        column = f"CAST({column} AS VARCHAR)"
     blank = f"trim({column}) = ''" if kind.upper() in ("VARCHAR", "TEXT") else "false"
     rows, missing = ask(f"SELECT count(*), count(*) FILTER ({column} IS NULL OR {blank}) FROM {table.name}").fetchall()[
         0

@@ -92,7 +92,9 @@ class Audit:
             raise BadInput(f"{path}: there is no such file")
         if is_text_file(path):
             mark = "" if delimiter is None else f", delim = '{delimiter.replace(chr(39), chr(39) * 2)}'"
-            reader = f"read_csv('{_escaped(path)}', all_varchar = true, header = true{mark})"
+            reader = (
+                f"read_csv('{_escaped(path)}', all_varchar = true, header = true, allow_quoted_nulls = false{mark})"
+            )
         else:
             reader = f"read_parquet('{_escaped(path)}')"
         names = [row[0] for row in self._ask(f"DESCRIBE SELECT * FROM {reader}")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 
 from keepsense.counts import Value
 
@@ -95,7 +96,7 @@ def are_numbers(values: Sequence[Value]) -> bool:
     (True, False)
     """
     return bool(values) and all(
-        (isinstance(v, int | float) and not isinstance(v, bool))
+        (isinstance(v, int | float | Decimal) and not isinstance(v, bool))
         or (isinstance(v, str) and _NUMBER.fullmatch(v.strip()) is not None and not re.match(r"\s*0\d", v))
         for v in values
     )

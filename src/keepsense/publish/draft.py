@@ -14,7 +14,7 @@ from typing import Any
 from keepsense.engines import Reading
 from keepsense.engines.files import whole_file
 from keepsense.errors import BadInput
-from keepsense.publish.inspect import Inspected, Inspection
+from keepsense.publish.inspect import Inspected, Inspection, without_password
 from keepsense.publish.project import Column, Method, Project, Source, Target, check_project
 
 FILE = "keepsense.toml"
@@ -99,7 +99,7 @@ def source_keys(source: str, reading: Reading, folder: Path) -> dict[str, str]:
     {'path': 'postgresql://me@db/people', 'table': 'p'}
     """
     if "://" in source:
-        path = re.sub(r"(//[^:/@]*):[^@/]*@", r"\1@", source)
+        path = without_password(source)
     else:
         try:
             path = Path(os.path.relpath(source, folder)).as_posix()

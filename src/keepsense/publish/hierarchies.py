@@ -8,6 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from keepsense.counts import Value
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies.core import Hierarchy
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
     from keepsense.publish.plan import Plan, Random
 
 MISSING = "(missing)"
+_CONSIDERED = 6
+"""Candidates of a hierarchy that are remembered, the chosen one first, for the report."""
+
 # format by ending: the module and the name after read_ and write_
 _FORMATS = {
     ".csv": ("arx", "arx"),
@@ -130,8 +135,6 @@ def build_hierarchy(
     ...     build_hierarchy(Path(folder) / "people.csv", "age").kind
     'numeric'
     """
-    import numpy as np
-
     from keepsense.engines import engine
     from keepsense.engines.profile import profiles
     from keepsense.publish.inspect import kind_of
@@ -183,10 +186,14 @@ def _words(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
         distance=judge,
         unknown="list",
         name=name,
-        rng=plan.rng,
+        rng=0,  # the same candidates each time, so that a release can be opened again, and reused next month
     )
     # values in no taxonomy stay by themselves up to the top and are not judged
-    return choose({name: made}, by_gsl(judge, unknown="list")).hierarchies[name]
+    choice = choose({name: made}, by_gsl(judge, unknown="list"))
+    best, at, scores = choice.hierarchies[name], choice.positions[name], choice.scores[name]
+    order = [at, *(i for i in np.argsort(scores, kind="stable").tolist() if i != at)][:_CONSIDERED]
+    told = tuple((str(made[i].info.get("made", "")), float(scores[i])) for i in order)
+    return replace(best, info={**best.info, "considered": told, "candidates": len(made)})
 
 
 def _numbers(name: str, rows: Mapping[Value, int]) -> Hierarchy:

@@ -80,6 +80,27 @@ class Inspection:
         return tuple(c.name for c in self.columns if c.role in roles)
 
 
+def without_password(address: str) -> str:
+    """A database's address without its password, which belongs into no file and on no screen; a path as it is.
+
+    >>> without_password("postgresql://me:se@cr:et@db/people?password=x&sslmode=require")
+    'postgresql://me@db/people?sslmode=require'
+    """
+    if "://" not in address:
+        return address
+    scheme, _, rest = address.partition("://")
+    place, mark, options = rest.partition("?")
+    host, slash, path = place.partition("/") if "@" not in place else _after_user(place)
+    kept = "&".join(option for option in options.split("&") if not option.lower().startswith("password="))
+    return f"{scheme}://{host}{slash}{path}{mark if kept else ''}{kept}"
+
+
+def _after_user(place: str) -> tuple[str, str, str]:
+    user, _, where = place.rpartition("@")
+    host, slash, path = where.partition("/")
+    return f"{user.partition(':')[0]}@{host}", slash, path
+
+
 def inspect(
     source: Any,
     reading: Reading | None = None,
@@ -106,7 +127,7 @@ def inspect(
 
     if isinstance(source, str | Path):
         form = format_of(str(source), None if reading is None else reading.format)
-        return Inspection(str(source), form, seen[0].rows, columns)
+        return Inspection(without_password(str(source)), form, seen[0].rows, columns)
     return Inspection("table", "memory", seen[0].rows, columns)
 
 

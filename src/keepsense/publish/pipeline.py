@@ -157,8 +157,8 @@ def run(
                     set_rules,
                     verification,
                     after,
-                    measured_utility(plan, rules),
-                    measured_risk(plan, after, None if everybody is None else plan.count_in(everybody)),
+                    measured_utility(plan, [*rules, *set_rules]),
+                    measured_risk(plan, after, None if everybody is None else plan.count_in(everybody), rules),
                 )
             entry = Entry(
                 today(),

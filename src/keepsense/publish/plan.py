@@ -16,6 +16,7 @@ from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
+from keepsense.privacy.verify import is_text_file
 from keepsense.publish.mechanisms import promised
 from keepsense.publish.project import Column, Project, Source
 
@@ -261,7 +262,7 @@ def has_text_format(file: Path) -> bool:
     >>> has_text_format(Path("people.csv")), has_text_format(Path("people.xlsx"))
     (True, False)
     """
-    return file.suffix.lower() in (".csv", ".tsv", ".txt")
+    return is_text_file(file)
 
 
 def _reading(source: Source) -> Reading:

@@ -1,0 +1,54 @@
+"""Temporary folders of engines: each is locked while its engine lives, so that others can be swept."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+PREFIX = "keepsense-"
+_LOCK = "lock"
+_OLD = 2 * 86_400
+"""Seconds after which a folder without a lock is taken for left behind."""
+
+
+def fresh_room() -> tuple[Path, IO[Any]]:
+    """A new temporary folder and the open file that keeps it; rooms that nobody keeps any more are removed first."""
+    sweep(Path(tempfile.gettempdir()))
+    room = Path(tempfile.mkdtemp(prefix=PREFIX))
+    keeper = (room / _LOCK).open("w")
+    _held(keeper)
+    return room, keeper
+
+
+def sweep(folder: Path) -> None:
+    """Remove rooms whose programs are gone: they may hold copies of people's tables."""
+    for room in folder.glob(f"{PREFIX}*"):
+        with suppress(OSError):
+            if room.is_symlink() or not room.is_dir() or (hasattr(os, "getuid") and room.stat().st_uid != os.getuid()):
+                continue
+            lock = room / _LOCK
+            if lock.exists():
+                with lock.open("a") as keeper:
+                    gone = _held(keeper)
+            else:
+                gone = time.time() - room.stat().st_mtime > _OLD
+            if gone:
+                shutil.rmtree(room, ignore_errors=True)
+
+
+def _held(file: IO[Any]) -> bool:
+    """Take the lock of a room; False where somebody has it, or where the system has no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
