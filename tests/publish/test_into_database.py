@@ -49,7 +49,12 @@ def plan_for(server: Server, **changes: Any) -> Project:
     data: dict[str, Any] = {
         "source": {"path": server.without_password(), "table": "people"},
         "columns": columns,
-        "release": {"database": server.without_password(), "table": "anonymous", "suppression": 0.05},
+        "release": {
+            "database": server.without_password(),
+            "table": "anonymous",
+            "suppression": 0.05,
+            "suppressed": "keep",
+        },
     }
     return project(**{**data, **changes})
 

@@ -8,7 +8,6 @@ import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
 
 PREFIX = "keepsense-"
 _LOCK = "lock"
@@ -16,13 +15,20 @@ _OLD = 2 * 86_400
 """Seconds after which a folder without a lock is taken for left behind."""
 
 
-def fresh_room() -> tuple[Path, IO[Any]]:
-    """A new temporary folder and the open file that keeps it; rooms that nobody keeps any more are removed first."""
+def fresh_room() -> tuple[Path, int]:
+    """A new temporary folder and the open lock that keeps it; rooms that nobody keeps any more are removed first."""
     sweep(Path(tempfile.gettempdir()))
     room = Path(tempfile.mkdtemp(prefix=PREFIX))
-    keeper = (room / _LOCK).open("w")
+    keeper = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
     _held(keeper)
     return room, keeper
+
+
+def leave(room: Path, keeper: int) -> None:
+    """Remove a room and let its lock go."""
+    shutil.rmtree(room, ignore_errors=True)
+    with suppress(OSError):
+        os.close(keeper)
 
 
 def sweep(folder: Path) -> None:
@@ -34,14 +40,14 @@ def sweep(folder: Path) -> None:
             lock = room / _LOCK
             if lock.exists():
                 with lock.open("a") as keeper:
-                    gone = _held(keeper)
+                    gone = _held(keeper.fileno())
             else:
                 gone = time.time() - room.stat().st_mtime > _OLD
             if gone:
                 shutil.rmtree(room, ignore_errors=True)
 
 
-def _held(file: IO[Any]) -> bool:
+def _held(file: int) -> bool:
     """Take the lock of a room; False where somebody has it, or where the system has no such locks."""
     try:
         import fcntl

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shutil
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import _duckdb_count as counting
 from keepsense.engines import _duckdb_files as files
 from keepsense.engines import _duckdb_recode as recoding
-from keepsense.engines._rooms import fresh_room
+from keepsense.engines._rooms import fresh_room, leave
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import format_of, whole_file
 from keepsense.errors import BadInput, did_you_mean
@@ -72,8 +71,8 @@ class DuckDBEngine:
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
         import duckdb
 
-        self.folder, self._keeper = fresh_room()
-        self._cleanup = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        self.folder, keeper = fresh_room()
+        self._cleanup = weakref.finalize(self, leave, self.folder, keeper)
         self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
         for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
             self.connection.execute(f"SET {setting} = false")
@@ -87,7 +86,6 @@ class DuckDBEngine:
         """Release memory and temporary files."""
         self.connection.close()
         self._cleanup()
-        self._keeper.close()
 
     def __enter__(self) -> DuckDBEngine:
         return self

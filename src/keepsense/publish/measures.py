@@ -175,7 +175,7 @@ def column_moves(plan: Plan, rule: Recoding) -> dict[str, tuple[float, float | N
     found: dict[str, tuple[float, float | None]] = {}
     for one, weights in joint_values(plan, rule):
         total = float(weights.sum()) or 1.0
-        before, after = (np.array(values, dtype=object) for values in (one.originals, one.values))
+        before, after = (_objects(values) for values in (one.originals, one.values))
         changed = (before[one.original] != after[one.released]).astype(np.bool_)
         far = None
         if len(one.originals) * len(one.values) <= MOST_CELLS:
@@ -310,3 +310,11 @@ def _estimated(sizes: NDArray[np.int64], weights: NDArray[np.float64]) -> dict[s
         "journalist, average, by sampling weights": float(len(people) / people.sum()),
         "unique in the population, estimated": estimate_population_uniques(sizes, float(sizes.sum() / people.sum())),
     }
+
+
+def _objects(values: Sequence[Value]) -> NDArray[np.object_]:
+    """Values as an array of objects, one each: sets, which are tuples, must not become further dimensions."""
+    found = np.empty(len(values), dtype=np.object_)
+    for i, value in enumerate(values):
+        found[i] = value
+    return found
