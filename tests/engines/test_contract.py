@@ -152,6 +152,73 @@ def test_map_batches(duck: Any) -> None:
     ]
 
 
+def test_rows_that_hold_all_of_some_values_are_left_out(duck: Any) -> None:
+    table = duck.read({"job": ["*", "nurse", "*", None], "age": ["*", "*", "30", None], "n": [1, 2, 3, 4]})
+    left = duck.leave_out(table, {"job": "*", "age": "*"})
+    assert rows(left) == [("nurse", "*", 2), ("*", "30", 3), (None, None, 4)]
+    assert duck.count(left, ["job"]).total == 3
+    assert rows(duck.leave_out(table, {})) == rows(table)
+    assert rows(duck.leave_out(table, {"job": "pilot"})) == rows(table)
+    with pytest.raises(BadInput, match="Did you mean job"):
+        duck.leave_out(table, {"jobb": "*"})
+
+
+def test_rows_are_left_out_by_lists_and_other_types_too(duck: Any) -> None:
+    table = duck.read({"likes": [["*"], ["tea", "milk"], None], "age": [1, 2, 3]})
+    assert [age for _, age in rows(duck.leave_out(table, {"likes": ("*",)}))] == [2, 3]
+    assert [age for _, age in rows(duck.leave_out(table, {"likes": ("tea", "milk"), "age": 2}))] == [1, 3]
+    assert rows(duck.leave_out(table, {"likes": "*"})) == rows(table), "a text is no list"
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet", "jsonl"])
+def test_as_written_is_what_comes_back(duck: Any, tmp_path: Path, ending: str) -> None:
+    table = duck.read({"t": ["=1+1", "-3", "plain", None, "@x"], "n": [1, 2, 3, 4, 5]})
+    target = tmp_path / f"x.{ending}"
+    duck.write(table, target)
+    expected = [t for t, _ in rows(duck.as_written(table, target.name))]
+    assert duck.read(target).arrow()["t"].to_pylist() == expected
+    assert (expected[0] == "'=1+1") == (ending in ("csv", "xlsx"))
+    plain = duck.as_written(table, target.name, Writing(spreadsheet_safe=False))
+    assert rows(plain) == rows(table)
+
+
+def test_a_stream_has_every_row_in_order_or_shuffled(duck: Any) -> None:
+    table = duck.read({"n": list(range(300))})
+    stream = duck.stream(table, size=100)
+    assert [batch.num_rows for batch in stream] == [100, 100, 100]
+    assert duck.stream(table).read_all()["n"].to_pylist() == list(range(300))
+    shuffled = [duck.stream(table, Writing(shuffle=True), rng=5).read_all()["n"].to_pylist() for _ in range(2)]
+    assert shuffled[0] == shuffled[1], "a seed repeats the order"
+    assert shuffled[0] != list(range(300))
+    assert sorted(shuffled[0]) == list(range(300))
+
+
+def test_a_stream_gives_a_database_texts_as_they_are(duck: Any) -> None:
+    table = duck.read({"t": ["=1+1"]})
+    assert duck.stream(table).read_all().to_pydict() == {"t": ["=1+1"]}, "no spreadsheet opens it"
+    assert duck.stream(table, Writing(format="csv")).read_all().to_pydict() == {"t": ["'=1+1"]}
+
+
+def test_readers_wait_until_they_are_read(duck: Any) -> None:
+    first = duck.reader(duck.read(PEOPLE), ["age", "job"])
+    second = duck.reader(duck.read({"n": list(range(10))}), size=4)
+    assert first.schema.names == ["age", "job"]
+    assert [batch.num_rows for batch in second] == [4, 4, 2]
+    assert first.read_all().to_pydict() == {"age": PEOPLE["age"], "job": PEOPLE["job"]}
+    with pytest.raises(BadInput, match="Did you mean age"):
+        duck.reader(duck.read(PEOPLE), ["agee"])
+
+
+def test_cells_that_differ_are_counted_row_by_row(duck: Any) -> None:
+    before = duck.read({"job": ["nurse", "clerk", None, "cook"], "age": [31, 40, 52, 60]})
+    after = duck.read({"age": ["31", "40-49", "52", None], "job": ["clerk", "nurse", None, "cook"]})
+    assert duck.differing(before, after, ["job", "age"]) == {"job": 0.5, "age": 0.5}
+    assert duck.differing(before, before, ["job"]) == {"job": 0.0}
+    assert duck.differing(before, after, []) == {}
+    with pytest.raises(BadInput, match="has no column 'size'"):
+        duck.differing(before, after, ["size"])
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "jsonl", "arrow", "xlsx", "duckdb", "sqlite"])
 def test_every_format_comes_back(duck: Any, tmp_path: Path, ending: str) -> None:
     target = tmp_path / f"people.{ending}"

@@ -70,7 +70,9 @@ class Writing:
 
 
 class Engine(Protocol):
-    """The five verbs; a contract test suite runs over every engine.
+    """Five verbs (read, count, recode, map batches, write) and what a checked release asks for besides.
+
+    A contract test suite runs over every engine.
 
     >>> from keepsense.engines import engine
     >>> duck = engine("duckdb")
@@ -99,6 +101,9 @@ class Engine(Protocol):
     def leave_out(self, table: Any, values: Mapping[str, Any]) -> Any:
         """The rows but those that hold all of these values at once."""
 
+    def as_written(self, table: Any, target: str, writing: Writing | None = None) -> Any:
+        """The table as it reads in a file of that name."""
+
     def map_batches(self, table: Any, function: Callable[[Any], Any], *, size: int = 65_536) -> Any:
         """Pass the rows through a function, one Arrow record batch at a time."""
 
@@ -111,3 +116,19 @@ class Engine(Protocol):
         rng: np.random.Generator | int | None = None,
     ) -> None:
         """Write a table to a file; the file appears under its name only when it is whole."""
+
+    def stream(
+        self,
+        table: Any,
+        writing: Writing | None = None,
+        *,
+        rng: np.random.Generator | int | None = None,
+        size: int = 65_536,
+    ) -> Any:
+        """The rows as `write` gives them to a database, as a `pyarrow.RecordBatchReader`."""
+
+    def reader(self, table: Any, columns: Sequence[str] | None = None, *, size: int = 65_536) -> Any:
+        """Some columns as they are, as a `pyarrow.RecordBatchReader` that asks the engine only when it is read."""
+
+    def differing(self, table: Any, other: Any, columns: Sequence[str]) -> dict[str, float]:
+        """Share of the cells of each column that read differently in another table, row by row."""

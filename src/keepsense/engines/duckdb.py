@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -16,6 +16,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import _duckdb_count as counting
 from keepsense.engines import _duckdb_files as files
 from keepsense.engines import _duckdb_recode as recoding
+from keepsense.engines._frames import arrow_of, on_demand, watched
 from keepsense.engines._rooms import fresh_room, leave
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import format_of, whole_file
@@ -100,7 +101,7 @@ class DuckDBEngine:
         """
         if isinstance(source, str | PathLike):
             return files.read(self, str(source), reading or Reading())
-        return self.from_arrow(_arrow(source))
+        return self.from_arrow(arrow_of(source))
 
     def from_arrow(self, data: Any) -> DuckTable:
         """Take over an Arrow table or record batch reader; a reader is never in memory as a whole."""
@@ -108,7 +109,7 @@ class DuckDBEngine:
         import pyarrow as pa
 
         name, failures = fresh("source"), list[Exception]()
-        stream = _watched(data, failures) if isinstance(data, pa.RecordBatchReader) else data
+        stream = watched(data, failures) if isinstance(data, pa.RecordBatchReader) else data
         self.connection.register("arriving", stream)
         try:
             self.connection.execute(
@@ -271,45 +272,40 @@ class DuckDBEngine:
         sql = files.query(table, how.format or "postgresql", how, np.random.default_rng(rng))
         return self.connection.sql(sql).to_arrow_reader(size)
 
+    def reader(self, table: DuckTable, columns: Sequence[str] | None = None, *, size: int = 65_536) -> Any:
+        """Some columns as they are here, as a `pyarrow.RecordBatchReader` that asks the engine only when it is read.
 
-def _watched(reader: Any, failures: list[Exception]) -> Any:
-    """The same stream; what goes wrong in it is kept, since DuckDB passes on only the words."""
-    import pyarrow as pa
+        One connection serves one stream at a time: several of these may wait, and be read one after another.
 
-    def batches() -> Iterator[Any]:
-        try:
-            yield from reader
-        except Exception as error:
-            failures.append(error)
-            raise
+        >>> duck = DuckDBEngine()
+        >>> duck.reader(duck.read({"job": ["nurse", "clerk"], "age": [31, 40]}), ["age"]).read_all().to_pydict()
+        {'age': [31, 40]}
+        """
+        if columns is not None:
+            table.require(columns)
+        sql = table.query(columns)
+        schema = self.connection.sql(f"SELECT * FROM ({sql}) LIMIT 0").to_arrow_table().schema
+        return on_demand(schema, lambda: self.connection.sql(sql).to_arrow_reader(size))
 
-    return pa.RecordBatchReader.from_batches(reader.schema, batches())
+    def differing(self, table: DuckTable, other: DuckTable, columns: Sequence[str]) -> dict[str, float]:
+        """Share of the cells of each column that read differently in another table, row by row in their order.
 
-
-def _arrow(source: Any) -> Any:
-    import pyarrow as pa
-
-    if isinstance(source, pa.Table | pa.RecordBatchReader):
-        return source
-    if isinstance(source, Mapping):
-        lengths = {len(column) for column in source.values()}
-        if len(lengths) > 1:
-            raise BadInput(f"the columns have different lengths: {', '.join(map(str, sorted(lengths)))}")
-        try:
-            return pa.table({str(name): column for name, column in source.items()})
-        except (pa.ArrowInvalid, pa.ArrowTypeError):
-            raise BadInput("a column mixes types; give every column one type") from None
-    import narwhals as nw
-
-    try:
-        frame = nw.from_native(source)
-    except TypeError:
-        raise BadInput(
-            f"cannot read rows from a {type(source).__name__}; give a path, a mapping of columns, or a data frame"
-        ) from None
-    if isinstance(frame, nw.LazyFrame):
-        frame = frame.collect()
-    return frame.to_arrow()
+        >>> duck = DuckDBEngine()
+        >>> before, after = duck.read({"age": [31, 40]}), duck.read({"age": ["31", "40-49"]})
+        >>> duck.differing(before, after, ["age"])
+        {'age': 0.5}
+        """
+        table.require(columns)
+        other.require(columns)
+        if not columns:
+            return {}
+        unlike = ", ".join(
+            f"avg((a.{quoted(n)}::VARCHAR IS DISTINCT FROM b.{quoted(n)}::VARCHAR)::INT)" for n in columns
+        )
+        found = self.connection.sql(
+            f"SELECT {unlike} FROM {table.name} a JOIN {other.name} b ON a.{ROW} = b.{ROW}"
+        ).fetchall()[0]
+        return {name: float(share or 0.0) for name, share in zip(columns, found, strict=True)}
 
 
 def fresh(kind: str) -> str:

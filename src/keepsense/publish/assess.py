@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Reading, engine
+from keepsense.engines import Engine, Reading, engine
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.privacy import Risk, risk
 from keepsense.publish.figures import Change, association, change, entropy, within_classes
@@ -122,7 +122,7 @@ def assess(
         now = running.count(after, quasi_identifiers, histograms=sensitive)
         marginals = {name: (_marginal(running, before, name), _marginal(running, after, name)) for name in names}
         aligned = _aligned(running, before, after, names, marginals)
-        changed = _changed_cells(running, before, after, names) if aligned else {}
+        changed = running.differing(before, after, names) if aligned else {}
         gone = _hidden(now, suppressed)
         pairs = _associations(running, before, after, names, marginals) if associations else ()
     notes = []
@@ -159,7 +159,7 @@ def _require(there: Sequence[str], wanted: Sequence[str], which: str) -> None:
             raise BadInput(f"the {which} has no column {name!r}; it has {', '.join(there)}.{did_you_mean(name, there)}")
 
 
-def _marginal(running: Any, table: Any, name: str) -> dict[Value, int]:
+def _marginal(running: Engine, table: Any, name: str) -> dict[Value, int]:
     counts = running.count(table, [name])
     return dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
 
@@ -185,7 +185,7 @@ def _sensitive(now: Counts, gone: Any, name: str, before: Mapping[Value, int]) -
 
 
 def _aligned(
-    running: Any, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
+    running: Engine, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
 ) -> bool:
     """Whether the rows are in the same order: some column of many values reads the same in both, row by row."""
     if before.rows != after.rows:
@@ -195,27 +195,15 @@ def _aligned(
         return False
     # the column that is least likely to agree by chance
     best = max(telling, key=lambda name: entropy(marginals[name][0].values()))
-    return _changed_cells(running, before, after, [best])[best] == 0
+    return running.differing(before, after, [best])[best] == 0
 
 
 def _texts(marginal: Mapping[Value, int]) -> dict[str | None, int]:
     return {None if value is None else str(value): rows for value, rows in marginal.items()}
 
 
-def _changed_cells(running: Any, before: Any, after: Any, names: Sequence[str]) -> dict[str, float]:
-    from keepsense.engines.duckdb import ROW, quoted
-
-    differ = ", ".join(
-        f"avg(CAST(CAST(a.{quoted(n)} AS VARCHAR) IS DISTINCT FROM CAST(b.{quoted(n)} AS VARCHAR) AS INT))"
-        for n in names
-    )
-    sql = f"SELECT {differ} FROM {before.name} a JOIN {after.name} b ON a.{ROW} = b.{ROW}"
-    found = running.connection.sql(sql).fetchall()[0]
-    return {name: float(share or 0.0) for name, share in zip(names, found, strict=True)}
-
-
 def _associations(
-    running: Any, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
+    running: Engine, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
 ) -> tuple[Association, ...]:
     """Associations of the columns with few enough values for a table of pairs to mean something."""
     small = [n for n in names if 1 < len(marginals[n][0]) <= MOST_VALUES and len(marginals[n][1]) <= MOST_VALUES]

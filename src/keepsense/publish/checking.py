@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,6 @@ from keepsense.publish.plan import Plan, has_text_format
 from keepsense.publish.project import Project, read_project
 from keepsense.publish.recoding_file import read_recodings
 from keepsense.publish.release import PRIVATE
-
-_BATCH = 65_536
 
 
 def verified(
@@ -47,20 +45,22 @@ def verified(
     if not text and file.suffix.lower() not in (".parquet", ".pq"):
         # a stream can be read once only, and columns beside it ask for more
         opened = _opened(plan, file)
-        released = _streamed(plan, opened, None) if hidden is None else opened.arrow()
+        released = plan.engine.reader(opened) if hidden is None else opened.arrow()
     of_sets = _sets_checked(plan, file, text)
     found = verify(
         released,
         plan.models,
         quasi_identifiers=plan.every_quasi_identifier,
         sensitive=[n for n in plan.project.having("sensitive") if n not in plan.dropped],
-        original=_streamed(plan, _as_written(plan), list(before) or list(plan.table.columns[:1])) if original else None,
+        original=plan.engine.reader(_as_written(plan), list(before) or list(plan.table.columns[:1]))
+        if original
+        else None,
         identifiers=plan.project.having("identifier", "person"),
         preserved=preserved,
         columns=plan.released,
         suppression=plan.project.release.suppression if original else None,
         missing=plan.missing,
-        population=None if population is None else _streamed(plan, population, plan.quasi_identifiers),
+        population=None if population is None else plan.engine.reader(population, plan.quasi_identifiers),
         hidden=hidden,
         checked_elsewhere=[*checked_elsewhere, *(m for m, check in of_sets.items() if check.ok)],
         show_values=show_values,
@@ -108,19 +108,6 @@ def _as_written(plan: Plan) -> Any:
 def _opened(plan: Plan, file: Path) -> Any:
     table = plan.released_table if format_of(file.name) in ("duckdb", "sqlite") else None
     return plan.engine.read(str(file), Reading(table=table))
-
-
-def _streamed(plan: Plan, table: Any, columns: Sequence[str] | None) -> Any:
-    """A stream of record batches that asks the engine only when it is read: it can serve one stream at a time."""
-    import pyarrow as pa
-
-    ask, query = plan.engine.connection.sql, table.query(columns)
-    schema = ask(f"SELECT * FROM ({query}) LIMIT 0").to_arrow_table().schema
-
-    def batches() -> Iterator[Any]:
-        yield from ask(query).to_arrow_reader(_BATCH)
-
-    return pa.RecordBatchReader.from_batches(schema, batches())
 
 
 def _fetched(plan: Plan, address: str) -> Path:
