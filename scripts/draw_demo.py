@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import io
 import re
+import tempfile
 from pathlib import Path
 
 from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from keepsense.commands.demo import run_demo
+from keepsense.commands.demo import publish_demo, run_demo
+from keepsense.commands.run import render
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "demo.svg"
 FONTS = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace'
@@ -41,12 +43,15 @@ THEME = TerminalTheme(
 
 
 def main() -> None:
-    """Write the picture: the first tables of the demo, in fonts that need no network."""
+    """Write the picture: what words mean, and the release that comes of them, in fonts that need no network."""
     console = Console(
         record=True, width=98, highlight=False, file=io.StringIO(), force_terminal=True, color_system="truecolor"
     )
     found = run_demo(10_000, seed=1)
-    console.print(found.title(), *found.tables()[:3], sep="\n")
+    console.print(found.title(), found.tables()[0], sep="\n")
+    with tempfile.TemporaryDirectory() as folder:
+        done = publish_demo(10_000, 1, Path(folder))
+        render(console, done, Path(folder), brief=True)
     without_network = re.sub(r"@font-face {{.*?}}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     style = without_network.replace("Fira Code, monospace", FONTS).replace(
         "font-family: arial", f"font-family: {FONTS}"

@@ -123,29 +123,40 @@ def demo(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Make synthetic people, show what their words mean, then draft a project, run it and release it, verified."""
+    """Make synthetic people, show what their words mean, then advise, draft a project, run, verify and report."""
     start = time.perf_counter()
     found = run_demo(rows, seed)
     with (
-        nullcontext(str(keep)) if keep is not None else tempfile.TemporaryDirectory(prefix="keepsense-") as folder,
+        nullcontext(str(keep)) if keep is not None else tempfile.TemporaryDirectory(prefix="keepsense-demo-") as folder,
         progress(quiet=quiet or as_json) as listener,
     ):
         done = publish_demo(rows, seed, Path(folder), listener)
         shown = _first_rows(done.file)
+        after = _afterwards(done, Path(folder))
     seconds = time.perf_counter() - start
 
     def render(console: Console) -> None:
         console.print(f"\n{found.title()}", *found.tables(), sep="\n")
+        console.rule("[bold]Which method fits, says the guide[/]", align="left", style="bright_black")
+        console.print(table("Advice", ("method", "part", "because"), after.advice))
         console.rule("[bold]Now the same people, published[/]", align="left", style="bright_black")
         render_run(console, done, Path(folder) if keep is None else None)
         console.print(shown)
+        again = "[bold green]verified[/]" if after.verified else "[bold red]NOT verified[/]"
+        console.print(
+            f"Read back once more as a recipient would: {again}. Two reports are written: "
+            f"[bold]{after.reports[0]}[/] for the public, [bold]{after.reports[1]}[/] for colleagues.\n",
+            soft_wrap=True,
+        )
         where = f"{keep} keeps it all." if keep is not None else "Nothing was kept; --keep FOLDER keeps it all."
         console.print(f"{seconds:.1f} s. {where} Do it yourself:", soft_wrap=True)
-        for line in ("sample people.csv", "init people.csv", "run"):
+        for line in ("sample people.csv", "init people.csv", "guide --project keepsense.toml", "run --report"):
             console.print(f"  keepsense {line}", markup=False)
 
     made = {**release_data(done), "file": str(done.file.relative_to(folder))}
-    result = {**found.result(), "release": made, "seconds": round(seconds, 3)}
+    advice = [{"method": name, "for": part, "because": why} for name, part, why in after.advice]
+    checked = {"advice": advice, "verified again": after.verified, "reports": list(after.reports)}
+    result = {**found.result(), "release": made, **checked, "seconds": round(seconds, 3)}
     show(result, render, as_json=as_json, quiet=quiet)
 
 
@@ -160,6 +171,31 @@ def publish_demo(rows: int, seed: int, folder: Path, listener: Listener | None =
     table = write_people(folder / "people.csv", rows, seed)
     project = write_draft(draft(inspect(table), source={"path": table.name}), folder / FILE, force=True)
     return run(project, rng=seed, listener=listener)
+
+
+@dataclass(frozen=True)
+class _After:
+    """What else there is to a release: advice on methods, a second check, two reports."""
+
+    advice: list[tuple[str, str, str]]
+    verified: bool
+    reports: tuple[str, str]
+
+
+def _afterwards(done: Outcome, folder: Path) -> _After:
+    """Ask the guide, check the release as a recipient would, and write both reports."""
+    from keepsense.guide.advise import recommend
+    from keepsense.guide.answers import from_project
+    from keepsense.publish.checking import verify_file
+    from keepsense.report import write_report
+
+    project = done.plan.project
+    best = recommend(from_project(project, done.counts.total), limit=2)
+    advice = [(one.name, one.part, one.reasons[0] if one.reasons else "") for one in best]
+    checked, _ = verify_file(project, done.file, folder=folder)
+    public = write_report(done, done.file.parent / "report.html", "public")
+    internal = write_report(done, done.file.parent / "private" / "report.html")
+    return _After(advice, checked.ok, (public.relative_to(folder).as_posix(), internal.relative_to(folder).as_posix()))
 
 
 def _first_rows(file: Path, number: int = 4) -> Table:

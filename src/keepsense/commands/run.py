@@ -107,12 +107,14 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
             how = f"level {cut.level} of {height}"
         released = done.released_values[name]
         lost = done.description["columns"][name].get("lost")
+        if cut is None and lost == 0:
+            how = "as it was"
         rows.append((name, len(plan.every_count.values_of(name)), released, lost, how))
     return rows
 
 
-def render(console: Console, done: Outcome, seen_from: Path | None = None) -> None:
-    """A run for people: the promise, the price, the risk that is left, what to look at."""
+def render(console: Console, done: Outcome, seen_from: Path | None = None, *, brief: bool = False) -> None:
+    """A run for people: the promise, the price, the risk that is left and, unless `brief`, what to look at."""
     about = done.description
     file = done.file if seen_from is None else done.file.relative_to(seen_from)
     what = str(file) if done.table is None else f"the table {done.table}"
@@ -129,10 +131,12 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None) -> No
     console.print()
     rows = [(*row[:3], _percent(row[3]), row[4]) for row in changes(done)]
     console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))
-    if about["utility"]:
+    if about["utility"] and not brief:
         measured = [(name, f"{value:,.4g}", _meaning(name)) for name, value in about["utility"].items()]
         console.print(table("What was lost", ("measure", "figure", "meaning"), measured))
     console.print(_risk(about["risk"]))
+    if brief:
+        return
     for finding in done.findings:
         console.print(f"[yellow]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
     console.print(
