@@ -29,7 +29,7 @@ def summary(subject: Subject) -> str:
     items = [(number(check.records), "records released")]
     if _about_classes(subject):
         items.append((number(check.classes), "classes of records that look alike"))
-    items.append((number(check.suppressed), "records suppressed"))
+    items.append((number(told.get("suppressed records", check.suppressed)), "records suppressed"))
     if "prosecutor, highest" in risk and _about_classes(subject):
         items.append((percent(risk["prosecutor, highest"]), "highest risk of any person to be recognized"))
     elif not subject.public and "after" in subject.details.linkage:
@@ -39,8 +39,18 @@ def summary(subject: Subject) -> str:
             items.append((percent(lost[name]), measure_words(name)[0] + (" on average" if name == "loss" else "")))
     kind = "verdict" if check.ok else "verdict no"
     return f'<div class="{kind}"><b>{verdict}</b><ul>{promised}</ul></div>{page.figures(items)}' + page.paragraph(
-        METHODS[subject.truthful]
+        METHODS[subject.truthful] + _but_for_sets(subject)
     )
+
+
+def _but_for_sets(subject: Subject) -> str:
+    """What differs for set-valued columns, where a method of their own makes new sets."""
+    from keepsense.publish.set_methods import method_for_sets
+
+    names = subject.plan.set_columns
+    if not subject.truthful or not names or method_for_sets(subject.plan).truthful:
+        return ""
+    return f" Only the sets of {', '.join(names)} are new ones, close in meaning to what people of a class have."
 
 
 def _reached(promise: object, worst: float | None) -> str:
