@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.privacy import estimate_population_uniques, record_linkage, risk
+from keepsense.privacy.risk import suppressed_tuples
 from keepsense.recoding import Cells, Cut, Cuts
 
 cell = st.sampled_from(["a", "b", "c", None])
@@ -128,3 +129,14 @@ def test_linkage_of_an_unchanged_table_is_one_over_the_class_size():
         record_linkage(counts, same, {})
     with pytest.raises(BadInput, match="negative"):
         record_linkage(counts, same, {"job": -np.eye(2)})
+
+
+def test_suppressed_lists_carry_no_risk() -> None:
+    sets = [("milk", "tea")] * 3 + [("*",)]
+    alone = risk(Counts.of({"likes": sets}))
+    assert (alone.suppressed, alone.prosecutor_maximum) == (1, pytest.approx(1 / 3))
+    beside = Counts.of({"job": ["nurse"] * 3 + ["*"], "likes": sets})
+    assert risk(beside).suppressed == 1
+    assert suppressed_tuples(beside, columns=["job"]).tolist() == suppressed_tuples(beside).tolist()
+    half = Counts.of({"job": ["*", "nurse"], "likes": [("milk",), ("*",)]})
+    assert not suppressed_tuples(half).any()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,15 +96,19 @@ def risk(
     )
 
 
-def suppressed_tuples(released: Counts, marker: object = SUPPRESSED) -> NDArray[np.bool_]:
+def suppressed_tuples(
+    released: Counts, marker: object = SUPPRESSED, *, columns: Iterable[str] | None = None
+) -> NDArray[np.bool_]:
     """Tuples suppressed in every column; none where the whole table reads so (a table generalized to the top).
 
-    >>> suppressed_tuples(Counts.of({"job": ["nurse", "*"]})).tolist()
+    A suppressed set is a list that holds the marker and nothing else. With `columns` only these are looked at.
+
+    >>> suppressed_tuples(Counts.of({"job": ["nurse", "*"], "likes": [("tea",), ("*",)]})).tolist()
     [False, True]
     """
     gone = np.ones(len(released), dtype=np.bool_)
-    for name in released.names:
-        hidden = np.array([value == marker for value in released.values_of(name)], dtype=np.bool_)
+    for name in released.names if columns is None else columns:
+        hidden = np.array([value in (marker, (marker,)) for value in released.values_of(name)], dtype=np.bool_)
         gone &= hidden[released.column(name)]
     return np.zeros_like(gone) if bool(gone.all()) else gone
 
