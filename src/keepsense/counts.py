@@ -133,6 +133,10 @@ class Counts:
         """Rows that hold each value of one column, aligned with its dictionary."""
         return np.bincount(self.column(name), self.weights, len(self.values_of(name))).astype(np.int64)
 
+    def rows_of(self, name: str) -> dict[Value, int]:
+        """Rows that hold each value of one column, by value, in the order of its dictionary."""
+        return dict(zip(self.values_of(name), self.marginal(name).tolist(), strict=True))
+
     def joint(self, first: str, second: str) -> Any:
         """Joint counts of two columns as a SciPy sparse matrix (values of the first x values of the second)."""
         from scipy.sparse import coo_array

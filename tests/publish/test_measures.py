@@ -14,11 +14,14 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
-from keepsense.publish import Outcome, Project, details, run
+from keepsense.publish import Outcome, Project, linked, run
 from keepsense.publish.alternatives import lattice, other_methods
-from keepsense.publish.details import details_of, linkage
+from keepsense.publish.details import details_of
 from keepsense.publish.distances import covered, gaps_between, value_gaps
+from keepsense.publish.figures import Note
+from keepsense.publish.linked import sampled_linkage
 from keepsense.publish.measures import hidden_detail, measured_risk, measured_utility
+from keepsense.publish.usefulness import usefulness
 from keepsense.recoding import Cells, Cut, Cuts
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "baker", "farmer")
@@ -107,7 +110,7 @@ def test_questions_are_answered_by_counting(tmp_path: Path) -> None:
     done = _run(tmp_path, "rank swapping", parameters={"k": 4}, privacy=[{"model": "average risk", "threshold": 1.0}])
     same = Counts.of({"age": [20, 30], "job": ["nurse", "clerk"]})
     cells = Cells(same.names, same.values, np.arange(2), same.codes, same.weights)
-    assert details._questions(done.plan, same, cells, [])["query error, mean"] == 0.0
+    assert usefulness(done.plan, same, cells, [])["query error, mean"] == 0.0
     assert details_of(done.plan, done.recodings).utility["query error, mean"] >= 0
 
 
@@ -185,16 +188,16 @@ def test_linkage_is_that_of_comparing_all_records(tmp_path: Path) -> None:
 def test_linkage_takes_a_sample_where_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = _run(tmp_path, rows=300)
     counts, cells = done.plan.own_counts, done.recodings[0].cells(done.plan.own_counts)  # type: ignore[union-attr]
-    whole = linkage(done.plan, counts, cells, [])
-    monkeypatch.setattr(details, "MOST_PAIRS", 10)
-    monkeypatch.setattr(details, "FEWEST_TRIED", 40)
-    notes: list[details.Note] = []
-    some = linkage(done.plan, counts, cells, notes)
+    whole = sampled_linkage(done.plan, counts, cells, [])
+    monkeypatch.setattr(linked, "MOST_PAIRS", 10)
+    monkeypatch.setattr(linked, "FEWEST_TRIED", 40)
+    notes: list[Note] = []
+    some = sampled_linkage(done.plan, counts, cells, notes)
     assert some["before"].tried == 40
     assert "40 records" in notes[0].text
     assert abs(some["before"].risk - whole["before"].risk) < 0.2
-    monkeypatch.setattr(details, "MOST_VALUES", 3)
-    assert linkage(done.plan, counts, cells, notes) == {}
+    monkeypatch.setattr(linked, "MOST_VALUES", 3)
+    assert sampled_linkage(done.plan, counts, cells, notes) == {}
     assert "not measured" in notes[-1].text
 
 

@@ -90,7 +90,7 @@ def _counted(file: Path, column: str, separator: str | None) -> dict[Any, int]:
             )
         counts = rows.count(source, [column])
     found: Counter[Any] = Counter()
-    for cell, weight in zip(counts.values_of(column), counts.marginal(column).tolist(), strict=True):
+    for cell, weight in counts.rows_of(column).items():
         parts = [cell] if separator is None or cell is None else str(cell).split(separator)
         for part in parts:
             found[part.strip() if isinstance(part, str) else part] += weight

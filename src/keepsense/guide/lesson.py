@@ -351,7 +351,7 @@ def _opened(project: Project, folder: Path, title: str, most: int, *, sets: bool
         numbers,
         category,
         amount,
-        _distances(plan, hierarchies),
+        plan.distances,
         lambda counts, some, concepts: attributes_of(plan, counts, some, meaning=concepts),
         sensitive=sensitive,
         ordered=tuple(n for n in names if kinds[n].kind in ("numeric", "ordinal", "date")),
@@ -374,24 +374,10 @@ def _only(project: Project, *, sets: bool, holding: list[str]) -> Project:
     return project.model_copy(update={"columns": changed, "method": method})
 
 
-def _distances(plan: Plan, trees: Mapping[str, Hierarchy]) -> dict[str, Distance]:
-    """Semantic distances of the columns whose hierarchies know what all their values mean."""
-    return {
-        name: distance(plan.column(name).distance, plan.taxonomy(name))
-        for name, tree in trees.items()
-        if plan.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).all()
-    }
-
-
 def _about_sets(plan: Plan, title: str, name: str, cells: Sequence[Any]) -> Lesson:
-    from keepsense.methods.aggregate.items import from_lists
     from keepsense.publish.hierarchies import hierarchy_of
 
-    column = plan.column(name)
-    if any(isinstance(cell, list | tuple) for cell in cells):
-        sets = from_lists([list(cell or ()) for cell in cells], column=name)
-    else:
-        sets = from_delimited(cells, delimiter=column.delimiter, column=name)
+    column, sets = plan.column(name), plan.items(name, cells)
     used = dict(zip(sets.items, sets.users().tolist(), strict=True))
     tree = hierarchy_of(plan, name, used)
     taxonomy = None if column.taxonomy is None else plan.taxonomy(name)

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
-from keepsense.publish.distances import covered, gaps_between, generalizes, value_gaps
-from keepsense.publish.measures import inputs_of
-from keepsense.publish.plan import Plan, item_rows
+from keepsense.publish.became import inputs_of
+from keepsense.publish.distances import covered, gaps_between, value_gaps
+from keepsense.publish.plan import Plan
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 
 _MOST_PAIRS = 1 << 24
@@ -40,7 +40,7 @@ def distances(plan: Plan, rules: Sequence[Recoding]) -> dict[str, float]:
         counts = inputs_of(plan, rule)
         cells = rule.cells(counts) if isinstance(rule, Cuts) else rule
         for j, name in enumerate(cells.names):
-            far = _of_sets if plan.column(name).kind == "set" else _of_values
+            far = _of_sets if plan.holds_sets(name) else _of_values
             lost = far(plan, name, counts, cells, j)
             if lost is not None:
                 found[name] = lost
@@ -81,7 +81,7 @@ def _of_values(plan: Plan, name: str, counts: Counts, cells: Cells, j: int) -> f
     if max(len(originals), len(released)) * len(originals) > _MOST_PAIRS:
         return None
     gaps = value_gaps(plan, name, released, originals)
-    tree = plan.hierarchies.get(name) if generalizes(plan) else None
+    tree = plan.hierarchies.get(name) if plan.truthful else None
     if tree is not None:
         inside = covered(tree, released, originals)
         if plan.column(name).kind in ("numeric", "ordinal", "date"):
@@ -109,14 +109,8 @@ def _drawn(plan: Plan, rule: Draws) -> dict[str, float]:
 
 
 def _of_sets(plan: Plan, name: str, counts: Counts, cells: Cells, j: int) -> float | None:
-    from keepsense.methods.aggregate.items import read_cells
-
-    column = plan.column(name)
-    before, after = (
-        read_cells(list(values), delimiter=column.delimiter, column=name).sets()
-        for values in (counts.values_of(name), cells.values[j])
-    )
-    rows = item_rows(column, name, dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True)))
+    before, after = (plan.items(name, values).sets() for values in (counts.values_of(name), cells.values[j]))
+    rows = plan.item_rows(name, counts.rows_of(name))
     originals = list(rows)
     released = list(dict.fromkeys(item for items in after for item in items))
     if max(len(originals), len(released)) * len(originals) > _MOST_PAIRS:
@@ -147,7 +141,7 @@ def _item_gaps(
     """Distances of released items from original ones; general items are judged by what they stand for."""
     between = _meant(plan, name, originals, originals, rows)
     far = _meant(plan, name, released, originals, rows)
-    tree = plan.hierarchies.get(name) if generalizes(plan) and name in plan.quasi_identifiers else None
+    tree = plan.hierarchies.get(name) if plan.truthful and name in plan.quasi_identifiers else None
     inside = covered(tree, released, originals)
     weights = np.array([rows[item] for item in originals])
     known: NDArray[np.bool_] = np.asarray(inside.any(axis=1))

@@ -18,10 +18,8 @@ from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
 from keepsense.guide.advise import Advice, technique_of
 from keepsense.guide.nearness import mean_distance
 from keepsense.guide.properties import SATISFIES
-from keepsense.privacy import record_linkage
 from keepsense.progress import Event, Listener, emit
-from keepsense.publish.distances import released_gaps
-from keepsense.publish.measures import inputs_of
+from keepsense.publish.linked import linkage
 from keepsense.publish.pipeline import Outcome, run
 from keepsense.publish.project import Method, Project
 from keepsense.recoding import Cells, Cuts
@@ -168,15 +166,9 @@ def with_method(project: Project, advice: Advice, limit: float | None = None) ->
 
 def _linked(outcome: Outcome) -> float | None:
     """Share of records that linkage finds again, all columns that people could be recognized by taken together."""
-    plan = outcome.plan
     rules = [rule for rule in (*outcome.recodings, *outcome.set_recodings) if isinstance(rule, Cells | Cuts)]
-    if len(rules) != 1 or set(rules[0].names) != set(plan.every_quasi_identifier):
-        return None
-    counts = inputs_of(plan, rules[0])
-    cells = rules[0].cells(counts)
-    if len(counts) * len(cells.codes) > _MOST_PAIRS:
-        return None
-    return float(record_linkage(counts, cells, released_gaps(plan, counts, cells)).risk)
+    found = linkage(outcome.plan, rules, most=_MOST_PAIRS)
+    return None if found is None else float(found.risk)
 
 
 def _worst(outcome: Outcome, advice: Advice) -> float | None:

@@ -158,10 +158,7 @@ def _listing(judge: Distance) -> Any:
 
 def _counted(columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value]]) -> dict[str, dict[Value, int]]:
     if isinstance(columns, Counts):
-        return {
-            name: dict(zip(columns.values_of(name), columns.marginal(name).tolist(), strict=True))
-            for name in columns.names
-        }
+        return {name: columns.rows_of(name) for name in columns.names}
     found: dict[str, dict[Value, int]] = {}
     for name, cells in columns.items():
         rows: dict[Value, int] = {}

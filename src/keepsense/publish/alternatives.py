@@ -17,8 +17,8 @@ from keepsense.counts import Counts
 from keepsense.errors import KeepsenseError
 from keepsense.privacy import KAnonymity, Model, risk
 from keepsense.progress import Event, Listener
-from keepsense.publish.distances import generalizes
-from keepsense.publish.measures import penalties
+from keepsense.publish.became import inputs_of
+from keepsense.publish.measures import certainty_penalty
 from keepsense.publish.plan import Plan
 from keepsense.recoding import Cells, Cuts, Recoding
 
@@ -183,7 +183,7 @@ def other_methods(plan: Plan, *, seconds: float = 5.0) -> tuple[tuple[Model, ...
     >>> other_methods.__name__
     'other_methods'
     """
-    if any(plan.column(name).kind == "set" for name in plan.quasi_identifiers):
+    if any(plan.holds_sets(name) for name in plan.quasi_identifiers):
         return (), []
     models = _comparable(plan)
     if len(plan.counts) > MOST_TUPLES:
@@ -203,7 +203,7 @@ def other_methods(plan: Plan, *, seconds: float = 5.0) -> tuple[tuple[Model, ...
 
 
 def _comparable(plan: Plan) -> tuple[Model, ...]:
-    if generalizes(plan):
+    if plan.truthful:
         return tuple(plan.models)
     asked = [int(m.promise()["k"]) for m in plan.models if int(m.promise().get("k", 0)) > 1]
     own = plan.project.method.parameters.get("k")
@@ -216,8 +216,6 @@ def _tried(
     import inspect
     import warnings
 
-    from keepsense.publish.techniques import _distances
-
     takes = inspect.signature(method).parameters
     options: dict[str, Any] = {
         "models": list(models),
@@ -229,7 +227,7 @@ def _tried(
     if limit is not None:
         options[limit] = 0.7 * left
     if "distances" in takes:
-        options["distances"] = _distances(plan)
+        options["distances"] = plan.distances
     start = time.perf_counter()
     counts: Counts = plan.counts
     try:
@@ -247,15 +245,11 @@ def measured(plan: Plan, name: str, rule: Cuts | Cells, seconds: float = 0.0) ->
     >>> measured.__name__
     'measured'
     """
-    counts = plan.own_counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
+    counts = inputs_of(plan, rule)
     after = rule.apply(counts)
-    lost = penalties(plan, counts, rule)
     try:
         found = risk(after, missing=plan.missing)
         highest, classes, gone = found.prosecutor_maximum, found.classes, found.suppressed
     except KeepsenseError:
         highest, classes, gone = 0.0, 0, counts.total
-    weights = {column: plan.column(column).weight for column in lost}
-    whole = sum(weights.values())
-    penalty = sum(weights[column] * share for column, share in lost.items()) / whole if whole else None
-    return Tried(name, penalty, highest, classes, gone, seconds)
+    return Tried(name, certainty_penalty(plan, counts, rule), highest, classes, gone, seconds)

@@ -13,7 +13,8 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, Reading, engine
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.privacy import Risk, risk
-from keepsense.publish.figures import Change, association, change, entropy, within_classes
+from keepsense.privacy.risk import suppressed_tuples
+from keepsense.publish.figures import Association, Change, association, change, entropy, within_classes
 from keepsense.recoding import SUPPRESSED
 
 MOST_PAIRS = 45
@@ -35,20 +36,6 @@ class Sensitive:
     distinct: int
     entropy: float
     t: float
-
-
-@dataclass(frozen=True)
-class Association:
-    """How strongly two columns hang together before and after (Cramér's V, corrected for bias).
-
-    >>> Association("job", "sex", 0.5, 0.25).before
-    0.5
-    """
-
-    first: str
-    second: str
-    before: float
-    after: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,10 +107,10 @@ def assess(
         names = [name for name in before.columns if name in after.columns]
         counts = running.count(before, quasi_identifiers)
         now = running.count(after, quasi_identifiers, histograms=sensitive)
-        marginals = {name: (_marginal(running, before, name), _marginal(running, after, name)) for name in names}
+        marginals = {n: (running.count(before, [n]).rows_of(n), running.count(after, [n]).rows_of(n)) for n in names}
         aligned = _aligned(running, before, after, names, marginals)
         changed = running.differing(before, after, names) if aligned else {}
-        gone = _hidden(now, suppressed)
+        gone = suppressed_tuples(now, suppressed)
         pairs = _associations(running, before, after, names, marginals) if associations else ()
     notes = []
     try:
@@ -157,17 +144,6 @@ def _require(there: Sequence[str], wanted: Sequence[str], which: str) -> None:
     for name in wanted:
         if name not in there:
             raise BadInput(f"the {which} has no column {name!r}; it has {', '.join(there)}.{did_you_mean(name, there)}")
-
-
-def _marginal(running: Engine, table: Any, name: str) -> dict[Value, int]:
-    counts = running.count(table, [name])
-    return dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
-
-
-def _hidden(counts: Counts, marker: str) -> Any:
-    from keepsense.privacy.risk import suppressed_tuples
-
-    return suppressed_tuples(counts, marker)
 
 
 def _sensitive(now: Counts, gone: Any, name: str, before: Mapping[Value, int]) -> Sensitive:

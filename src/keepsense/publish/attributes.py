@@ -106,8 +106,7 @@ def _words(plan: Plan, counts: Counts, name: str, meaning: bool) -> Any:
         if meaning:
             raise BadInput(f"column {name!r} has no taxonomy to draw words from; give it one, or another role")
         return Nominal.of(counts, name, _with_strangers(np.zeros((len(values),) * 2), np.ones(len(values), np.bool_)))
-    rows = dict(zip(values, counts.marginal(name).tolist(), strict=True))
-    mapping = plan.mapping(name, rows)
+    mapping = plan.mapping(name, counts.rows_of(name))
     judge = distance(column.distance, plan.taxonomy(name))
     strange = np.array([value is None or value not in mapping.concepts for value in values], dtype=np.bool_)
     if not strange.any():

@@ -13,7 +13,9 @@ from keepsense.engines import Reading, engine
 from keepsense.engines.files import format_of, readable
 from keepsense.privacy import KmAnonymity, Verification, verify
 from keepsense.privacy.km_verify import verify_sets
-from keepsense.publish.plan import Plan, has_text_format
+from keepsense.privacy.verify import is_text_file
+from keepsense.publish.places import read_released
+from keepsense.publish.plan import Plan
 from keepsense.publish.project import Project, read_project
 from keepsense.publish.recoding_file import read_recodings
 from keepsense.publish.release import PRIVATE
@@ -40,11 +42,11 @@ def verified(
     recoded = set(plan.every_quasi_identifier)
     preserved = preserved_columns(plan, recoded) if original else []
     before = dict.fromkeys([*preserved, *(n for m in plan.models for n in m.columns if n in plan.table.columns)])
-    text = has_text_format(file)
+    text = is_text_file(file)
     released: Any = file
     if not text and file.suffix.lower() not in (".parquet", ".pq"):
         # a stream can be read once only, and columns beside it ask for more
-        opened = _opened(plan, file)
+        opened = read_released(plan, file)
         released = plan.engine.reader(opened) if hidden is None else opened.arrow()
     of_sets = _sets_checked(plan, file, text)
     found = verify(
@@ -79,7 +81,7 @@ def _sets_checked(plan: Plan, file: Path, text: bool) -> dict[str, Verification]
             listed = dict(zip(plan.table.columns, plan.table.types, strict=True))[model.column].endswith("[]")
             released: Any = file
             if not text and file.suffix.lower() not in (".parquet", ".pq"):
-                released = _opened(plan, file).arrow()
+                released = read_released(plan, file).arrow()
             found[model.name] = verify_sets(
                 released,
                 [model],
@@ -103,11 +105,6 @@ def _as_written(plan: Plan) -> Any:
     if format_of(plan.released_name) not in ("csv", "excel"):
         return plan.table
     return plan.engine.as_written(plan.table, plan.released_name)
-
-
-def _opened(plan: Plan, file: Path) -> Any:
-    table = plan.released_table if format_of(file.name) in ("duckdb", "sqlite") else None
-    return plan.engine.read(str(file), Reading(table=table))
 
 
 def _fetched(plan: Plan, address: str) -> Path:

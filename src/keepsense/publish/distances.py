@@ -21,17 +21,6 @@ from keepsense.utility.intervals import parse_interval
 _ORDERED = ("numeric", "ordinal", "date")
 
 
-def generalizes(plan: Plan) -> bool:
-    """Whether the project's method releases values that are true, if less exact.
-
-    >>> generalizes.__name__
-    'generalizes'
-    """
-    from keepsense.publish.techniques import technique
-
-    return technique(plan.project.method.name).truthful
-
-
 def released_gaps(plan: Plan, counts: Counts, cells: Cells) -> dict[str, Floats]:
     """For each column the distances, 0 to 1, from its released values (rows) to its original ones (columns).
 
@@ -48,9 +37,9 @@ def value_gaps(plan: Plan, name: str, released: Sequence[Value], originals: Sequ
     'value_gaps'
     """
     column = plan.column(name)
-    if column.kind == "set":
-        return _apart(_item_sets(plan, name, released), _item_sets(plan, name, originals))
-    tree = plan.hierarchies.get(name) if generalizes(plan) else None
+    if plan.holds_sets(name):
+        return _apart(plan.items(name, released).sets(), plan.items(name, originals).sets())
+    tree = plan.hierarchies.get(name) if plan.truthful else None
     covers = covered(tree, released, originals)
     if column.kind in _ORDERED:
         place = _places(plan, name, originals, tree)
@@ -73,10 +62,10 @@ def gaps_between(plan: Plan, name: str, values: Sequence[Value], originals: Sequ
     'gaps_between'
     """
     column = plan.column(name)
-    if column.kind == "set":
-        sets = _item_sets(plan, name, values)
+    if plan.holds_sets(name):
+        sets = plan.items(name, values).sets()
         return _symmetric(_apart(sets, sets))
-    tree = plan.hierarchies.get(name) if generalizes(plan) else None
+    tree = plan.hierarchies.get(name) if plan.truthful else None
     if column.kind in _ORDERED:
         place = _places(plan, name, originals, tree)
         at = np.array([place.get(value, np.nan) for value in originals])
@@ -189,9 +178,8 @@ def concepts_of(plan: Plan, name: str, tree: Hierarchy | None, values: Sequence[
     if tree is not None:
         known = value_concepts(tree, taxonomy)
         return {value: known[value] for value in dict.fromkeys(values) if value in known}
-    counts = plan.own_counts
-    rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
-    mapped = {value: taxonomy.code(concept) for value, concept in plan.mapping(name, rows).concepts.items()}
+    found = plan.mapping(name, plan.own_counts.rows_of(name))
+    mapped = {value: taxonomy.code(concept) for value, concept in found.concepts.items()}
     for value in dict.fromkeys(values):
         if value not in mapped and isinstance(value, str):
             code = taxonomy.root if value == SUPPRESSED else taxonomy.get(value)
@@ -200,13 +188,7 @@ def concepts_of(plan: Plan, name: str, tree: Hierarchy | None, values: Sequence[
     return mapped
 
 
-def _item_sets(plan: Plan, name: str, cells: Sequence[Value]) -> list[frozenset[Value]]:
-    from keepsense.methods.aggregate.items import read_cells
-
-    return [frozenset(items) for items in read_cells(cells, delimiter=plan.column(name).delimiter, column=name).sets()]
-
-
-def _apart(some: Sequence[frozenset[Value]], others: Sequence[frozenset[Value]]) -> Floats:
+def _apart(some: Sequence[Sequence[Value]], others: Sequence[Sequence[Value]]) -> Floats:
     """Jaccard distances: 1 less the share of items that two sets have in common."""
     from scipy.sparse import coo_array
 

@@ -12,6 +12,21 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Histogram, Value
 from keepsense.utility.intervals import parse_interval
 
+SEED = 20_260_101
+"""Of random choices about figures (which records are tried, say): they have nothing to do with those of a release."""
+
+
+@dataclass(frozen=True)
+class Note:
+    """A remark on how something was measured: about "risk", "utility" or what goes "together".
+
+    >>> Note("risk", "on a sample").about
+    'risk'
+    """
+
+    about: str
+    text: str
+
 
 @dataclass(frozen=True)
 class Change:
@@ -150,6 +165,20 @@ def within_classes(found: Histogram, kept: NDArray[np.bool_], reference: Mapping
         # both shares sum to 1, so the parts above the whole add up to half of all differences
         np.bincount(row, np.maximum(share - whole[code], 0.0), size).astype(np.float64)[kept],
     )
+
+
+@dataclass(frozen=True)
+class Association:
+    """How strongly two columns hang together before and after, by whichever measure.
+
+    >>> Association("job", "sex", 0.5, 0.25).before
+    0.5
+    """
+
+    first: str
+    second: str
+    before: float
+    after: float
 
 
 def association(counts: Counts) -> float:

@@ -165,8 +165,7 @@ def build_hierarchy(
         )
         plan = Plan(project, Path(), running, np.random.default_rng(rng))
         counts = running.count(table, [column])
-        rows = dict(zip(counts.values_of(column), counts.marginal(column).tolist(), strict=True))
-        return hierarchy_of(plan, column, rows)
+        return hierarchy_of(plan, column, counts.rows_of(column))
 
 
 def _words(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:

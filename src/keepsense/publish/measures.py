@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from keepsense import utility as measures
 from keepsense.counts import Counts, Value, distinct_rows
-from keepsense.errors import BadInput, KeepsenseError
+from keepsense.errors import KeepsenseError
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import risk
 from keepsense.privacy.risk import estimate_population_uniques
-from keepsense.publish.distances import generalizes, value_gaps
+from keepsense.publish.became import aligned, inputs_of, joint_values, of_sets, of_table, table_rules
+from keepsense.publish.distances import value_gaps
 from keepsense.publish.plan import Plan
-from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
-from keepsense.utility.basis import Pairs, pairs
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
 from keepsense.utility.intervals import parse_interval
 
 _MEASURES: dict[str, Callable[[Counts, Any, Any, Any], float | None]] = {
@@ -44,17 +44,15 @@ def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     >>> measured_utility.__name__
     'measured_utility'
     """
-    of_sets = [rule for rule in rules if set(rule.names) <= set(plan.set_columns)]
-    found = {f"{name} of sets": value for name, value in _moved(plan, of_sets).items()}
-    if not generalizes(plan):
-        return {**_moved(plan, [rule for rule in rules if rule not in of_sets]), **found}
+    found = {f"{name} of sets": value for name, value in _moved(plan, of_sets(plan, rules)).items()}
+    if not plan.truthful:
+        return {**_moved(plan, of_table(plan, rules)), **found}
     weights = {name: plan.column(name).weight for name in plan.quasi_identifiers}
     for rule in table_rules(plan, rules):
         counts = inputs_of(plan, rule)
-        by_column = penalties(plan, counts, rule)
-        if by_column:
-            whole = sum(weights[name] for name in by_column)
-            found["certainty penalty"] = sum(weights[n] * lost for n, lost in by_column.items()) / whole
+        penalty = certainty_penalty(plan, counts, rule)
+        if penalty is not None:
+            found["certainty penalty"] = penalty
         for name, measure in _MEASURES.items():
             try:
                 value = measure(counts, rule, plan.hierarchies, weights)
@@ -65,23 +63,13 @@ def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     return found
 
 
-def table_rules(plan: Plan, rules: Sequence[Recoding]) -> list[Cuts | Cells]:
-    """The recodings that say for all columns of single values at once what they become.
-
-    >>> table_rules.__name__
-    'table_rules'
-    """
-    columns = set(plan.quasi_identifiers)
-    return [rule for rule in rules if isinstance(rule, Cuts | Cells) and set(rule.names) == columns]
-
-
 def column_penalties(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
     """Share of each quasi-identifier's certainty that is gone: 0 where it is as it was, 1 where it is hidden.
 
     >>> column_penalties.__name__
     'column_penalties'
     """
-    if not generalizes(plan):
+    if not plan.truthful:
         return {}
     found: dict[str, float] = {}
     for rule in table_rules(plan, rules):
@@ -101,6 +89,18 @@ def penalties(plan: Plan, counts: Counts, rule: Cuts | Cells) -> dict[str, float
         return measures.column_losses(counts, rule, trees, "ncp")
     except KeepsenseError:
         return {}
+
+
+def certainty_penalty(plan: Plan, counts: Counts, rule: Cuts | Cells) -> float | None:
+    """The same over all columns, by the weights that the project file gives them; None where it cannot be told.
+
+    >>> certainty_penalty.__name__
+    'certainty_penalty'
+    """
+    lost = penalties(plan, counts, rule)
+    weights = {name: plan.column(name).weight for name in lost}
+    whole = sum(weights.values())
+    return sum(weights[name] * share for name, share in lost.items()) / whole if whole else None
 
 
 def hidden_detail(
@@ -153,7 +153,7 @@ def _shares_hidden(labels: Sequence[Value], tree: Hierarchy) -> NDArray[np.float
 # ---- values that were changed ----------------------------------------------------------------------------------------
 
 
-def _moved(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
+def _moved(plan: Plan, rules: Sequence[Recoding]) -> dict[str, float]:
     """Share of the cells that hold another value than before, and how far values moved on average (0 to 1)."""
     moves = [move for rule in rules for move in column_moves(plan, rule).values()]
     found: dict[str, float] = {}
@@ -186,63 +186,6 @@ def column_moves(plan: Plan, rule: Recoding) -> dict[str, tuple[float, float | N
                 far = None
         found[one.name] = (float(weights[changed].sum()) / total, far)
     return found
-
-
-def joint_values(plan: Plan, rule: Recoding) -> list[tuple[Pairs, NDArray[np.float64]]]:
-    """For each column its pairs of original and released value, and the records that have both (for draws: expected).
-
-    >>> joint_values.__name__
-    'joint_values'
-    """
-    if isinstance(rule, Draws):
-        rows = dict(zip(plan.own_counts.values_of(rule.name), plan.own_counts.marginal(rule.name), strict=True))
-        weights = np.array([float(rows.get(value, 0)) for value in rule.inputs])
-        at, to = np.nonzero(rule.probabilities)
-        expected = weights[at] * rule.probabilities[at, to]
-        whole = np.round(expected).astype(np.int64)
-        return [(Pairs(rule.name, rule.inputs, rule.outputs, at, to, np.zeros(len(at), np.bool_), whole), expected)]
-    counts = inputs_of(plan, rule)
-    cells = rule.cells(counts)
-    found = [pairs(counts, cells, name) for name in cells.names]
-    return [(one, one.weights.astype(np.float64)) for one in found]
-
-
-def inputs_of(plan: Plan, rule: Cuts | Cells) -> Counts:
-    """The counts a recoding is for.
-
-    >>> inputs_of.__name__
-    'inputs_of'
-    """
-    return plan.own_counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
-
-
-def aligned(plan: Plan, rule: Cuts | Cells) -> tuple[Counts, Cells]:
-    """The source's counts, with all that was counted along, and the recoding spelled out for their tuples.
-
-    Refuses a recoding that is for another table.
-
-    >>> aligned.__name__
-    'aligned'
-    """
-    counts = plan.own_counts
-    if isinstance(rule, Cuts):
-        return counts, rule.cells(counts)
-    own = rule.inputs
-    if own is None or own is counts or own.codes is counts.codes:
-        return counts, rule
-    strange = BadInput("the recoding is for another table than the source of the project file")
-    if set(own.names) != set(counts.names) or len(own) != len(counts):
-        raise strange
-    columns = []
-    for name in counts.names:
-        place = {value: i for i, value in enumerate(counts.values_of(name))}
-        codes = np.array([place.get(value, -1) for value in own.values_of(name)], dtype=np.int32)
-        columns.append(codes[own.column(name)])
-    there, group = distinct_rows(np.concatenate([counts.codes, np.stack(columns, axis=1)]))
-    at = group[len(counts) :]
-    if len(there) != len(counts) or (counts.weights[at] != own.weights).any():
-        raise strange
-    return counts, replace(rule, source=at[rule.source].astype(np.int64), inputs=counts)
 
 
 # ---- risk ------------------------------------------------------------------------------------------------------------
@@ -289,7 +232,7 @@ def _weighed(
     counts = plan.own_counts
     sums = counts.sums[weight]
     found = [("before", counts.weights, sums)]
-    for rule in table_rules(plan, rules) if generalizes(plan) else ():
+    for rule in table_rules(plan, rules) if plan.truthful else ():
         _, cells = aligned(plan, rule)
         kept = np.ones(len(cells.source), np.bool_) if cells.suppressed is None else ~cells.suppressed
         distinct, group = distinct_rows(np.ascontiguousarray(cells.codes[kept]))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from keepsense.engines import Writing
+from keepsense.engines import Engine, Reading, Writing
 from keepsense.engines.files import format_of
 from keepsense.errors import BadInput
+from keepsense.privacy.verify import is_text_file
 from keepsense.publish.ledger import FILE as LEDGER
 from keepsense.publish.plan import Plan
 from keepsense.publish.release import DESCRIPTION, PRIVATE
@@ -216,6 +217,19 @@ def place_of(plan: Plan, into: Path | None = None) -> Place:
                 "name"
             )
     return Place(name, folder)
+
+
+def read_released(plan: Plan, file: Path, running: Engine | None = None) -> Any:
+    """A released file, opened by the engine of its plan, or by another where that is closed by now.
+
+    >>> place_of.__name__
+    'place_of'
+    """
+    used = plan.engine if running is None else running
+    if is_text_file(file):
+        return used.read(str(file), Reading(delimiter=plan.project.release.delimiter))
+    table = plan.released_table if format_of(file.name) in ("duckdb", "sqlite") else None
+    return used.read(str(file), Reading(table=table))
 
 
 def _own_files(plan: Plan) -> Iterator[Path]:

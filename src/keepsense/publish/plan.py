@@ -16,11 +16,12 @@ from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
-from keepsense.privacy.verify import is_text_file
 from keepsense.publish.mechanisms import promised
 from keepsense.publish.project import Column, Project, Source
 
 if TYPE_CHECKING:
+    from keepsense.methods.aggregate.items import ItemSets
+    from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
 
@@ -101,7 +102,7 @@ class Plan:
         chosen = self.project.quasi_identifiers
         if not chosen:
             raise BadInput('no column has the role "quasi-identifier"; name those by which people could be recognized')
-        single = tuple(name for name in chosen if self.column(name).kind != "set")
+        single = tuple(name for name in chosen if not self.holds_sets(name))
         if self._method.sets == "only":
             if single:
                 raise BadInput(
@@ -120,7 +121,7 @@ class Plan:
         """Set-valued quasi-identifiers, recoded one after another inside the classes of what is recoded before."""
         if self._method.sets == "together":
             return ()
-        return tuple(name for name in self.project.quasi_identifiers if self.column(name).kind == "set")
+        return tuple(name for name in self.project.quasi_identifiers if self.holds_sets(name))
 
     @property
     def every_quasi_identifier(self) -> tuple[str, ...]:
@@ -132,6 +133,11 @@ class Plan:
         from keepsense.publish.techniques import technique
 
         return technique(self.project.method.name)
+
+    @property
+    def truthful(self) -> bool:
+        """Whether the method releases values that are true, if less exact."""
+        return bool(self._method.truthful)
 
     @property
     def released(self) -> tuple[str, ...]:
@@ -232,37 +238,41 @@ class Plan:
         """Hierarchy of every quasi-identifier: read, or built."""
         from keepsense.publish.hierarchies import hierarchy_of
 
-        counts = self.counts
         found = {}
         for name in self.quasi_identifiers:
-            rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
-            if self.column(name).kind == "set":
-                rows = item_rows(self.column(name), name, rows)
-            found[name] = hierarchy_of(self, name, rows)
+            rows = self.counts.rows_of(name)
+            found[name] = hierarchy_of(self, name, self.item_rows(name, rows) if self.holds_sets(name) else rows)
         return found
 
+    @cached_property
+    def distances(self) -> dict[str, Distance]:
+        """Semantic distance of every quasi-identifier whose hierarchy knows what all its values mean."""
+        from keepsense.semantics import distance
 
-def item_rows(column: Column, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
-    """Items of a set-valued column and the rows that hold each, from its cells and theirs.
+        return {
+            name: distance(self.column(name).distance, self.taxonomy(name))
+            for name, tree in self.hierarchies.items()
+            if self.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).all()
+        }
 
-    >>> item_rows(Column(kind="set"), "basket", {"milk;tea": 2, "tea": 1})
-    {'milk': 2, 'tea': 3}
-    """
-    from keepsense.methods.aggregate.items import read_cells
+    # ---- sets ----------------------------------------------------------------------------------------------------
 
-    sets = read_cells(list(rows), delimiter=column.delimiter, column=name)
-    weights = np.array(list(rows.values()), dtype=np.int64)
-    times = np.bincount(sets.rows.indices, weights[sets.rows.row_of()], len(sets.items)).astype(np.int64)
-    return dict(zip(sets.items, times.tolist(), strict=True))
+    def holds_sets(self, name: str) -> bool:
+        """Whether the cells of a column are sets of items."""
+        return self.column(name).kind == "set"
 
+    def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
+        """Cells of a set-valued column, divided into their items."""
+        from keepsense.methods.aggregate.items import read_cells
 
-def has_text_format(file: Path) -> bool:
-    """Whether a file is a text table that the verifier reads by itself.
+        return read_cells(cells, delimiter=self.column(name).delimiter, column=name)
 
-    >>> has_text_format(Path("people.csv")), has_text_format(Path("people.xlsx"))
-    (True, False)
-    """
-    return is_text_file(file)
+    def item_rows(self, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
+        """Items of a set-valued column and the rows that hold each, from its cells and theirs."""
+        sets = self.items(name, list(rows))
+        weights = np.array(list(rows.values()), dtype=np.int64)
+        times = np.bincount(sets.rows.indices, weights[sets.rows.row_of()], len(sets.items)).astype(np.int64)
+        return dict(zip(sets.items, times.tolist(), strict=True))
 
 
 def _reading(source: Source) -> Reading:

@@ -14,7 +14,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines.files import whole_file
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Verification
-from keepsense.publish.plan import Plan, item_rows
+from keepsense.publish.plan import Plan
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 
 DESCRIPTION = "release.json"
@@ -104,15 +104,15 @@ def _released_hierarchies(plan: Plan, recodings: list[Recoding], after: Counts) 
     A label that only suppressed records had is not in the release, so it is not here either.
     """
     found: dict[str, list[list[Value]]] = {}
-    if not _truthful(plan):
+    if not plan.truthful:
         return found
     for rule in recodings:
         levels = dict(zip(rule.names, rule.levels, strict=True)) if isinstance(rule, Cuts) else {}
         for name in rule.names:
             if name in plan.quasi_identifiers:
                 values = after.values_of(name)
-                if plan.column(name).kind == "set":
-                    values = tuple(item_rows(plan.column(name), name, dict.fromkeys(values, 1)))
+                if plan.holds_sets(name):
+                    values = tuple(plan.items(name, values).items)
                 shown = {_spelled(v) for v in values} - {SUPPRESSED}
                 found[name] = _above(plan.hierarchies[name], shown, levels.get(name))
     return found
@@ -121,12 +121,6 @@ def _released_hierarchies(plan: Plan, recodings: list[Recoding], after: Counts) 
 def _spelled(value: Value) -> str | None:
     # where a column holds suppressed cells the engine releases all its cells as text
     return None if value is None else str(value)
-
-
-def _truthful(plan: Plan) -> bool:
-    from keepsense.publish.techniques import technique
-
-    return technique(plan.project.method.name).truthful
 
 
 def _above(hierarchy: Hierarchy, labels: set[str | None], level: int | None) -> list[list[Value]]:

@@ -11,15 +11,14 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Reading, engine
-from keepsense.engines.files import format_of
+from keepsense.engines import engine
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
+from keepsense.publish.became import aligned, of_sets, of_table, table_rules
 from keepsense.publish.checking import verified
-from keepsense.publish.measures import aligned, table_rules
 from keepsense.publish.pipeline import Outcome
-from keepsense.publish.places import place_of
-from keepsense.publish.plan import Plan, has_text_format
+from keepsense.publish.places import place_of, read_released
+from keepsense.publish.plan import Plan
 from keepsense.publish.project import Project, read_project
 from keepsense.publish.recoding_file import read_recodings
 from keepsense.publish.release import DESCRIPTION, PRIVATE
@@ -69,8 +68,8 @@ def reopen(
         description = _description(place.folder)
         rules = _recodings(place.folder) if recoding or plan.population is not None else []
         counts = plan.counts
-        after = plan.count_in(read_released(running, project, place.file))
-        table = [rule for rule in rules if not set(rule.names) <= set(plan.set_columns)]
+        after = plan.count_in(read_released(plan, place.file))
+        table = of_table(plan, rules)
         if rules:
             _same_release(plan, table, after)
         emit(listener, "stage", 1, 3, stage="verify")
@@ -95,22 +94,10 @@ def reopen(
         table,
         counts,
         plan,
-        [rule for rule in rules if rule not in table],
+        of_sets(plan, rules),
         {name: len(after.values_of(name)) for name in after.names},
         [*findings, *verification.findings],
     )
-
-
-def read_released(running: Any, project: Project, file: Path) -> Any:
-    """A released file, opened by an engine.
-
-    >>> read_released.__name__
-    'read_released'
-    """
-    if has_text_format(file):
-        return running.read(str(file), Reading(delimiter=project.release.delimiter))
-    table = "released" if format_of(file.name) in ("duckdb", "sqlite") else None
-    return running.read(str(file), Reading(table=table))
 
 
 def _refuse_hidden(plan: Plan) -> None:
@@ -178,8 +165,6 @@ def _texts(counts: Counts) -> Counter[tuple[str, ...]]:
     for row, weight in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True):
         if weight:
             found[tuple(spelled[j][code] for j, code in enumerate(row))] += weight
-    if len(found) > 1:  # suppressed records may have been left out of the release
-        found.pop((SUPPRESSED,) * len(counts.names), None)
     return found
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import KeepsenseError
-from keepsense.publish.measures import inputs_of
+from keepsense.publish.became import inputs_of
 from keepsense.publish.plan import Plan
 from keepsense.recoding import Cells, Recoding
 
@@ -53,7 +53,7 @@ def set_details(plan: Plan, rules: Sequence[Recoding]) -> list[SetDetails]:
         if not isinstance(rule, Cells):
             continue
         counts = inputs_of(plan, rule)
-        found += [_compared(plan, counts, rule, name) for name in rule.names if plan.column(name).kind == "set"]
+        found += [_compared(plan, counts, rule, name) for name in rule.names if plan.holds_sets(name)]
     return found
 
 
@@ -113,19 +113,13 @@ def sets_of(plan: Plan, counts: Counts, rule: Cells, name: str) -> tuple[Any, li
     >>> sets_of.__name__
     'sets_of'
     """
-    from keepsense.methods.aggregate.items import read_cells
-
     rows: NDArray[np.int64] = np.repeat(np.arange(len(rule.source)), rule.multiplicity)
     if len(rows) > MOST_RECORDS:
         rows = np.sort(np.random.default_rng(_SEED).choice(rows, MOST_RECORDS, replace=False))
     originals, released = counts.values_of(name), rule.values[rule.names.index(name)]
     was = [originals[code] for code in counts.column(name)[rule.source[rows]].tolist()]
     now = [released[code] for code in rule.codes[rows, rule.names.index(name)].tolist()]
-    delimiter = plan.column(name).delimiter
-    return (
-        read_cells(was, delimiter=delimiter, column=name),
-        read_cells(now, delimiter=delimiter, column=name).sets(),
-    )
+    return plan.items(name, was), plan.items(name, now).sets()
 
 
 def item_counts(plan: Plan, counts: Counts, name: str) -> dict[Value, int]:
@@ -134,8 +128,5 @@ def item_counts(plan: Plan, counts: Counts, name: str) -> dict[Value, int]:
     >>> item_counts.__name__
     'item_counts'
     """
-    from keepsense.publish.plan import item_rows
-
-    rows = dict(zip(counts.values_of(name), counts.marginal(name).tolist(), strict=True))
-    found = item_rows(plan.column(name), name, rows)
+    found = plan.item_rows(name, counts.rows_of(name))
     return dict(sorted(found.items(), key=lambda one: (-one[1], str(one[0]))))

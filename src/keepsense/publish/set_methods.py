@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
+from keepsense.privacy.risk import suppressed_tuples
 from keepsense.progress import Listener
 from keepsense.publish.attributes import least_size, with_k
 from keepsense.publish.plan import Plan
@@ -91,25 +92,23 @@ def _microaggregate(
     these are not divided further: all records of a class get one set.
     """
     from keepsense.methods.aggregate.concepts import map_sets
-    from keepsense.methods.aggregate.items import read_cells
     from keepsense.methods.aggregate.sets import microaggregate_sets
     from keepsense.semantics import distance
 
     column, alone = plan.column(name), len(counts.names) == 1
     options = with_k(plan, parameters) if alone else {"k": least_size(plan) or 2, **parameters}
     measure = str(options.pop("measure", "feature"))
-    hidden, classes = _classes(counts)
+    others = counts.names[:-1]
+    hidden = suppressed_tuples(counts, columns=others) if others else np.zeros(len(counts), np.bool_)
     source = np.repeat(np.arange(len(counts)), counts.weights)
     shown = np.flatnonzero(~hidden[source])
     values = counts.values_of(name)
-    items = read_cells(
-        [values[c] for c in counts.column(name)[source[shown]].tolist()], delimiter=column.delimiter, column=name
-    )
+    items = plan.items(name, [values[c] for c in counts.column(name)[source[shown]].tolist()])
     taxonomy = None if column.taxonomy is None else plan.taxonomy(name)
     sets = map_sets(items, taxonomy, senses="first" if column.senses == "joint" else column.senses)
     judge = None if taxonomy is None else distance(measure, taxonomy)
     divide = least_size(plan) is not None and all(model.name in _BY_SIZE for model in plan.models)
-    inside: dict[str, Any] = {} if alone else {"within": classes[source[shown]], "divide": divide}
+    inside: dict[str, Any] = {} if alone else {"within": _classes(counts)[source[shown]], "divide": divide}
     release = call(microaggregate_sets, options, sets, judge, rng=plan.rng, listener=listener, **inside)
     cells: list[Value] = release.cells()
     group = np.full(len(source), len(cells), dtype=np.int64)
@@ -118,19 +117,10 @@ def _microaggregate(
     return _allocated(name, source, group, [*cells, items.cell([SUPPRESSED])], told)
 
 
-def _classes(counts: Counts) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Which tuples are suppressed (unless all are, which is one class of people), and the class of each."""
-    others = counts.names[:-1]
-    if not others:
-        return np.zeros(len(counts), dtype=np.bool_), np.zeros(len(counts), dtype=np.int64)
-    hidden = np.ones(len(counts), dtype=np.bool_)
-    for name in others:
-        gone = np.array([value in (SUPPRESSED, (SUPPRESSED,)) for value in counts.values_of(name)], dtype=np.bool_)
-        hidden &= gone[counts.column(name)]
-    if hidden.all():
-        hidden[:] = False
+def _classes(counts: Counts) -> NDArray[np.int64]:
+    """Class that the other quasi-identifiers put each tuple into."""
     _, classes = distinct_rows(np.ascontiguousarray(counts.codes[:, :-1]))
-    return hidden, classes.astype(np.int64)
+    return classes.astype(np.int64)
 
 
 def _allocated(
@@ -153,7 +143,6 @@ def _allocated(
 
 def _generalized(function: Any, what: str) -> SetMethod:
     def run(plan: Plan, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None) -> Cells:
-        from keepsense.methods.aggregate.items import read_cells
 
         if len(counts.names) > 1:
             raise BadInput(
@@ -162,11 +151,7 @@ def _generalized(function: Any, what: str) -> SetMethod:
             )
         source = np.repeat(np.arange(len(counts)), counts.weights)
         values = counts.values_of(name)
-        items = read_cells(
-            [values[c] for c in counts.column(name)[source].tolist()],
-            delimiter=plan.column(name).delimiter,
-            column=name,
-        )
+        items = plan.items(name, [values[c] for c in counts.column(name)[source].tolist()])
         release = call(function(), parameters, items, plan.hierarchies[name], listener=listener)
         cells = [items.cell(found) for found in release.records()]
         told = {"method": what, "penalty": float(release.penalty)}

@@ -12,9 +12,9 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.privacy import bind, needed_columns
+from keepsense.privacy.risk import suppressed_tuples
 from keepsense.publish.attributes import least_size
 from keepsense.publish.plan import Plan
-from keepsense.recoding import SUPPRESSED
 
 
 def without_the_few(plan: Plan, recoded: Any) -> Any:
@@ -44,12 +44,8 @@ def suppressed_class(counts: Counts) -> int | None:
     >>> suppressed_class(Counts.of({"job": ["*", "*"]})) is None
     True
     """
-    hidden = np.ones(len(counts), dtype=np.bool_)
-    for name in counts.names:
-        gone = [value in (SUPPRESSED, (SUPPRESSED,)) for value in counts.values_of(name)]
-        hidden &= np.array(gone, dtype=np.bool_)[counts.column(name)]
-    found = np.flatnonzero(hidden & (counts.weights > 0))
-    return int(found[0]) if len(found) and len(counts) > 1 else None
+    found = np.flatnonzero(suppressed_tuples(counts) & (counts.weights > 0))
+    return int(found[0]) if len(found) else None
 
 
 def _keeps(plan: Plan, counts: Counts, hidden: int) -> bool:

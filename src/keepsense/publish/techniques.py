@@ -132,7 +132,7 @@ def _generalize(module: str, function: str) -> Callable[[Plan, Mapping[str, Any]
         }
         takes = inspect.signature(method).parameters
         if "distances" in takes:
-            fixed["distances"] = _distances(plan)
+            fixed["distances"] = plan.distances
         if targets:
             fixed["target"] = targets[0]
         if "target" in takes and takes["target"].default is inspect.Parameter.empty and not targets:
@@ -175,14 +175,3 @@ for _name, _module, _function, _summary in (
     _whole = "mondrian" not in _name and _name not in ("local recoding", "cell greedy", "local suppression")
     _also = ("local",) if _name == "local recoding" else ()
     register(_name, _summary, truthful=True, whole_values=_whole, also=_also)(_generalize(_module, _function))
-
-
-def _distances(plan: Plan) -> dict[str, Any]:
-    """Semantic distances of the columns whose hierarchies know what all their values mean."""
-    from keepsense.semantics import distance
-
-    found = {}
-    for name, tree in plan.hierarchies.items():
-        if plan.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).all():
-            found[name] = distance(plan.column(name).distance, plan.taxonomy(name))
-    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from keepsense.publish.alternatives import Lattice, Tried, lattice, measured, other_methods
-from keepsense.publish.measures import table_rules
+from keepsense.publish.became import table_rules
 from keepsense.report import charts, page
 from keepsense.report.charts import number, percent
 from keepsense.report.subject import Subject

@@ -6,8 +6,7 @@ import json
 from html import escape
 from itertools import pairwise
 
-from keepsense.publish.details import Kept
-from keepsense.publish.figures import within_classes
+from keepsense.publish.figures import Association, within_classes
 from keepsense.report import charts, page
 from keepsense.report.charts import Row, number, percent
 from keepsense.report.subject import Subject
@@ -232,7 +231,7 @@ def association(subject: Subject) -> str:
     return "".join(parts) + (_notes(subject, "together") if parts else "")
 
 
-def _pairs(pairs: tuple[Kept, ...], title: str) -> str:
+def _pairs(pairs: tuple[Association, ...], title: str) -> str:
     rows = [
         Row(f"{one.first} × {one.second}", (one.before, one.after), (f"{one.before:.2f}", f"{one.after:.2f}"))
         for one in pairs

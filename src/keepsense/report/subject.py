@@ -15,10 +15,11 @@ from keepsense.engines import engine
 from keepsense.errors import KeepsenseError
 from keepsense.privacy.risk import suppressed_tuples
 from keepsense.publish import Outcome
-from keepsense.publish.details import Details, Note, details_of
-from keepsense.publish.distances import generalizes
+from keepsense.publish.became import inputs_of
+from keepsense.publish.details import Details, details_of
+from keepsense.publish.figures import Note
+from keepsense.publish.places import read_released
 from keepsense.publish.plan import Plan
-from keepsense.publish.reopen import read_released
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
 
 
@@ -56,7 +57,7 @@ class Subject:
     @cached_property
     def truthful(self) -> bool:
         """Whether values were made less exact rather than changed."""
-        return generalizes(self.plan)
+        return self.plan.truthful
 
     @cached_property
     def before(self) -> Counts:
@@ -70,13 +71,12 @@ class Subject:
         file = self.outcome.file
         if self.outcome.table is None and file.is_file():
             with engine() as running:
-                table = read_released(running, self.plan.project, file)
+                table = read_released(self.plan, file, running)
                 found: Counts = running.count(table, self.columns, histograms=sensitive)
                 return found
         for rule in self.outcome.recodings:  # a rehearsal, or a table of a database: as the recoding says
             if isinstance(rule, Cuts | Cells):
-                counts = self.plan.own_counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
-                return rule.apply(counts)
+                return rule.apply(inputs_of(self.plan, rule))
         return self.plan.own_counts
 
     @cached_property

@@ -1,0 +1,122 @@
+"""What became of what: recodings, spelled out for the combinations of values that the source of a plan holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts, distinct_rows
+from keepsense.errors import BadInput
+from keepsense.publish.plan import Plan
+from keepsense.recoding import Cells, Cuts, Draws, Recoding
+from keepsense.utility.basis import Pairs, pairs
+
+
+def of_sets(plan: Plan, rules: Sequence[Recoding]) -> list[Recoding]:
+    """The recodings of set-valued columns alone, which are applied after the others.
+
+    >>> of_sets.__name__
+    'of_sets'
+    """
+    return [rule for rule in rules if set(rule.names) <= set(plan.set_columns)]
+
+
+def of_table(plan: Plan, rules: Sequence[Recoding]) -> list[Recoding]:
+    """The recodings of everything else.
+
+    >>> of_table.__name__
+    'of_table'
+    """
+    return [rule for rule in rules if not set(rule.names) <= set(plan.set_columns)]
+
+
+def table_rules(plan: Plan, rules: Sequence[Recoding]) -> list[Cuts | Cells]:
+    """The recodings that say for all columns of single values at once what they become.
+
+    >>> table_rules.__name__
+    'table_rules'
+    """
+    columns = set(plan.quasi_identifiers)
+    return [rule for rule in rules if isinstance(rule, Cuts | Cells) and set(rule.names) == columns]
+
+
+def table_cells(
+    plan: Plan, rules: Sequence[Recoding], rng: np.random.Generator | int | None = None
+) -> tuple[Counts, Cells] | None:
+    """What became of each combination of single values; where a matrix says so, drawn from it once more.
+
+    >>> table_cells.__name__
+    'table_cells'
+    """
+    whole = table_rules(plan, rules)
+    if len(whole) == 1:
+        if plan.truthful:
+            return aligned(plan, whole[0])
+        counts = inputs_of(plan, whole[0])
+        return counts, whole[0].cells(counts)
+    drawn = [rule for rule in rules if isinstance(rule, Draws)]
+    if drawn and {rule.name for rule in drawn} == set(plan.quasi_identifiers):
+        from keepsense.methods.perturb.pram import draw
+
+        return plan.own_counts, draw(plan.own_counts, drawn, rng=rng)
+    return None
+
+
+def inputs_of(plan: Plan, rule: Cuts | Cells) -> Counts:
+    """The counts a recoding is for.
+
+    >>> inputs_of.__name__
+    'inputs_of'
+    """
+    return plan.own_counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
+
+
+def aligned(plan: Plan, rule: Cuts | Cells) -> tuple[Counts, Cells]:
+    """The source's counts, with all that was counted along, and the recoding spelled out for their tuples.
+
+    Refuses a recoding that is for another table.
+
+    >>> aligned.__name__
+    'aligned'
+    """
+    counts = plan.own_counts
+    if isinstance(rule, Cuts):
+        return counts, rule.cells(counts)
+    own = rule.inputs
+    if own is None or own is counts or own.codes is counts.codes:
+        return counts, rule
+    strange = BadInput("the recoding is for another table than the source of the project file")
+    if set(own.names) != set(counts.names) or len(own) != len(counts):
+        raise strange
+    columns = []
+    for name in counts.names:
+        place = {value: i for i, value in enumerate(counts.values_of(name))}
+        codes = np.array([place.get(value, -1) for value in own.values_of(name)], dtype=np.int32)
+        columns.append(codes[own.column(name)])
+    there, group = distinct_rows(np.concatenate([counts.codes, np.stack(columns, axis=1)]))
+    at = group[len(counts) :]
+    if len(there) != len(counts) or (counts.weights[at] != own.weights).any():
+        raise strange
+    return counts, replace(rule, source=at[rule.source].astype(np.int64), inputs=counts)
+
+
+def joint_values(plan: Plan, rule: Recoding) -> list[tuple[Pairs, NDArray[np.float64]]]:
+    """For each column its pairs of original and released value, and the records that have both (for draws: expected).
+
+    >>> joint_values.__name__
+    'joint_values'
+    """
+    if isinstance(rule, Draws):
+        rows = dict(zip(plan.own_counts.values_of(rule.name), plan.own_counts.marginal(rule.name), strict=True))
+        weights = np.array([float(rows.get(value, 0)) for value in rule.inputs])
+        at, to = np.nonzero(rule.probabilities)
+        expected = weights[at] * rule.probabilities[at, to]
+        whole = np.round(expected).astype(np.int64)
+        return [(Pairs(rule.name, rule.inputs, rule.outputs, at, to, np.zeros(len(at), np.bool_), whole), expected)]
+    counts = inputs_of(plan, rule)
+    cells = rule.cells(counts)
+    found = [pairs(counts, cells, name) for name in cells.names]
+    return [(one, one.weights.astype(np.float64)) for one in found]
