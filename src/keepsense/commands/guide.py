@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands._guide_catalogue import show_catalogue
+from keepsense.commands._guide_change import PROJECT, Change, change_of
+from keepsense.commands._guide_questions import asked, checked
 from keepsense.commands._output import Json, Quiet, show
 
 if TYPE_CHECKING:
@@ -16,11 +19,8 @@ if TYPE_CHECKING:
 
     from keepsense.guide.advise import Advice, Guidance
     from keepsense.guide.answers import Answers
-    from keepsense.guide.presets import Preset
     from keepsense.guide.try_out import Trial
     from keepsense.publish.project import Project
-
-_PROJECT = Path("keepsense.toml")
 
 
 def guide(
@@ -80,12 +80,12 @@ def guide(
     from keepsense.guide.presets import preset as find_preset
 
     if listed or name is not None:
-        _catalogue(name, html, as_json=as_json, quiet=quiet)
+        show_catalogue(name, html, as_json=as_json, quiet=quiet)
         return
     rules = None if preset is None else find_preset(preset)
     asking = not (kind or as_json or quiet) and sys.stdin.isatty()
-    if project is None and _PROJECT.is_file() and not kind and (write or (asking and try_on is None)):
-        project = _PROJECT if write or typer.confirm(f"Read the answers off {_PROJECT}?", default=True) else None
+    if project is None and PROJECT.is_file() and not kind and (write or (asking and try_on is None)):
+        project = PROJECT if write or typer.confirm(f"Read the answers off {PROJECT}?", default=True) else None
     plan, folder, counted = _project(project, try_on, target, sensitive)
     given: dict[str, Any] = {
         "kinds": tuple(kind) if kind else None,
@@ -106,9 +106,9 @@ def guide(
         answers = replace(from_project(plan, counted), **told)
         answers = replace(answers, privacy=_promise_changed(answers, promise, k))
     elif kind or as_json or quiet:
-        answers = Answers(**_checked(told))
+        answers = Answers(**checked(told))
     else:
-        answers = _asked(told)
+        answers = asked(told, terminal=sys.stdin.isatty())
     if rules is not None and rules.k is not None:
         answers = with_preset(answers, rules.k, rules.privacy)
     found = advise(answers, limit)
@@ -121,7 +121,7 @@ def guide(
     if write:
         other = promise is not None or k is not None or (rules is not None and rules.k is not None)
         roles = {column: role for column, role in ((target, "target"), (sensitive, "sensitive")) if column}
-        change = _change(project or _PROJECT, try_on, best, found, rules, names, roles, other_promise=other)
+        change = change_of(project or PROJECT, try_on, best, found, rules, names, roles, other_promise=other)
     result = view.as_data(found, trials, rules, names) | ({} if change is None else change.as_data())
 
     def render(console: Console) -> None:
@@ -143,18 +143,6 @@ def _promise_changed(answers: Answers, promise: str | None, k: int | None) -> tu
     if promise is not None:
         return ()
     return tuple({**one, "k": k} if k is not None and "k" in one else one for one in answers.privacy)
-
-
-def _checked(told: dict[str, Any]) -> dict[str, Any]:
-    from keepsense.errors import BadInput
-    from keepsense.guide.answers import KINDS
-
-    if "kinds" not in told:
-        raise BadInput(
-            f"say what the columns hold with --kind ({', '.join(KINDS)}), or give a project file with --project, or a "
-            "table with --try"
-        )
-    return told
 
 
 def _project(
@@ -183,74 +171,6 @@ def _project(
     return None, Path(), None
 
 
-def _asked(told: dict[str, Any]) -> Answers:
-    """Ask; answers may come from a file or another program, too."""
-    try:
-        return _ask(told)
-    except (typer.Abort, EOFError, OSError):
-        if sys.stdin.isatty():
-            raise
-        _checked({})
-        raise
-
-
-# ---- asking ----------------------------------------------------------------------------------------------------------
-
-
-def _ask(told: dict[str, Any]) -> Answers:
-    """Ask what was not told as an option."""
-    from keepsense.guide.answers import KINDS, PROMISES, PURPOSES, Answers
-
-    typer.echo("A few questions; press Enter for the answer in brackets.\n")
-    if "kinds" not in told:
-        told["kinds"] = tuple(_several("What do the columns hold by which people could be recognized?", KINDS))
-    if "columns" not in told:
-        told["columns"] = typer.prompt("How many such columns are there?", type=int, default=4)
-    if "rows" not in told:
-        told["rows"] = typer.prompt("About how many rows has the table?", type=int, default=10_000)
-    if "purpose" not in told:
-        told["purpose"] = _one("What is the release for?", PURPOSES)
-    if "truthful" not in told:
-        told["truthful"] = typer.confirm("Must every released record be true?", default=True)
-    if "sensitive" not in told:
-        told["sensitive"] = typer.confirm("Is there a column people would rather keep to themselves?", default=True)
-    if "promise" not in told:
-        told["promise"] = _one("What do you want to promise?", PROMISES)
-    if "k" not in told and told["promise"] not in ("differential privacy", "none"):
-        told["k"] = typer.prompt("Among how many people shall everybody be hidden (k)?", type=int, default=5)
-    if "same_taxonomy" not in told and told["columns"] == 2 and told["kinds"] == ("words",) and not told["truthful"]:
-        told["same_taxonomy"] = typer.confirm("Do both columns hold words of one taxonomy?", default=False)
-    if told["truthful"]:
-        if "reuse" not in told:
-            told["reuse"] = typer.confirm("Is the same rule to fit later files too?", default=False)
-        if "even" not in told and not told["reuse"]:
-            told["even"] = typer.confirm("Must each column have one level of detail throughout?", default=False)
-    typer.echo("")
-    return Answers(**told)
-
-
-def _one(question: str, options: Any) -> str:
-    return _several(question, options, most=1)[0]
-
-
-def _several(question: str, options: Any, most: int | None = None) -> list[str]:
-    names = list(options)
-    typer.echo(question)
-    for i, (option, meaning) in enumerate(options.items(), start=1):
-        typer.echo(f"  {i}  {option}: {meaning}")
-    how = "Number" if most == 1 else "Numbers, with commas"
-    while True:
-        given = str(typer.prompt(how, default="1"))
-        parts = [part.strip() for part in given.split(",") if part.strip()]
-        good = all(part.isdigit() and 1 <= int(part) <= len(names) for part in parts)
-        if good and 0 < len(parts) <= (most or len(names)):
-            return list(dict.fromkeys(names[int(part) - 1] for part in parts))
-        typer.echo(f"  please give {'a number' if most == 1 else 'numbers'} from 1 to {len(names)}")
-
-
-# ---- trying ----------------------------------------------------------------------------------------------------------
-
-
 def _tried(plan: Project, folder: Path, found: Guidance, seconds: float, *, quiet: bool) -> list[Trial]:
     from keepsense.commands._progress import progress
     from keepsense.errors import BadInput
@@ -272,84 +192,8 @@ def _tried(plan: Project, folder: Path, found: Guidance, seconds: float, *, quie
         return try_out(changed, tried, folder=folder, seconds=seconds, listener=listener)
 
 
-# ---- writing ---------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Change:
-    """A project file as it is and as it is to be."""
-
-    path: Path
-    old: str
-    text: str
-
-    @property
-    def named(self) -> str:
-        return "" if self.path == _PROJECT else f" {self.path}"
-
-    @property
-    def difference(self) -> str:
-        from keepsense.guide.apply import difference
-
-        return difference(self.old, self.text, self.path.name)
-
-    def as_data(self) -> dict[str, Any]:
-        return {"project": str(self.path), "change": self.difference, "written": self.text != self.old}
-
-    def write(self) -> None:
-        from keepsense.guide.apply import write
-
-        write(self.path, self.text)
-
-
-def _change(
-    path: Path,
-    try_on: Path | None,
-    best: Advice | None,
-    found: Guidance,
-    rules: Preset | None,
-    names: list[str],
-    given: dict[str, str],
-    *,
-    other_promise: bool,
-) -> _Change:
-    """What is to be written into the project file; where there is none, one is drafted for the table."""
-    from keepsense.engines import Reading
-    from keepsense.errors import BadInput
-    from keepsense.guide.apply import changed
-    from keepsense.publish.draft import draft, source_keys
-    from keepsense.publish.inspect import inspect
-
-    if best is None or best.entry.project is None:
-        raise BadInput("no recommended method can be named in a project file; nothing was written")
-    old = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if not old and try_on is None:
-        raise BadInput(
-            f"there is no {path.name} to write into; name the table with --try, or make one with `keepsense init TABLE`"
-        )
-    answers = found.answers
-    promised = [dict(section) for section in best.promised]
-    other_promise = other_promise or promised != answers.promised()
-    if other_promise and any(section.get("column") == "..." for section in promised):
-        raise BadInput("the promise is about a sensitive column; name it with --sensitive")
-    base = old or draft(inspect(str(try_on)), source=source_keys(str(try_on), Reading(), path.parent), k=answers.k)
-    told = {} if rules is None else rules.found(names)
-    roles = {column: "identifier" for column, what in told.items() if what.startswith("remove")} | given
-    beside = next((one for one in found.advice if one.part == "sets" and answers.others), None)
-    text = changed(
-        base,
-        method=best.entry.project,
-        parameters=best.parameters,
-        set_method=None if beside is None else beside.entry.project,
-        privacy=promised if other_promise else None,
-        roles=roles,
-        name=path.name,
-    )
-    return _Change(path, old, text)
-
-
 def _next(
-    console: Console, best: Advice | None, project: Path | None, try_on: Path | None, change: _Change | None
+    console: Console, best: Advice | None, project: Path | None, try_on: Path | None, change: Change | None
 ) -> None:
     """What to do now."""
     if change is not None:
@@ -364,7 +208,7 @@ def _next(
     if best is None:
         return
     console.print("\n[bold]Next[/]")
-    here = "" if project in (None, _PROJECT) else f" --project {project}"
+    here = "" if project in (None, PROJECT) else f" --project {project}"
     steps: dict[str, str] = {}
     if project is not None:
         steps[f"keepsense guide{here} --write"] = f"puts the method into {project.name}"
@@ -380,38 +224,3 @@ def _next(
     widest = max(map(len, steps))
     for command, does in steps.items():
         console.print(f"  {command.ljust(widest)}   {does}", markup=False)
-
-
-# ---- the catalogue ---------------------------------------------------------------------------------------------------
-
-
-def _catalogue(name: str | None, html: Path | None, *, as_json: bool, quiet: bool) -> None:
-    """Show one entry, or the tree of all."""
-    from keepsense.engines.files import whole_file
-    from keepsense.guide import catalogue, describe, pages, taxonomy_tree
-
-    if name is None:
-        trees = taxonomy_tree.trees()
-
-        def render(console: Console) -> None:
-            console.print("")
-            for branch in trees:
-                console.print(taxonomy_tree.draw_tree_text(branch), markup=False)
-                console.print("")
-            console.print("* one of the nine algorithms of Ben Fredj et al. (2015)")
-            console.print('Say more about one: `keepsense guide datafly`, `keepsense guide "rank swapping"`')
-
-        entries = [describe.as_data(one) for one in catalogue.catalogue().values()]
-        show({"methods": entries}, render, as_json=as_json, quiet=quiet)
-        return
-    found = catalogue.entry(name)
-    if html is not None:
-        with whole_file(html) as part:
-            part.write_text(pages.entry_page(found.name), encoding="utf-8")
-
-    def render_one(console: Console) -> None:
-        console.print(describe.as_text(found), markup=False)
-        if html is not None:
-            console.print(f"\nwritten to {html}: open it in a browser", markup=False)
-
-    show(describe.as_data(found), render_one, as_json=as_json, quiet=quiet)
