@@ -17,6 +17,9 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.taxonomy import Concept, Taxonomy
 
+_FEW = 1_024
+"""Distinct words of a column up to which what every span of them loses is worked out beforehand."""
+
 
 @dataclass(frozen=True, eq=False)
 class Dimension:
@@ -133,9 +136,20 @@ def nominal(
         level, code = ancestor(low, high)
         return [label[lv][c] for lv, c in zip(level.tolist(), code.tolist(), strict=True)]
 
-    def cost(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
+    def looked_up(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
         level, code = ancestor(low, high)
         found: NDArray[np.float64] = loss[begin[level] + code]
+        return found
+
+    every: list[NDArray[np.float64]] = []
+
+    def cost(low: NDArray[Any], high: NDArray[Any]) -> NDArray[np.float64]:
+        if len(values) > _FEW or len(low) < len(values):
+            return looked_up(low, high)
+        if not every:  # all spans of few values, once
+            first, last = (side.ravel() for side in np.indices((len(values), len(values))))
+            every.append(looked_up(first, last))
+        found: NDArray[np.float64] = every[0][low * len(values) + high]
         return found
 
     return Dimension(name, rank, wide / (wide[-1] or 1.0), joint.astype(np.int64), labels, cost)

@@ -28,6 +28,10 @@ Order = Literal["widest", "given", "best"]
 """Which dimension a group is cut in: its widest, the first that can be cut, or that of the best score."""
 
 
+_MANY = 20_000
+"""Tuples from which on sorted orders are kept from round to round."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cutting:
     """One dimension's view of a round: the tuples sorted by group and rank, and every cut right of one of them.
@@ -143,6 +147,8 @@ class _Division:
         self.active = np.arange(len(counts), dtype=np.int64)
         self.group = np.zeros(len(counts), dtype=np.int64)
         self.refused = np.zeros((1, len(dimensions)), dtype=np.bool_)
+        self._orders: list[Longs | None] = [None] * len(dimensions)
+        self._label = np.zeros(len(counts), dtype=np.int64)
 
     def run(self, score: Score, order: Order, branches: bool, gain: bool, listener: Listener | None) -> int:
         """Cut until nothing can be cut; returns the number of rounds."""
@@ -216,8 +222,7 @@ class _Division:
 
     def view(self, j: int) -> Cutting:
         """The active tuples sorted by group and by rank in one dimension."""
-        order = np.lexsort((self.ranks[self.active, j], self.group))
-        tuples, group = self.active[order], self.group[order]
+        tuples, group = self._sorted(j)
         rank = self.ranks[tuples, j]
         start = np.searchsorted(group, np.arange(len(self.refused)))
         run = np.cumsum(self.weights[tuples])
@@ -227,6 +232,29 @@ class _Division:
         return Cutting(
             self.dimensions[j], tuples, group, start, rank, run - base[group], total[group], rank[start], rank[ends]
         )
+
+    def _sorted(self, j: int) -> tuple[Longs, Longs]:
+        """The active tuples by group and by rank in one dimension, and their groups."""
+        if self.relaxed or len(self.counts) < _MANY:
+            order = np.lexsort((self.ranks[self.active, j], self.group))
+            return self.active[order], self.group[order]
+        if self._orders[j] is None:
+            self._orders[j] = self.active[np.lexsort((self.ranks[self.active, j], self.group))]
+        tuples = self._orders[j]
+        assert tuples is not None
+        return tuples, self._label[tuples]
+
+    def _regroup(self) -> None:
+        """Bring what is sorted already into the order of the new groups, in one pass a dimension instead of a sort."""
+        from keepsense.methods.generalize._division._kernels import regroup
+
+        self._label[:] = -1
+        self._label[self.active] = self.group
+        sizes = np.bincount(self.group, minlength=len(self.refused))
+        start = np.concatenate(([0], np.cumsum(sizes)[:-1])).astype(np.int64)
+        for j, tuples in enumerate(self._orders):
+            if tuples is not None:
+                self._orders[j] = regroup(tuples, self._label, start, len(self.active))
 
     def choose(
         self, views: Sequence[Cutting], score: Score, order: Order, branches: bool, gain: bool
@@ -292,6 +320,8 @@ class _Division:
         again = wrong[used // 2]
         fresh[again] = self.refused[used[again] // 2]
         self.refused = fresh
+        if not self.relaxed and len(self.counts) >= _MANY:
+            self._regroup()
         return int((good & ~wrong).sum())
 
     def _sides(self, views: Sequence[Cutting], dimension: Longs, place: Longs) -> Longs:

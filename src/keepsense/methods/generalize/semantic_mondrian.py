@@ -81,10 +81,12 @@ def kept(cutting: Cutting) -> Floats:
     'kept'
     """
     cost = cutting.dimension.cost
-    low, high = cutting.low[cutting.group], cutting.high[cutting.group]
-    right = np.minimum(np.append(cutting.rank[1:], cutting.rank[-1:]), high)
-    parts = cutting.left * cost(low, cutting.rank)
-    parts = parts + (cutting.total - cutting.left) * cost(np.maximum(right, low), high)
-    balance = 1.0 - np.abs(2.0 * cutting.left / cutting.total - 1.0)
-    found: Floats = (cutting.total * cost(low, high) - parts) / cutting.total + 1e-6 * balance
+    # only between two values of one group is there a cut to judge
+    at = np.flatnonzero((cutting.group[1:] == cutting.group[:-1]) & (cutting.rank[1:] != cutting.rank[:-1]))
+    group, left, total = cutting.group[at], cutting.left[at], cutting.total[at]
+    parts = left * cost(cutting.low[group], cutting.rank[at])
+    parts = parts + (total - left) * cost(cutting.rank[at + 1], cutting.high[group])
+    balance = 1.0 - np.abs(2.0 * left / total - 1.0)
+    found: Floats = np.full(len(cutting.rank), -np.inf)
+    found[at] = (total * cost(cutting.low, cutting.high)[group] - parts) / total + 1e-6 * balance
     return found

@@ -104,3 +104,19 @@ def _middle(ranks: Any, weights: Any, order: Any, a: int, b: int, j: int, low: i
         if r != mine[sorted_[i + 1]] and left >= least and total - left >= least and abs(2 * left - total) < best:
             best, at = abs(2 * left - total), r
     return at
+
+
+@njit(cache=True, nogil=True)
+def regroup(tuples: Any, label: Any, start: Any, size: int) -> Any:
+    """Tuples sorted by group and rank in the order of new groups; those with a negative label are left out.
+
+    New groups part old ones, so a stable pass over the old order keeps the ranks in order: the same as sorting again.
+    """
+    place = start.copy()
+    found = np.empty(size, np.int64)
+    for i in range(len(tuples)):
+        group = label[tuples[i]]
+        if group >= 0:
+            found[place[group]] = tuples[i]
+            place[group] += 1
+    return found
