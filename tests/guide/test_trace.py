@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
 from keepsense.guide.catalogue import entry, function
-from keepsense.guide.lesson import Lesson, example, from_file
+from keepsense.guide.lesson import Lesson, example
+from keepsense.guide.lesson_files import from_file
 from keepsense.guide.pages import entry_page, trace_page
 from keepsense.guide.record_watch import RecordWatch
 from keepsense.guide.set_steps import SetWatch

@@ -84,14 +84,14 @@ def _settings(given: list[str]) -> dict[str, Any]:
 
 def _lesson(on: Path | None, project: Path | None, columns: list[str], target: str | None, *, sets: bool) -> Any:
     from keepsense.errors import BadInput
-    from keepsense.guide import lesson
+    from keepsense.guide.lesson_files import from_file, from_project_file
 
     if on is not None and project is not None:
         raise BadInput("give a table with --on or a project file with --project, not both")
     if project is not None:
-        return lesson.from_project_file(project, sets=sets)
+        return from_project_file(project, sets=sets)
     if on is not None:
-        return lesson.from_file(on, columns, target, sets=sets)
+        return from_file(on, columns, target, sets=sets)
     if columns or target:
         raise BadInput("--column and --target are about a table of your own; name it with --on")
     return None

@@ -151,7 +151,7 @@ def _project(
     """The project the answers come from, the folder its paths start at, and the number of rows where it is known."""
     from keepsense.engines import engine
     from keepsense.errors import BadInput
-    from keepsense.guide.lesson import project_for
+    from keepsense.guide.lesson_files import project_for
     from keepsense.publish.project import Source, read_project
 
     rows = None
