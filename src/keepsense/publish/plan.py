@@ -221,13 +221,18 @@ class Plan:
 
     def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
         """Concepts of a column's values: from its mapping file first, then found."""
-        from keepsense.taxonomy import Mapping as Mapped
         from keepsense.taxonomy import map_values
 
-        column, taxonomy = self.column(name), self.taxonomy(name)
-        table = None if column.mapping is None else Mapped.read(self.folder / column.mapping, taxonomy)
+        column, taxonomy, table = self.column(name), self.taxonomy(name), self.own_senses(name)
         words = {value: rows for value, rows in values.items() if value is not None}
         return map_values(words, taxonomy, table=table, senses=column.senses, column=name)
+
+    def own_senses(self, name: str) -> Mapped | None:
+        """What the publisher's mapping file says that a column's words mean; None where there is none."""
+        from keepsense.taxonomy import Mapping as Mapped
+
+        file = self.column(name).mapping
+        return None if file is None else Mapped.read(self.folder / file, self.taxonomy(name))
 
     def column(self, name: str) -> Column:
         """What the project file says about a column."""

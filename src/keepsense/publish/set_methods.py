@@ -102,10 +102,10 @@ def _microaggregate(
     hidden = suppressed_tuples(counts, columns=others) if others else np.zeros(len(counts), np.bool_)
     source = np.repeat(np.arange(len(counts)), counts.weights)
     shown = np.flatnonzero(~hidden[source])
-    values = counts.values_of(name)
-    items = plan.items(name, [values[c] for c in counts.column(name)[source[shown]].tolist()])
+    items = plan.items(name, counts.values_of(name)).taken(counts.column(name)[source[shown]])
     taxonomy = None if column.taxonomy is None else plan.taxonomy(name)
-    sets = map_sets(items, taxonomy, senses="first" if column.senses == "joint" else column.senses)
+    own = None if taxonomy is None else plan.own_senses(name)
+    sets = map_sets(items, taxonomy, table=own, senses="first" if column.senses == "joint" else column.senses)
     judge = None if taxonomy is None else distance(measure, taxonomy)
     divide = least_size(plan) is not None and all(model.name in _BY_SIZE for model in plan.models)
     inside: dict[str, Any] = {} if alone else {"within": _classes(counts)[source[shown]], "divide": divide}
@@ -143,15 +143,13 @@ def _allocated(
 
 def _generalized(function: Any, what: str) -> SetMethod:
     def run(plan: Plan, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None) -> Cells:
-
         if len(counts.names) > 1:
             raise BadInput(
                 f"the method {what!r} generalizes a set-valued column that is published without other "
                 "quasi-identifiers; beside others, use set microaggregation"
             )
         source = np.repeat(np.arange(len(counts)), counts.weights)
-        values = counts.values_of(name)
-        items = plan.items(name, [values[c] for c in counts.column(name)[source].tolist()])
+        items = plan.items(name, counts.values_of(name)).taken(counts.column(name)[source])
         release = call(function(), parameters, items, plan.hierarchies[name], listener=listener)
         cells = [items.cell(found) for found in release.records()]
         told = {"method": what, "penalty": float(release.penalty)}

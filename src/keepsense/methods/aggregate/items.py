@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -88,6 +88,15 @@ class ItemSets:
             for name, (code, one, many) in _REMARKS.items()
             if (times := self.counts.get(name, 0))
         ]
+
+    def taken(self, positions: np.ndarray[Any, Any]) -> ItemSets:
+        """Other records made of these: one for each position, so that equal cells need be read once only.
+
+        >>> from_delimited(["a;b", "c"], delimiter=";").taken(np.array([1, 0, 1])).sets()
+        [['c'], ['a', 'b'], ['c']]
+        """
+        starts = np.concatenate(([0], np.cumsum(self.rows.sizes[positions]))).astype(np.int32)
+        return replace(self, rows=Rows(starts, self.rows.gather(np.asarray(positions, dtype=np.int32))), keys=())
 
     def cell(self, items: Sequence[Value]) -> Value:
         """One set as a cell of this column: a text, or a tuple where the column holds lists.
