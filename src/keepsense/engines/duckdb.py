@@ -309,15 +309,27 @@ class DuckDBEngine:
 
 
 def fresh(kind: str) -> str:
-    """A name no table has yet."""
+    """A name no table has yet.
+
+    >>> fresh("view").startswith("ks_view_"), fresh("view") == fresh("view")
+    (True, False)
+    """
     return f"ks_{kind}_{secrets.token_hex(6)}"
 
 
 def quoted(name: str) -> str:
-    """A column name as SQL."""
+    """A column name as SQL.
+
+    >>> quoted('the "real" age')
+    '"the ""real"" age"'
+    """
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """A string as SQL."""
+    """A string as SQL.
+
+    >>> literal("nurse's aide")
+    "'nurse''s aide'"
+    """
     return "'" + text.replace("'", "''") + "'"

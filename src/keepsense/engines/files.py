@@ -123,7 +123,15 @@ def encoding_of(path: Path, given: str | None = None) -> str:
 
 
 def transcoded(path: Path, encoding: str, folder: Path) -> Path:
-    """The file in UTF-8: itself, or a copy in `folder`; refuses bytes the encoding does not have, by position."""
+    """The file in UTF-8: itself, or a copy in `folder`; refuses bytes the encoding does not have, by position.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "x.csv"
+    ...     _ = file.write_bytes("café".encode("cp1252"))
+    ...     transcoded(file, "cp1252", Path(folder)).read_text(encoding="utf-8")
+    'café'
+    """
     if encoding in ("utf-8", "ascii"):
         return path
     copy = folder / f"{secrets.token_hex(8)}.csv"

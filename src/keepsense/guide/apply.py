@@ -91,8 +91,13 @@ def difference(old: str, new: str, name: str) -> str:
 def write(path: Path, text: str) -> Project:
     """Write a project file in one go, and read it again.
 
-    >>> write.__name__
-    'write'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.publish.draft import draft
+    >>> from keepsense.publish.inspect import inspect
+    >>> plan = example_plan()
+    >>> text = draft(inspect(str(plan.folder / "people.csv")), source={"path": "people.csv"})
+    >>> write(plan.folder / "keepsense.toml", text).source.path
+    'people.csv'
     """
     from keepsense.publish.project import read_project
 

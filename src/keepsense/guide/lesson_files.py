@@ -73,8 +73,11 @@ def project_for(
 ) -> Project:
     """A project for a file as `keepsense init` would draft it, with roles, and where given promises, as given here.
 
-    >>> project_for.__name__
-    'project_for'
+    >>> from keepsense.publish.example import example_plan
+    >>> plan = example_plan()
+    >>> found = project_for(plan.folder / "people.csv", columns=["age", "job"], target="illness")
+    >>> found.quasi_identifiers, found.having("target")
+    (('age', 'job'), ('illness',))
     """
     from keepsense.publish.draft import draft
     from keepsense.publish.inspect import inspect

@@ -29,8 +29,11 @@ _MOST_PAIRS = 1 << 24
 def distances(plan: Plan, rules: Sequence[Recoding]) -> dict[str, float]:
     """Mean distance of what a release lets suppose from the truth, by column; what cannot be measured is left out.
 
-    >>> distances.__name__
-    'distances'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> {name: round(far, 3) for name, far in distances(plan, rules).items()}
+    {'age': 0.069, 'job': 0.0}
     """
     found: dict[str, float] = {}
     for rule in rules:
@@ -50,8 +53,11 @@ def distances(plan: Plan, rules: Sequence[Recoding]) -> dict[str, float]:
 def mean_distance(plan: Plan, rules: Sequence[Recoding]) -> float | None:
     """The same over all columns that people could be recognized by, or None where one of them cannot be measured.
 
-    >>> mean_distance.__name__
-    'mean_distance'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> round(mean_distance(plan, rules), 3)
+    0.034
     """
     found = distances(plan, rules)
     names = plan.every_quasi_identifier

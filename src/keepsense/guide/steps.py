@@ -32,8 +32,9 @@ _NO_HELP = -100.0
 class TableWatch(Watch):
     """Steps of table recoding by whole levels: Datafly and µ-Argus.
 
-    >>> TableWatch.__name__
-    'TableWatch'
+    >>> from keepsense.guide.trace import explain
+    >>> explain("datafly").iterations[0].title
+    'Raise age to level 1'
     """
 
     score_name = "score"
@@ -85,8 +86,9 @@ class ArgusWatch(TableWatch):
 class BranchWatch(Watch):
     """Steps of table recoding by branches: bottom-up and top-down.
 
-    >>> BranchWatch.__name__
-    'BranchWatch'
+    >>> from keepsense.guide.trace import explain
+    >>> explain("bottom-up").iterations[0].title
+    'Merge 23 and 27 in age into 20-29'
     """
 
     def __init__(self, lesson: Lesson, k: int) -> None:
@@ -178,8 +180,9 @@ def _listed(names: list[str]) -> str:
 class LatticeWatch(Watch):
     """Checks of lattice recoding: a choice of levels, and whether it is safe.
 
-    >>> LatticeWatch.__name__
-    'LatticeWatch'
+    >>> from keepsense.guide.trace import explain
+    >>> explain("incognito").iterations[0].title
+    'Check age at level 0'
     """
 
     def hear(self, event: Event) -> None:
@@ -238,8 +241,9 @@ class AnytimeWatch(LatticeWatch):
 class GreedyWatch(Watch):
     """Steps of greedy cell recoding: groups as they are grown, then what joins and moves.
 
-    >>> GreedyWatch.__name__
-    'GreedyWatch'
+    >>> from keepsense.guide.trace import explain
+    >>> explain("cell greedy").iterations[0].title
+    'Grow a group of 2: below 40 / apprenticeship'
     """
 
     def __init__(self, lesson: Lesson, k: int) -> None:

@@ -147,8 +147,12 @@ def _problem(error: KeepsenseError) -> str:
 def with_method(project: Project, advice: Advice, limit: float | None = None) -> Project:
     """The project with the advised method in place of its own; `limit` bounds searches that can be cut short.
 
-    >>> with_method.__name__
-    'with_method'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.guide.advise import advise
+    >>> from keepsense.guide.answers import Answers
+    >>> best = advise(Answers(kinds=("words",), truthful=False)).advice[0]
+    >>> best.name, with_method(example_plan().project, best).method.name
+    ('local recoding', 'local recoding')
     """
     from keepsense.publish.techniques import technique
 

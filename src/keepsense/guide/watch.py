@@ -122,8 +122,13 @@ class Watch:
 def released(lesson: Lesson, recoding: Any, k: int) -> tuple[Iteration, tuple[bool, ...]]:
     """The table as a generalization releases it, and which rows are suppressed.
 
-    >>> released.__name__
-    'released'
+    >>> from keepsense.guide.lesson import example
+    >>> from keepsense.recoding import Cuts
+    >>> levels = {"age": 2, "education": 2}
+    >>> rule = Cuts(tuple(example().hierarchies[name].cut(level) for name, level in levels.items()))
+    >>> table, hidden = released(example(), rule, 2)
+    >>> table.table[0], table.safe, any(hidden)
+    (('below 40', '*'), True, False)
     """
     cells = recoding.cells(lesson.counts)
     by_tuple: dict[int, tuple[Cell, bool]] = {}

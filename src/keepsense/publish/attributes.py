@@ -24,8 +24,10 @@ def attributes_of(
     A missing cell, and a word that no taxonomy knows, is as far from every other value as can be. With `meaning` every
     word must be a concept, because new words are to be drawn from the taxonomy.
 
-    >>> attributes_of.__name__
-    'attributes_of'
+    >>> from keepsense.publish.example import example_plan
+    >>> plan = example_plan()
+    >>> [type(one).__name__ for one in attributes_of(plan, plan.counts)]
+    ['Ordered', 'Nominal']
     """
     return [_attribute(plan, counts, name, meaning) for name in names or plan.quasi_identifiers]
 
@@ -144,8 +146,9 @@ def _with_strangers(far: Floats, strange: Any) -> Floats:
 def with_k(plan: Plan, parameters: Any) -> dict[str, Any]:
     """Parameters with the k that is promised, unless they name their own.
 
-    >>> with_k.__name__
-    'with_k'
+    >>> from keepsense.publish.example import example_plan
+    >>> with_k(example_plan(), {}), with_k(example_plan(), {"k": 9})
+    ({'k': 4}, {'k': 9})
     """
     k = least_size(plan)
     if "k" not in parameters and k is None:
@@ -156,8 +159,9 @@ def with_k(plan: Plan, parameters: Any) -> dict[str, Any]:
 def least_size(plan: Plan) -> int | None:
     """Smallest class that the promises allow, or None where none of them says.
 
-    >>> least_size.__name__
-    'least_size'
+    >>> from keepsense.publish.example import example_plan
+    >>> least_size(example_plan()), least_size(example_plan(privacy=[{"model": "maximum risk", "threshold": 0.2}]))
+    (4, 5)
     """
     import math
 

@@ -18,8 +18,13 @@ from keepsense.utility.basis import Pairs, pairs
 def of_sets(plan: Plan, rules: Sequence[Recoding]) -> list[Recoding]:
     """The recodings of set-valued columns alone, which are applied after the others.
 
-    >>> of_sets.__name__
-    'of_sets'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.publish.set_methods import recode_sets
+    >>> sets = {"likes": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
+    >>> plan = example_plan(columns=sets, unlisted="drop", method={"name": "set microaggregation"})
+    >>> rules, released = recode_sets(plan, plan.engine.recode(plan.table, [], drop=plan.dropped), None)
+    >>> [rule.names for rule in of_sets(plan, rules)]
+    [('likes',)]
     """
     return [rule for rule in rules if set(rule.names) <= set(plan.set_columns)]
 
@@ -27,8 +32,11 @@ def of_sets(plan: Plan, rules: Sequence[Recoding]) -> list[Recoding]:
 def of_table(plan: Plan, rules: Sequence[Recoding]) -> list[Recoding]:
     """The recodings of everything else.
 
-    >>> of_table.__name__
-    'of_table'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> [rule.names for rule in of_table(plan, rules)]
+    [('age', 'job')]
     """
     return [rule for rule in rules if not set(rule.names) <= set(plan.set_columns)]
 
@@ -36,8 +44,11 @@ def of_table(plan: Plan, rules: Sequence[Recoding]) -> list[Recoding]:
 def table_rules(plan: Plan, rules: Sequence[Recoding]) -> list[Cuts | Cells]:
     """The recodings that say for all columns of single values at once what they become.
 
-    >>> table_rules.__name__
-    'table_rules'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> [rule.levels for rule in table_rules(plan, rules)]
+    [(1, 0)]
     """
     columns = set(plan.quasi_identifiers)
     return [rule for rule in rules if isinstance(rule, Cuts | Cells) and set(rule.names) == columns]
@@ -48,8 +59,12 @@ def table_cells(
 ) -> tuple[Counts, Cells] | None:
     """What became of each combination of single values; where a matrix says so, drawn from it once more.
 
-    >>> table_cells.__name__
-    'table_cells'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> counts, cells = table_cells(plan, rules)
+    >>> len(counts), cells.values
+    (8, (('[20, 21]', '[22, 23]', '[24, 25]', '[26, 27]'), ('accountant', 'clerk', 'nurse', 'surgeon')))
     """
     whole = table_rules(plan, rules)
     if len(whole) == 1:
@@ -68,8 +83,11 @@ def table_cells(
 def inputs_of(plan: Plan, rule: Cuts | Cells) -> Counts:
     """The counts a recoding is for.
 
-    >>> inputs_of.__name__
-    'inputs_of'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> inputs_of(plan, rules[0]) is plan.own_counts
+    True
     """
     return plan.own_counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
 
@@ -79,8 +97,12 @@ def aligned(plan: Plan, rule: Cuts | Cells) -> tuple[Counts, Cells]:
 
     Refuses a recoding that is for another table.
 
-    >>> aligned.__name__
-    'aligned'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> counts, cells = aligned(plan, rules[0])
+    >>> cells.apply(counts).weights.tolist()
+    [5, 5, 5, 5]
     """
     counts = plan.own_counts
     if isinstance(rule, Cuts):
@@ -106,8 +128,12 @@ def aligned(plan: Plan, rule: Cuts | Cells) -> tuple[Counts, Cells]:
 def joint_values(plan: Plan, rule: Recoding) -> list[tuple[Pairs, NDArray[np.float64]]]:
     """For each column its pairs of original and released value, and the records that have both (for draws: expected).
 
-    >>> joint_values.__name__
-    'joint_values'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> one, records = joint_values(plan, rules[0])[0]
+    >>> list(zip(one.originals, [one.values[i] for i in one.released], records.tolist(), strict=True))[:2]
+    [('20', '[20, 21]', 3.0), ('21', '[20, 21]', 2.0)]
     """
     if isinstance(rule, Draws):
         rows = dict(zip(plan.own_counts.values_of(rule.name), plan.own_counts.marginal(rule.name), strict=True))

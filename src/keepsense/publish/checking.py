@@ -36,8 +36,10 @@ def verified(
     With `original` the source is compared too: no row more, no identifier left, columns that are not recoded as they
     were. Only the columns that this needs leave the engine, batch by batch.
 
-    >>> verified.__name__
-    'verified'
+    >>> from keepsense.publish.example import example_plan, example_release
+    >>> plan = example_plan()
+    >>> verified(plan, example_release().file).ok, verified(plan, plan.folder / "people.csv").ok
+    (True, False)
     """
     recoded = set(plan.every_quasi_identifier)
     preserved = preserved_columns(plan, recoded) if original else []
@@ -93,7 +95,12 @@ def _sets_checked(plan: Plan, file: Path, text: bool) -> dict[str, Verification]
 
 
 def preserved_columns(plan: Plan, recoded: set[str]) -> list[str]:
-    """Columns that must come out as they went in."""
+    """Columns that must come out as they went in.
+
+    >>> from keepsense.publish.example import example_plan
+    >>> preserved_columns(example_plan(), {"age", "job"})
+    ['illness', 'likes']
+    """
     return [n for n in plan.table.columns if n not in recoded and n not in plan.dropped]
 
 

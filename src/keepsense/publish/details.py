@@ -43,8 +43,12 @@ class Details:
 def details_of(plan: Plan, rules: Sequence[Recoding]) -> Details:
     """Measure a release by everything that applies to it.
 
-    >>> details_of.__name__
-    'details_of'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> found = details_of(plan, rules)
+    >>> round(found.linkage["after"].risk, 4), found.dependence[0].first, found.dependence[0].second
+    (0.2, 'age', 'job')
     """
     notes: list[Note] = []
     found = table_cells(plan, rules, SEED)

@@ -24,8 +24,11 @@ _ORDERED = ("numeric", "ordinal", "date")
 def released_gaps(plan: Plan, counts: Counts, cells: Cells) -> dict[str, Floats]:
     """For each column the distances, 0 to 1, from its released values (rows) to its original ones (columns).
 
-    >>> released_gaps.__name__
-    'released_gaps'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> released_gaps(plan, plan.own_counts, rules[0].cells(plan.own_counts))["job"].tolist()
+    [[0.0, 1.0, 1.0, 1.0], [1.0, 0.0, 1.0, 1.0], [1.0, 1.0, 0.0, 1.0], [1.0, 1.0, 1.0, 0.0]]
     """
     return {name: value_gaps(plan, name, cells.values[j], counts.values_of(name)) for j, name in enumerate(cells.names)}
 
@@ -33,8 +36,9 @@ def released_gaps(plan: Plan, counts: Counts, cells: Cells) -> dict[str, Floats]
 def value_gaps(plan: Plan, name: str, released: Sequence[Value], originals: Sequence[Value]) -> Floats:
     """Distances from released to original values of one column.
 
-    >>> value_gaps.__name__
-    'value_gaps'
+    >>> from keepsense.publish.example import example_plan
+    >>> value_gaps(example_plan(), "age", ["20-22"], ["20", "25", "27"]).round(3).tolist()
+    [[0.0, 0.429, 0.714]]
     """
     column = plan.column(name)
     if plan.holds_sets(name):
@@ -58,8 +62,9 @@ def value_gaps(plan: Plan, name: str, released: Sequence[Value], originals: Sequ
 def gaps_between(plan: Plan, name: str, values: Sequence[Value], originals: Sequence[Value]) -> Floats:
     """Distances of released values from each other, on the scale of the originals; a range counts as its middle.
 
-    >>> gaps_between.__name__
-    'gaps_between'
+    >>> from keepsense.publish.example import example_plan
+    >>> gaps_between(example_plan(), "age", ["20-22", "27"], ["20", "25", "27"]).round(3).tolist()
+    [[0.0, 0.857], [0.857, 0.0]]
     """
     column = plan.column(name)
     if plan.holds_sets(name):
@@ -169,8 +174,12 @@ def _fill_in_meaning(
 def concepts_of(plan: Plan, name: str, tree: Hierarchy | None, values: Sequence[Value]) -> dict[Value, int]:
     """Concept of each value that has one: as the hierarchy knows it, else as the column is mapped.
 
-    >>> concepts_of.__name__
-    'concepts_of'
+    >>> from keepsense.publish.example import example_plan
+    >>> jobs = {"job": {"role": "quasi-identifier", "taxonomy": "wordnet", "domain": "person"}}
+    >>> plan = example_plan(columns=jobs, unlisted="drop")
+    >>> found = concepts_of(plan, "job", None, ["nurse", "no such word"])
+    >>> [plan.taxonomy("job").label(found["nurse"]), "no such word" in found]
+    ['nurse', False]
     """
     from keepsense.utility import value_concepts
 

@@ -33,7 +33,12 @@ _KINDS = ("nominal", "numeric", "date", "masked", "ordered")
 
 
 def hierarchy_of(plan: Plan, name: str, rows: Mapping[Value, int]) -> Hierarchy:
-    """Hierarchy of one column over exactly the values it has (a missing cell is a value of its own)."""
+    """Hierarchy of one column over exactly the values it has (a missing cell is a value of its own).
+
+    >>> from keepsense.publish.example import example_plan
+    >>> hierarchy_of(example_plan(), "age", {"20": 2, "21": 3, "24": 2, "26": 2}).rows()[0]
+    ('20', '[20, 21]', '*')
+    """
     column = plan.column(name)
     present = {value: count for value, count in rows.items() if value is not None}
     if not present:

@@ -65,8 +65,12 @@ def find(name: str) -> Taxonomy:
 def read(source: str, format: str | None = None, join_roots: bool = False) -> Taxonomy:
     """Read a taxonomy from a file or folder, or from an installed package: `icd-10-cm`, or `wn:` and a lexicon.
 
-    >>> read.__name__
-    'read'
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "food.csv"
+    ...     _ = file.write_text("child,parent\\nmilk,drink\\ntea,drink\\n")
+    ...     len(read(str(file)))
+    3
     """
     options: dict[str, Any] = {"join_roots": True} if join_roots else {}
     if source.casefold() == ICD and not Path(source).exists():

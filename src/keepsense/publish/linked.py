@@ -36,8 +36,11 @@ FEWEST_TRIED = 200
 def linkage_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
     """The name of the promise where it is made and holds; nothing where it does not, or cannot be measured.
 
-    >>> linkage_kept.__name__
-    'linkage_kept'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.publish.techniques import technique
+    >>> plan = example_plan(privacy=[{"model": "linkage risk", "threshold": 0.5}])
+    >>> linkage_kept(plan, technique("rank swapping").run(plan, {"k": 8}, None))
+    ('linkage risk',)
     """
     limits = [model.threshold for model in plan.models if isinstance(model, LinkageRisk)]
     if not limits:
@@ -51,8 +54,11 @@ def linkage(plan: Plan, rules: Sequence[Recoding], *, most: int = MOST_COMPARED)
 
     What is drawn by a published matrix is measured on a draw of its own.
 
-    >>> linkage.__name__
-    'linkage'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> round(linkage(plan, rules).risk, 4)
+    0.2
     """
     found = table_cells(plan, rules)
     if found is None or set(found[1].names) != set(plan.every_quasi_identifier):
@@ -86,8 +92,13 @@ def sampled_linkage(plan: Plan, counts: Counts, cells: Cells, notes: list[Note])
 
     Before, every original record is looked up among the originals; after, every released one.
 
-    >>> sampled_linkage.__name__
-    'sampled_linkage'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> counts = plan.own_counts
+    >>> found = sampled_linkage(plan, counts, rules[0].cells(counts), [])
+    >>> [round(found[when].risk, 4) for when in ("before", "after")]
+    [0.4, 0.2]
     """
     widest = max((len(values) for values in counts.values), default=0)
     if widest > MOST_VALUES:

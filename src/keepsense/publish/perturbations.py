@@ -30,8 +30,12 @@ def perturbed(
     `beside` are further columns that decide where a record goes, but are not changed.
     `edits` of the parameters are combinations that must not come out: a list of columns with their values each.
 
-    >>> perturbed.__name__
-    'perturbed'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.methods.perturb.mixed import perturb
+    >>> plan = example_plan()
+    >>> rules = perturbed(plan, {"k": 4}, lambda counts, columns, asked: perturb(counts, columns, "swap", **asked))
+    >>> rules[0].names, rules[0].apply(rules[0].inputs).rows_of("job") == plan.counts.rows_of("job")
+    (('age', 'job'), True)
     """
     options = dict(parameters)
     edits = _edits(plan, options.pop("edits", []))

@@ -28,8 +28,14 @@ _UNVERIFIED = ".unverified."
 class Draft(Protocol):
     """A release that nobody else sees yet.
 
-    >>> Draft.__name__
-    'Draft'
+    >>> from keepsense.publish.example import example_plan
+    >>> plan = example_plan()
+    >>> with place_of(plan).draft(plan) as draft:  # a Draft
+    ...     draft.write(plan.table, Writing())
+    ...     place_of(plan).file.exists()
+    False
+    >>> place_of(plan).file.exists()
+    False
     """
 
     def write(self, released: Any, how: Writing) -> None:
@@ -195,8 +201,9 @@ def _table(plan: Plan, address: str, table: str) -> Iterator[Draft]:
 def place_of(plan: Plan, into: Path | None = None) -> Place:
     """Where a project's release goes, or with `into` a rehearsal of it; it must not overwrite what it is made from.
 
-    >>> place_of.__name__
-    'place_of'
+    >>> from keepsense.publish.example import example_plan
+    >>> place_of(example_plan()).name, place_of(example_plan(), into=Path("tried")).file.as_posix()
+    ('people.csv', 'tried/people.csv')
     """
     asked = plan.project.release
     folder = plan.folder / asked.folder if into is None else into
@@ -222,8 +229,10 @@ def place_of(plan: Plan, into: Path | None = None) -> Place:
 def read_released(plan: Plan, file: Path, running: Engine | None = None) -> Any:
     """A released file, opened by the engine of its plan, or by another where that is closed by now.
 
-    >>> place_of.__name__
-    'place_of'
+    >>> from keepsense.publish.example import example_plan, example_release
+    >>> done = example_release()
+    >>> read_released(example_plan(), done.file).columns
+    ('age', 'job', 'illness', 'likes')
     """
     used = plan.engine if running is None else running
     if is_text_file(file):

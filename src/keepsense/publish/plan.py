@@ -32,8 +32,10 @@ Random = np.random.Generator | int | None
 class Plan:
     """A project opened: everything is made when it is first asked for, once.
 
-    >>> Plan.__name__
-    'Plan'
+    >>> from keepsense.publish.example import example_plan
+    >>> plan = example_plan()
+    >>> plan.dropped, plan.hierarchies["job"].rows()[0], plan.item_rows("likes", {"tea;chess": 2, "tea": 1})
+    (('id',), ('nurse', 'medic', '*'), {'chess': 2, 'tea': 3})
     """
 
     project: Project

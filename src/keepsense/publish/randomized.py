@@ -26,8 +26,13 @@ def _promised(plan: Plan) -> list[float]:
 def budget_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
     """Differential privacy holds where what the mechanisms themselves give away adds up to no more than promised.
 
-    >>> budget_kept.__name__
-    'budget_kept'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.methods.perturb.dp import randomized_response
+    >>> sensitive = {"illness": {"role": "quasi-identifier"}}
+    >>> promise = [{"model": "differential privacy", "epsilon": 1.0}]
+    >>> plan = example_plan(columns=sensitive, unlisted="drop", privacy=promise)
+    >>> [budget_kept(plan, [randomized_response("illness", ["flu", "cold", "asthma"], spent)]) for spent in (1.0, 2.0)]
+    [('differential privacy',), ()]
     """
     promised = min(_promised(plan), default=0.0)
     recoded = {name for rule in rules for name in rule.names}

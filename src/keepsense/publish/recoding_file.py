@@ -34,7 +34,13 @@ def save_recodings(recodings: list[Recoding], path: Path) -> None:
 
 
 def read_recodings(path: Path) -> list[Recoding]:
-    """Read what `save_recodings` wrote."""
+    """Read what `save_recodings` wrote.
+
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> [rule.levels for rule in read_recodings(done.file.parent / "private" / "recoding.json")]
+    [(1, 0)]
+    """
     try:
         data = json.loads(path.read_text(encoding="utf-8"), object_hook=_typed)
         return [_rule(entry) for entry in data]

@@ -32,8 +32,11 @@ def describe_release(
 ) -> dict[str, Any]:
     """The public description: what was promised, how it was made, what is lost, what risk is left. No seed, no path.
 
-    >>> describe_release.__name__
-    'describe_release'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> told = done.description  # as `run` has it from here
+    >>> told["records"], told["promises"], told["columns"]["age"]["role"]
+    (20, [{'model': 'k-anonymity', 'k': 4}], 'quasi-identifier')
     """
     from keepsense.publish.measures import column_penalties
 
@@ -134,7 +137,14 @@ def _above(hierarchy: Hierarchy, labels: set[str | None], level: int | None) -> 
 
 
 def write_description(folder: Path, description: Mapping[str, Any]) -> None:
-    """Write `release.json`; it appears only when it is whole."""
+    """Write `release.json`; it appears only when it is whole.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_description(Path(folder), {"release": "people.csv"})
+    ...     json.loads((Path(folder) / DESCRIPTION).read_text())
+    {'release': 'people.csv'}
+    """
     text = json.dumps(description, ensure_ascii=False, indent=2, default=str)
     with whole_file(folder / DESCRIPTION) as part:
         part.write_text(text + "\n", encoding="utf-8")

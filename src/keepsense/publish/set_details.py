@@ -45,8 +45,14 @@ class SetDetails:
 def set_details(plan: Plan, rules: Sequence[Recoding]) -> list[SetDetails]:
     """Compare every set-valued column that a recoding is about.
 
-    >>> set_details.__name__
-    'set_details'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.publish.set_methods import recode_sets
+    >>> sets = {"likes": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
+    >>> plan = example_plan(columns=sets, unlisted="drop", method={"name": "set microaggregation"})
+    >>> rules, released = recode_sets(plan, plan.engine.recode(plan.table, [], drop=plan.dropped), None)
+    >>> found = set_details(plan, rules)[0]
+    >>> found.column, found.records, round(found.item_error, 2)
+    ('likes', 20, 0.17)
     """
     found = []
     for rule in rules:
@@ -110,8 +116,14 @@ def _covers(plan: Plan, name: str) -> dict[Value, list[Value]] | None:
 def sets_of(plan: Plan, counts: Counts, rule: Cells, name: str) -> tuple[Any, list[list[Value]]]:
     """Some records' sets before, as `ItemSets`, and after, as lists of items.
 
-    >>> sets_of.__name__
-    'sets_of'
+    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.publish.set_methods import recode_sets
+    >>> sets = {"likes": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
+    >>> plan = example_plan(columns=sets, unlisted="drop", method={"name": "set microaggregation"})
+    >>> rules, released = recode_sets(plan, plan.engine.recode(plan.table, [], drop=plan.dropped), None)
+    >>> before, after = sets_of(plan, rules[0].inputs, rules[0], "likes")
+    >>> before.sets()[0], after[0]
+    (['chess'], ['chess'])
     """
     rows: NDArray[np.int64] = np.repeat(np.arange(len(rule.source)), rule.multiplicity)
     if len(rows) > MOST_RECORDS:
@@ -125,8 +137,10 @@ def sets_of(plan: Plan, counts: Counts, rule: Cells, name: str) -> tuple[Any, li
 def item_counts(plan: Plan, counts: Counts, name: str) -> dict[Value, int]:
     """Records that hold each item of a set-valued column, the most frequent first.
 
-    >>> item_counts.__name__
-    'item_counts'
+    >>> from keepsense.publish.example import example_plan
+    >>> plan = example_plan()
+    >>> item_counts(plan, plan.count(["likes"]), "likes")
+    {'tea': 12, 'chess': 8, 'football': 8}
     """
     found = plan.item_rows(name, counts.rows_of(name))
     return dict(sorted(found.items(), key=lambda one: (-one[1], str(one[0]))))

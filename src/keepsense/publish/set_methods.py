@@ -31,8 +31,12 @@ def recode_sets(plan: Plan, released: Any, listener: Listener | None) -> tuple[l
 
     One column after another, so that a set is shared within its class, and the next column within that.
 
-    >>> recode_sets.__name__
-    'recode_sets'
+    >>> from keepsense.publish.example import example_plan
+    >>> sets = {"likes": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
+    >>> plan = example_plan(columns=sets, unlisted="drop", method={"name": "set microaggregation"})
+    >>> rules, released = recode_sets(plan, plan.engine.recode(plan.table, [], drop=plan.dropped), None)
+    >>> plan.count_in(released).rows_of("likes")
+    {'chess': 4, 'chess;tea': 4, 'football': 4, 'tea': 8}
     """
     rules: list[Recoding] = []
     single = [name for name in plan.quasi_identifiers if name not in plan.set_columns]
@@ -48,8 +52,9 @@ def recode_sets(plan: Plan, released: Any, listener: Listener | None) -> tuple[l
 def method_for_sets(plan: Plan) -> Technique:
     """The method that recodes the set-valued columns: [method] where it is one for sets, else [set_method].
 
-    >>> method_for_sets.__name__
-    'method_for_sets'
+    >>> from keepsense.publish.example import example_plan
+    >>> method_for_sets(example_plan()).name
+    'set microaggregation'
     """
     chosen = technique(plan.project.method.name)
     if chosen.sets == "only":

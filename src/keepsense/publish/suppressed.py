@@ -20,8 +20,11 @@ from keepsense.publish.plan import Plan
 def without_the_few(plan: Plan, recoded: Any) -> Any:
     """The recoded table, without its suppressed records where they do not keep the promises as a class.
 
-    >>> without_the_few.__name__
-    'without_the_few'
+    >>> from keepsense.publish.example import example_plan
+    >>> plan = example_plan()
+    >>> lone = plan.engine.read({"age": ["20"] * 4 + ["*"], "job": ["nurse"] * 4 + ["*"]})
+    >>> without_the_few(plan, lone).rows
+    4
     """
     asked = plan.project.release.suppressed
     if asked == "keep":

@@ -60,8 +60,12 @@ def register(
 ) -> Callable[[Any], Any]:
     """Make a method known under a name: a decorator for functions that turn a plan into recodings.
 
-    >>> register.__name__
-    'register'
+    >>> @register("nothing at all", "leave everything as it is", truthful=True)
+    ... def nothing(plan, parameters, listener):
+    ...     return []
+    >>> technique("nothing at all").summary
+    'leave everything as it is'
+    >>> _ = _FOUND.pop("nothing at all"), _SPELLINGS.pop("nothing at all")
     """
 
     def keep(function: Any) -> Any:
@@ -107,7 +111,17 @@ def technique(name: str) -> Technique:
 
 
 def call(function: Callable[..., Any], parameters: Mapping[str, Any], *given: Any, **fixed: Any) -> Any:
-    """Call a method with a project file's parameters; one it does not take is refused with the nearest as a hint."""
+    """Call a method with a project file's parameters; one it does not take is refused with the nearest as a hint.
+
+    >>> def method(counts, k=2, rng=None):
+    ...     return k
+    >>> call(method, {"k": 5}, None, rng=1, listener=None)
+    5
+    >>> call(method, {"kk": 5}, None)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: the method takes no parameter 'kk'; it takes k. Did you mean k?
+    """
     takes = {n for n, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
     open_to = sorted(takes - set(fixed) - {"counts", "hierarchies", "models", "listener", "rng"})
     for name in parameters:

@@ -24,8 +24,12 @@ LEARNED = 4_000
 def usefulness(plan: Plan, counts: Counts, cells: Cells, notes: list[Note]) -> dict[str, float]:
     """Every measure that applies, by name; `notes` get what was sampled or left out.
 
-    >>> usefulness.__name__
-    'usefulness'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> plan, rules = done.plan, done.recodings
+    >>> counts = plan.own_counts
+    >>> sorted(usefulness(plan, counts, rules[0].cells(counts), []))
+    ['divergence', 'query error, mean', 'query error, median']
     """
     found: dict[str, float] = {}
     for measure in (_meaning, _questions, _divergence, _learning):

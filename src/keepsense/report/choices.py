@@ -14,7 +14,13 @@ _MOST_HEIGHTS = 30
 
 
 def alternatives(subject: Subject) -> str:
-    """The lattice with safe and unsafe nodes, other methods tried, and hierarchies that were not chosen."""
+    """The lattice with safe and unsafe nodes, other methods tried, and hierarchies that were not chosen.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "semantic mondrian" in alternatives(Subject(example_release()))
+    True
+    """
     parts = [_lattice(subject), _methods(subject), _hierarchies(subject)]
     return "".join(part for part in parts if part)
 

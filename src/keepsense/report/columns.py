@@ -21,7 +21,13 @@ _BINS = 24
 
 
 def columns(subject: Subject) -> str:
-    """Every quasi-identifier, one after the other."""
+    """Every quasi-identifier, one after the other.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "[20, 21]" in columns(Subject(example_release()))
+    True
+    """
     text = "Bars show how many records have a value." + (
         "" if subject.public else " Left: the original. Right: the release." if subject.truthful else ""
     )

@@ -23,8 +23,10 @@ def write_report(outcome: Outcome, path: str | Path, audience: Audience = "inter
     The internal report shows original distributions and belongs to the publisher. The public one shows only what the
     released file and its description show.
 
-    >>> write_report.__name__
-    'write_report'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> write_report(done, done.file.parent / "report.html", "public").name
+    'report.html'
     """
     target = Path(path)
     text = render(outcome, audience)
@@ -36,8 +38,10 @@ def write_report(outcome: Outcome, path: str | Path, audience: Audience = "inter
 def render(outcome: Outcome, audience: Audience = "internal") -> str:
     """The report as HTML text.
 
-    >>> render.__name__
-    'render'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> "Verified: every promise below holds" in render(done, "public")
+    True
     """
     subject = Subject(outcome, audience == "public")
     title = f"Release of {outcome.name}"

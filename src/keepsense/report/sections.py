@@ -16,7 +16,13 @@ _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 10**15)
 
 
 def summary(subject: Subject) -> str:
-    """The verdict, the promises in plain words with what was reached, and the figures people look for first."""
+    """The verdict, the promises in plain words with what was reached, and the figures people look for first.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "Verified: every promise below holds" in summary(Subject(example_release()))
+    True
+    """
     check, told = subject.outcome.verification, subject.told
     reached = [_reached(one.promise, one.worst) for one in check.checks]
     reached += [""] * (len(told["in words"]) - len(reached))
@@ -66,7 +72,13 @@ def _about_classes(subject: Subject) -> bool:
 
 
 def warnings(subject: Subject) -> str:
-    """What the publisher should look at."""
+    """What the publisher should look at.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "nothing is promised about these sensitive columns" in warnings(Subject(example_release()))
+    True
+    """
     seen = [f for f in subject.outcome.findings if not f.is_error]
     return "".join(
         f'<p class="warn"><b>{escape(f.where)}:</b> {escape(f.message)} <small>({escape(f.code)})</small></p>'
@@ -78,7 +90,13 @@ def warnings(subject: Subject) -> str:
 
 
 def risk(subject: Subject) -> str:
-    """Risk of re-identification before and after, by classes and by linkage."""
+    """Risk of re-identification before and after, by classes and by linkage.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> ["Linkage by meaning" in risk(Subject(example_release(), public)) for public in (False, True)]
+    [True, False]
+    """
     told = subject.told["risk"]
     before, after = told.get("before", {}), told.get("after", {})
     rows = [_risk_row(name, before[name], after[name]) for name in before if name in after]
@@ -167,7 +185,13 @@ def _notes(subject: Subject, about: str) -> str:
 
 
 def utility(subject: Subject) -> str:
-    """What was lost, by every measure that applies; in public those of the description."""
+    """What was lost, by every measure that applies; in public those of the description.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "measure" in utility(Subject(example_release()))
+    True
+    """
     found = dict(subject.told["utility"])
     if not subject.public:
         found |= {name: value for name, value in subject.details.utility.items() if name not in found}
@@ -207,7 +231,13 @@ def _moved(subject: Subject) -> str:
 
 
 def association(subject: Subject) -> str:
-    """How well the release keeps which values go together."""
+    """How well the release keeps which values go together.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "age × job" in association(Subject(example_release()))
+    True
+    """
     found = subject.details
     parts = []
     if found.dependence:
@@ -243,7 +273,13 @@ def _pairs(pairs: tuple[Association, ...], title: str) -> str:
 
 
 def classes(subject: Subject) -> str:
-    """How large the equivalence classes are."""
+    """How large the equivalence classes are.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "20 in 4 classes" in classes(Subject(example_release()))
+    True
+    """
     if not _about_classes(subject):
         return ""
     sizes = subject.after.weights[subject.shown]
@@ -264,7 +300,13 @@ def classes(subject: Subject) -> str:
 
 
 def sensitive(subject: Subject) -> str:
-    """What classes tell about sensitive columns: different values, the commonest one, l and t."""
+    """What classes tell about sensitive columns: different values, the commonest one, l and t.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "<h3>illness</h3>" in sensitive(Subject(example_release()))
+    True
+    """
     parts = []
     for name, found in subject.after.histograms.items() if _about_classes(subject) else ():
         whole = dict(zip(found.values, found.total().tolist(), strict=True))
@@ -306,7 +348,13 @@ def sensitive(subject: Subject) -> str:
 
 
 def timing(subject: Subject) -> str:
-    """Seconds by step."""
+    """Seconds by step.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "verify" in timing(Subject(example_release()))
+    True
+    """
     spent = subject.outcome.seconds
     if not spent:
         return ""
@@ -316,7 +364,13 @@ def timing(subject: Subject) -> str:
 
 
 def again(subject: Subject) -> str:
-    """Method, parameters, promises, and the commands that make and check the release."""
+    """Method, parameters, promises, and the commands that make and check the release.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "keepsense run keepsense.toml --report" in again(Subject(example_release()))
+    True
+    """
     told = subject.told
     method = told["method"]
     parameters = ", ".join(f"{key} = {value}" for key, value in method["parameters"].items()) or "the defaults"
@@ -352,7 +406,13 @@ def _promise(promise: dict[str, object]) -> str:
 
 
 def changes(subject: Subject) -> str:
-    """What became of each column at a glance: values before and after, and the share of certainty lost."""
+    """What became of each column at a glance: values before and after, and the share of certainty lost.
+
+    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.report.subject import Subject
+    >>> "1 column removed altogether." in changes(Subject(example_release()))
+    True
+    """
     rows = []
     for name in subject.columns:
         lost = subject.told["columns"].get(name, {}).get("lost")

@@ -27,8 +27,11 @@ from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
 class Subject:
     """A release to report on. A public report asks only for what the released file and its description tell.
 
-    >>> Subject.__name__
-    'Subject'
+    >>> from keepsense.publish.example import example_release
+    >>> done = example_release()
+    >>> subject = Subject(done)
+    >>> subject.columns, subject.truthful, subject.marginal(subject.after, "job")
+    (('age', 'job'), True, {'accountant': 5, 'clerk': 5, 'nurse': 5, 'surgeon': 5})
     """
 
     outcome: Outcome
