@@ -147,3 +147,17 @@ def test_bad_input_is_refused_by_name() -> None:
         Sets.of(Counts.of({"s": [("nothing such",)]}), "s", measure)
     with pytest.raises(BadInput, match="empty sets only"):
         Sets.of(Counts.of({"s": [(), None]}), "s", measure)
+
+
+def test_items_with_the_delimiter_inside_stand_in_quotes() -> None:
+    from keepsense.semantics import distance
+    from keepsense.taxonomy import from_edges
+
+    spices = from_edges([("salt, sea", "salt"), ("salt, rock", "salt"), ("salt", "spice"), ("pepper", "spice")])
+    counts = Counts.of({"s": ['"salt, sea",pepper', "pepper", '"salt, rock"'] * 4})
+    column = Sets.of(counts, "s", distance("feature", spices), delimiter=",")
+    assert sorted(map(str, column.items.values)) == ["pepper", "salt, rock", "salt, sea"]
+    assert column.write(["pepper", "salt, sea"]) == 'pepper,"salt, sea"'
+    released = add_noise_to_sets(counts, column, 0.5, rng=1).apply(counts).values_of("s")
+    again = Sets.of(Counts.of({"s": list(released)}), "s", distance("feature", spices), delimiter=",")
+    assert set(map(str, again.items.values)) <= {"pepper", "salt", "salt, rock", "salt, sea", "spice"}

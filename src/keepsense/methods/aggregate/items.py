@@ -104,7 +104,7 @@ class ItemSets:
         >>> from_delimited(["a;b"], delimiter=";").cell(["x", "y"])
         'x;y'
         """
-        return _joined(items, self.delimiter, self.quote) if self.form == "delimited" else tuple(items)
+        return spelled(items, self.delimiter, self.quote) if self.form == "delimited" else tuple(items)
 
     def spelled(
         self, sets: Sequence[Sequence[Value]], *, rng: np.random.Generator | int | None = None
@@ -289,7 +289,13 @@ def _quoted(text: str, quote: str, at: int) -> tuple[str, int]:
         at = stop + 2
 
 
-def _joined(items: Sequence[Value], delimiter: str, quote: str) -> str:
+def spelled(items: Iterable[Value], delimiter: str, quote: str = '"') -> str:
+    """A set as one text, as `from_delimited` reads it again: an item with the delimiter inside stands in quotes.
+
+    >>> spelled(["salt, sea", "pepper"], ",")
+    '"salt, sea",pepper'
+    """
+
     def safe(item: Value) -> str:
         text = str(item)
         if delimiter in text or quote in text or "\n" in text or "\r" in text or text != text.strip():
