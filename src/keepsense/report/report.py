@@ -10,7 +10,7 @@ from keepsense import __version__
 from keepsense.engines.files import whole_file
 from keepsense.publish import Outcome
 from keepsense.publish.ledger import today
-from keepsense.report import choices, columns, sections
+from keepsense.report import choices, classes, columns, measured, sections
 from keepsense.report.page import Section, page
 from keepsense.report.subject import Subject
 
@@ -59,15 +59,15 @@ def render(outcome: Outcome, audience: Audience = "internal") -> str:
     ]
     found = [
         Section("changes", "What was changed", sections.changes(subject)),
-        Section("risk", "Risk of being recognized", sections.risk(subject)),
-        Section("utility", "What it is still worth", sections.utility(subject)),
+        Section("risk", "Risk of being recognized", measured.risk(subject)),
+        Section("utility", "What it is still worth", measured.utility(subject)),
         Section("columns", "Columns by which people could be recognized", columns.columns(subject)),
-        Section("classes", "Classes of records that look alike", sections.classes(subject)),
-        Section("sensitive", "Sensitive columns", sections.sensitive(subject)),
+        Section("classes", "Classes of records that look alike", classes.classes(subject)),
+        Section("sensitive", "Sensitive columns", classes.sensitive(subject)),
     ]
     if not subject.public:
         found += [
-            Section("together", "What goes together", sections.association(subject)),
+            Section("together", "What goes together", measured.association(subject)),
             Section("alternatives", "Alternatives considered", choices.alternatives(subject)),
             Section("time", "Time", sections.timing(subject)),
             Section("again", "How to reproduce it", sections.again(subject)),

@@ -62,6 +62,11 @@ class Subject:
         """Whether values were made less exact rather than changed."""
         return self.plan.truthful
 
+    @property
+    def about_classes(self) -> bool:
+        """Whether classes protect people: not where values were changed and no size of classes is promised."""
+        return self.truthful or any(int(m.promise().get("k", 0)) > 1 for m in self.plan.models)
+
     @cached_property
     def before(self) -> Counts:
         """Counts of the original quasi-identifiers."""
