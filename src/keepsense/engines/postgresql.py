@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from keepsense.engines._postgresql_server import connected, plainly
 from keepsense.engines._postgresql_types import LONGEST_NAME, Incoming, as_csv, incoming, sql_type
 from keepsense.errors import BadInput, MissingExtra, did_you_mean
 
@@ -39,7 +40,7 @@ def opened(address: str, table: str, *, size: int = BATCH) -> Iterator[Any]:
     keepsense.errors.BadInput: PostgreSQL: no server answers there; check host and port, and that it is running
     """
     place = split_name(table)
-    with _connected(address) as base, _plainly(f"the table {table!r} cannot be read"):
+    with connected(address) as base, plainly(f"the table {table!r} cannot be read"):
         base.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         yield _stream(base, _found(base, place, table), table, size)
 
@@ -60,7 +61,7 @@ def staged(address: str, table: str) -> Iterator[Stage]:
     keepsense.errors.BadInput: PostgreSQL: no server answers there; check host and port, and that it is running
     """
     place = split_name(table)
-    with _connected(address) as base, _plainly(f"the table {table!r} cannot be written"):
+    with connected(address) as base, plainly(f"the table {table!r} cannot be written"):
         import psycopg
 
         # the transaction waits while the verifier works
@@ -106,7 +107,7 @@ class Stage:
             _fits(name, "column")
         spelled = sql.SQL(", ").join(sql.SQL("{} {}").format(sql.Identifier(n), _type(t)) for n, t in columns)
         rows = 0
-        with _plainly(f"the table {self._table!r} cannot be written"):
+        with plainly(f"the table {self._table!r} cannot be written"):
             self._base.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(self._part))
             self._base.execute(sql.SQL("CREATE TABLE {} ({})").format(self._part, spelled))
             copy = sql.SQL("COPY {} FROM STDIN (FORMAT csv, ENCODING 'UTF8')").format(self._part)
@@ -128,7 +129,7 @@ class Stage:
 
         if not self._columns:
             raise BadInput("nothing is written to the stage yet; write before committing")
-        with _plainly(f"the table {self._table!r} cannot be released; nothing was changed"):
+        with plainly(f"the table {self._table!r} cannot be released; nothing was changed"):
             if self._replaces():
                 self._base.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(self._target))
                 self._replaces()
@@ -200,87 +201,6 @@ def _type(spelled: str) -> Any:
     return sql.SQL(spelled)
 
 
-@contextmanager
-def _connected(address: str) -> Iterator[Any]:
-    """A connection with a transaction of its own, closed at the end."""
-    try:
-        import psycopg
-        from psycopg.conninfo import conninfo_to_dict, make_conninfo
-    except ImportError:
-        raise MissingExtra("PostgreSQL needs psycopg; install keepsense[postgresql]") from None
-    try:
-        patient = "connect_timeout" in conninfo_to_dict(address) or "PGCONNECT_TIMEOUT" in os.environ
-        whole = make_conninfo(address, **({} if patient else {"connect_timeout": 15}))
-        base = psycopg.connect(whole, client_encoding="utf8", application_name="keepsense")
-    except psycopg.ProgrammingError:
-        raise BadInput(
-            "PostgreSQL: the address cannot be understood; write it as postgresql://user@host:port/database"
-        ) from None
-    except psycopg.Error as error:
-        raise BadInput(f"PostgreSQL: {_unreachable(str(error))}") from None
-    try:
-        # rows in the order they were written, times in one zone
-        base.execute("SET synchronize_seqscans = off")
-        base.execute("SET TIME ZONE 'UTC'")
-        base.commit()
-        yield base
-    finally:
-        base.close()
-
-
-def _unreachable(message: str) -> str:
-    """Why no connection was made, without the host, the user or the password that the driver's words hold."""
-    for sign, meaning in (
-        ("no password supplied", "the server wants a password; set PGPASSWORD, or put it into ~/.pgpass"),
-        ("password authentication failed", "the user or the password is wrong"),
-        ("authentication failed", "the server does not let this user in"),
-        ("pg_hba.conf", "the server does not let this user in from here"),
-        ("resolve host", "no server has this host name; check the address"),
-        ("translate host name", "no server has this host name; check the address"),
-        ("role ", "the server does not know this user"),
-        ("database ", "the server has no such database, or this user may not open it"),
-        ("too many", "the server has no connection to spare; try again later"),
-        ("timeout", "the server did not answer in time; check host and port"),
-        ("refused", "no server answers there; check host and port, and that it is running"),
-        ("No such file", "no server answers there; check host and port, and that it is running"),
-    ):
-        if sign in message:
-            return meaning
-    return "no connection could be made; check the address, and that the server is running"
-
-
-_REASONS = {
-    "42501": "this user may not do that; ask the owner of the database",
-    "3F000": "there is no such schema",
-    "22021": "a text holds a character that the database cannot keep, such as NUL",
-    "22P05": "a text holds a character that the database cannot keep",
-    "2BP01": "a view or another object depends on the earlier release; remove it first",
-    "53100": "the server's disk is full",
-    "25006": "the server takes no changes",
-}
-
-
-@contextmanager
-def _plainly(failure: str) -> Iterator[None]:
-    """PostgreSQL's complaints in our words: its own may quote cells."""
-    import psycopg
-
-    try:
-        yield
-    except psycopg.Error as error:
-        state = error.sqlstate or ""
-        reason = _REASONS.get(state)
-        if reason is None and (not state or state.startswith(("08", "57"))) and not _is_about_data(error):
-            reason = "the connection to the server was lost"
-        raise BadInput(f"PostgreSQL: {failure} ({reason or type(error).__name__})") from None
-
-
-def _is_about_data(error: Exception) -> bool:
-    import psycopg
-
-    return isinstance(error, psycopg.DataError | psycopg.ProgrammingError | psycopg.NotSupportedError)
-
-
 def _found(base: Any, place: tuple[str | None, str], table: str) -> Any:
     """A table or view as SQL, if the connection sees one by that name."""
     from psycopg import sql
@@ -320,7 +240,7 @@ def _batches(base: Any, relation: Any, columns: list[Incoming], schema: Any, tab
         sql.Identifier(c.name) if c.cast is None else sql.SQL("{}::{}").format(sql.Identifier(c.name), _type(c.cast))
         for c in columns
     )
-    with _plainly(f"the table {table!r} cannot be read"), base.cursor(name=f"ks_{secrets.token_hex(6)}") as cursor:
+    with plainly(f"the table {table!r} cannot be read"), base.cursor(name=f"ks_{secrets.token_hex(6)}") as cursor:
         cursor.execute(sql.SQL("SELECT {} FROM {}").format(asked, relation))
         while True:
             try:
@@ -378,7 +298,7 @@ def _identity(address: str, table: str) -> tuple[Any, ...] | None:
 
     place = split_name(table)
     relation = sql.Identifier(*(part for part in place if part is not None))
-    with _connected(address) as base, _plainly(f"the table {table!r} cannot be looked up"):
+    with connected(address) as base, plainly(f"the table {table!r} cannot be looked up"):
         allowed = base.execute("SELECT has_function_privilege('pg_control_system()', 'execute')").fetchone()[0]
         who = "(SELECT system_identifier FROM pg_control_system())" if allowed else "pg_postmaster_start_time()"
         asked = f"SELECT {who}, (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(%s)::oid"
