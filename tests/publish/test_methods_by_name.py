@@ -345,3 +345,20 @@ def test_missing_cells_and_unknown_words_can_be_swapped(tmp_path: Path) -> None:
         assert Counter(row[name] for row in rows_of(done.file)) == Counter(row[name] for row in before)
     with pytest.raises(BadInput, match=r"missing values|in no taxonomy"):
         run(project(columns=columns, privacy=[LINKAGE], method={"name": "noise"}), folder=tmp_path)
+
+
+def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None:
+    from keepsense.publish.example import example_plan
+    from keepsense.publish.set_details import set_details
+    from keepsense.publish.set_methods import recode_sets
+
+    about = {"role": "quasi-identifier", "kind": "set", "delimiter": ";", "taxonomy": "wordnet", "mapping": "likes.csv"}
+    plan = example_plan(columns={"likes": about}, unlisted="drop", method={"name": "set microaggregation"})
+    words = plan.taxonomy("likes")
+    shrub = words.id(words.code("tea#3"))
+    lines = ["value,concept,label,how,rows,alternatives,description", f"tea,{shrub},tea,given,12,,"]
+    (plan.folder / "likes.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    sets = plan.concept_sets("likes", plan.items("likes", ["tea;chess"]))
+    assert words.id(int(sets.concepts[sets.thing_of[sets.terms.index("tea")]])) == shrub
+    rules, _ = recode_sets(plan, plan.engine.recode(plan.table, [], drop=plan.dropped), None)
+    assert set_details(plan, rules)[0].loss is not None

@@ -20,6 +20,7 @@ from keepsense.publish.mechanisms import promised
 from keepsense.publish.project import Column, Project, Source
 
 if TYPE_CHECKING:
+    from keepsense.methods.aggregate.concepts import ConceptSets
     from keepsense.methods.aggregate.items import ItemSets
     from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
@@ -273,6 +274,16 @@ class Plan:
         from keepsense.methods.aggregate.items import read_cells
 
         return read_cells(cells, delimiter=self.column(name).delimiter, column=name)
+
+    def concept_sets(self, name: str, items: ItemSets) -> ConceptSets:
+        """What the items of a set-valued column mean: by its mapping file first, then by its taxonomy."""
+        from keepsense.methods.aggregate.concepts import map_sets
+
+        column = self.column(name)
+        senses = "first" if column.senses == "joint" else column.senses
+        if column.taxonomy is None:
+            return map_sets(items, None, senses=senses)
+        return map_sets(items, self.taxonomy(name), table=self.own_senses(name), senses=senses)
 
     def item_rows(self, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
         """Items of a set-valued column and the rows that hold each, from its cells and theirs."""

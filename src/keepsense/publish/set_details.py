@@ -84,12 +84,11 @@ def _compared(plan: Plan, counts: Counts, rule: Cells, name: str) -> SetDetails:
 def _comparisons(plan: Plan, name: str, before: Any, after: Sequence[Sequence[Value]]) -> tuple[Any, Any]:
     """The release compared with the original, and the original with itself."""
     from keepsense.methods.aggregate.compare import compare_sets
-    from keepsense.methods.aggregate.concepts import map_sets
     from keepsense.semantics import distance
 
     column = plan.column(name)
     taxonomy = None if column.taxonomy is None else plan.taxonomy(name)
-    sets = map_sets(before, taxonomy, senses="first" if column.senses == "joint" else column.senses)
+    sets = plan.concept_sets(name, before)
     judge = None if taxonomy is None else distance("feature", taxonomy)
     covers = _covers(plan, name)
     away, own = (

@@ -96,7 +96,6 @@ def _microaggregate(
     Promises about more than the size of classes (their sensitive values, say) hold for the classes as they are, so
     these are not divided further: all records of a class get one set.
     """
-    from keepsense.methods.aggregate.concepts import map_sets
     from keepsense.methods.aggregate.sets import microaggregate_sets
     from keepsense.semantics import distance
 
@@ -109,8 +108,7 @@ def _microaggregate(
     shown = np.flatnonzero(~hidden[source])
     items = plan.items(name, counts.values_of(name)).taken(counts.column(name)[source[shown]])
     taxonomy = None if column.taxonomy is None else plan.taxonomy(name)
-    own = None if taxonomy is None else plan.own_senses(name)
-    sets = map_sets(items, taxonomy, table=own, senses="first" if column.senses == "joint" else column.senses)
+    sets = plan.concept_sets(name, items)
     judge = None if taxonomy is None else distance(measure, taxonomy)
     divide = least_size(plan) is not None and all(model.name in _BY_SIZE for model in plan.models)
     inside: dict[str, Any] = {} if alone else {"within": _classes(counts)[source[shown]], "divide": divide}
