@@ -356,7 +356,7 @@ def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None
     plan = example_plan(columns={"likes": about}, unlisted="drop", method={"name": "set microaggregation"})
     words = plan.taxonomy("likes")
     shrub = words.id(words.code("tea#3"))
-    lines = ["value,concept,label,how,rows,alternatives,description", f"tea,{shrub},tea,given,12,,"]
+    lines = ["value,concept,label,how,rows,alternatives,description", f"tea,{shrub},tea#3,given,12,,"]
     (plan.folder / "likes.csv").write_text("\n".join([*lines, ""]), encoding="utf-8")
     sets = plan.concept_sets("likes", plan.items("likes", ["tea;chess"]))
     assert words.id(int(sets.concepts[sets.thing_of[sets.terms.index("tea")]])) == shrub
