@@ -60,11 +60,14 @@ def linkage(plan: Plan, rules: Sequence[Recoding], *, most: int = MOST_COMPARED)
     >>> round(linkage(plan, rules).risk, 4)
     0.2
     """
-    found = table_cells(plan, rules)
+    found = table_cells(plan, rules, rng=SEED)
     if found is None or set(found[1].names) != set(plan.every_quasi_identifier):
         return None
     counts, cells = found
-    if len(counts) * len(cells.codes) > most:
+    widest = max(
+        len(values) * len(counts.values_of(name)) for name, values in zip(cells.names, cells.values, strict=True)
+    )
+    if len(counts) * len(cells.codes) > most or widest > 4 * MOST_DISTANCES:
         return None
     return record_linkage(counts, cells, released_gaps(plan, counts, cells))
 

@@ -18,26 +18,26 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.engines import Writing, engine
-from keepsense.engines.files import FORMULA, format_of
-from keepsense.errors import BadInput, Finding, Infeasible
-from keepsense.privacy import KmAnonymity, Verification, XYAnonymity, bind, decide, suppression_limit
+from keepsense.errors import Finding, Infeasible
+from keepsense.privacy import Verification
 from keepsense.progress import Listener, emit
 from keepsense.publish.checking import verified
-from keepsense.publish.ledger import Entry, entered, read_ledger, today, warnings_for
+from keepsense.publish.ledger import Entry, entered, read_ledger, today
 from keepsense.publish.linked import linkage_kept
 from keepsense.publish.measures import measured_risk, measured_utility
-from keepsense.publish.mechanisms import DIFFERENTIAL_PRIVACY
 from keepsense.publish.places import Draft, place_of
 from keepsense.publish.plan import Plan, Random
 from keepsense.publish.project import Project, read_project
 from keepsense.publish.randomized import epsilon_of
-from keepsense.publish.recoding_file import read_recodings, save_recodings
+from keepsense.publish.recoding_file import save_recodings
 from keepsense.publish.release import DESCRIPTION, PRIVATE, describe_release, write_description
-from keepsense.publish.set_methods import method_for_sets, recode_sets
+from keepsense.publish.reuse import reused
+from keepsense.publish.scrutiny import check, check_cells, warnings
+from keepsense.publish.set_methods import recode_sets
 from keepsense.publish.suppressed import without_the_few
 from keepsense.publish.techniques import technique
 from keepsense.publish.undisturbed import undisturbed
-from keepsense.recoding import SUPPRESSED, Cuts, Recoding
+from keepsense.recoding import Recoding
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,13 +118,13 @@ def run(
     with engine(memory=_MEMORY) as running:
         plan = Plan(project, home, running, np.random.default_rng(rng))
         with stage("read and count"):
-            _check(plan)
+            check(plan)
             counts = plan.counts
-            _check_cells(plan)
+            check_cells(plan)
         emit(listener, "counted", counts.total, counts.total, tuples=len(counts))
-        findings = _warnings(plan, read_ledger(home) if into is None else [])
+        findings = warnings(plan, read_ledger(home) if into is None else [])
         with stage("decide"):
-            rules = chosen.run(plan, project.method.parameters, listener) if reuse is None else _reuse(plan, reuse)
+            rules = chosen.run(plan, project.method.parameters, listener) if reuse is None else reused(plan, reuse)
         emit(listener, "decided", 1, 1, method=project.method.name)
         with stage("recode"):
             secret = _beside(plan)
@@ -187,42 +187,6 @@ def run(
     )
 
 
-def _warnings(plan: Plan, ledger: list[Entry]) -> list[Finding]:
-    """What a publisher should know though nothing forbids going on."""
-    found = warnings_for(ledger, plan.released)
-    mixed = technique(plan.project.method.name).truthful and plan.set_columns
-    if mixed and not method_for_sets(plan).truthful:
-        found.append(
-            Finding(
-                "W405",
-                ", ".join(plan.set_columns),
-                "released sets are synthetic: close in meaning to what people of a class have, not what each has; "
-                "all other columns stay true",
-            )
-        )
-    people = plan.project.having("person")
-    if people and not any(model.name == "(X,Y)-anonymity" for model in plan.models):
-        found.append(
-            Finding(
-                "W403",
-                people[0],
-                "people may have several rows, but the promises count rows; (X,Y)-anonymity counts people",
-            )
-        )
-    names = {model.name for model in plan.models}
-    secret = [n for n in plan.project.having("sensitive") if not any(n in m.columns for m in plan.models)]
-    if secret and not names & {DIFFERENTIAL_PRIVACY}:
-        found.append(
-            Finding(
-                "W404",
-                ", ".join(secret),
-                "nothing is promised about these sensitive columns: people who cannot be told apart may still share "
-                "one value; l-diversity or t-closeness prevents that",
-            )
-        )
-    return found
-
-
 def _beside(plan: Plan) -> list[str]:
     """Columns that are not released, but that promises are about: who the people are."""
     return list(dict.fromkeys(n for m in plan.models for n in m.columns if n in plan.dropped))
@@ -264,85 +228,6 @@ def _describe(folder: Path, rules: list[Recoding], description: dict[str, Any]) 
         if made and not any(private.iterdir()):
             private.rmdir()
         raise
-
-
-def _check(plan: Plan) -> None:
-    """Refuse contradictions before anything is computed."""
-    if plan.set_columns:
-        method_for_sets(plan)
-        if plan.project.population is not None:
-            raise BadInput(
-                f"column {plan.set_columns[0]!r} holds sets, which cannot be looked up in a population; leave the "
-                "population out, or make the column insensitive or an identifier"
-            )
-    if plan.project.population is not None and not technique(plan.project.method.name).whole_values:
-        raise BadInput(
-            f"the method {plan.project.method.name!r} does not say what would become of the rest of the population; "
-            "choose one that recodes whole values, such as optimal"
-        )
-    for model in plan.models:
-        if isinstance(model, KmAnonymity):
-            _check_km(plan, model)
-            continue
-        for name in model.columns:
-            role = plan.project.columns[name].role if name in plan.project.columns else "unlisted"
-            if role == "quasi-identifier":
-                raise BadInput(f"column {name!r} is a quasi-identifier and sensitive for {model.name}; choose one role")
-            if isinstance(model, XYAnonymity) and role != "person":
-                raise BadInput(f'{model.name} counts people by {name!r}: give that column the role "person"')
-            if role == "identifier":
-                raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
-
-
-def _check_cells(plan: Plan) -> None:
-    """Refuse cells and names that would be taken for something else in the release."""
-    for name in plan.quasi_identifiers:
-        if SUPPRESSED in plan.own_counts.values_of(name):
-            raise BadInput(
-                f"column {name!r} holds cells that read {SUPPRESSED!r}, the mark of suppressed ones; rename them"
-            )
-    spreadsheet = plan.project.release.database is None and format_of(plan.released_name) in ("csv", "excel")
-    if spreadsheet and plan.project.release.spreadsheet_safe:
-        for name in plan.released:
-            if name[:1] in FORMULA:
-                raise BadInput(
-                    f"a spreadsheet would run the name of the column {name!r}; rename it, release another format, or "
-                    "set spreadsheet_safe = false"
-                )
-
-
-def _check_km(plan: Plan, model: KmAnonymity) -> None:
-    if model.column not in plan.set_columns or plan.every_quasi_identifier != (model.column,):
-        raise BadInput(
-            f"{model.name} is about a set-valued column that is the only quasi-identifier, published with a method for "
-            f"sets; beside others, promise k-anonymity: then {model.column!r} is shared within classes"
-        )
-
-
-def _reuse(plan: Plan, path: str | Path) -> list[Recoding]:
-    rules = [r for r in read_recodings(Path(path)) if not set(r.names) <= set(plan.set_columns)]
-    if len(rules) != 1 or not isinstance(rules[0], Cuts):
-        raise BadInput("only a recoding of whole values (levels or cuts) can be reused; this one is for one table")
-    return [_reused(plan, rules[0])]
-
-
-def _reused(plan: Plan, rule: Cuts) -> Cuts:
-    """The same cuts for a new table, with the classes suppressed that would break the promise here."""
-    if set(rule.names) != set(plan.quasi_identifiers):
-        raise BadInput("the recoding is for other quasi-identifiers than the project file names")
-    bare = Cuts(rule.cuts)
-    cells = bare.cells(plan.counts)
-    after = plan.counts.recoded(cells.values, cells.codes)
-    limit = suppression_limit(plan.project.release.suppression, plan.counts.total)
-    decision = decide(bind(plan.models, plan.counts), after.weights, after.histograms, limit)
-    if not decision.holds:
-        raise Infeasible(
-            "the recoding of the earlier release does not keep the promise for this table",
-            best=decision,
-            relax=("allow more suppression", "make a new recoding without --reuse"),
-        )
-    labels = [tuple(after.values[j][c] for j, c in enumerate(row)) for row in after.codes[~decision.kept].tolist()]
-    return Cuts(rule.cuts, frozenset(labels))
 
 
 def _stop_unless_kept(verification: Verification) -> None:
