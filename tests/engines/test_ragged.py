@@ -152,3 +152,25 @@ def test_rooms_of_killed_programs_are_swept_and_living_ones_kept(tmp_path: Path)
     os.utime(old, (time.time() - 10**6,) * 2)
     sweep(tmp_path)
     assert (young.exists(), old.exists()) == (True, False)
+
+
+def test_a_person_does_not_become_the_header(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("ann,31\nbob,32\ncat,33\n")
+    with pytest.raises(BadInput, match="looks like a record") as told:
+        read(tmp_path / "x.csv")
+    assert "ann" not in str(told.value)
+    assert read(tmp_path / "x.csv", Reading(header=False)) == {
+        "column0": ["ann", "bob", "cat"],
+        "column1": ["31", "32", "33"],
+    }
+    assert list(read(tmp_path / "x.csv", Reading(header=True))) == ["ann", "31"]
+    (tmp_path / "years.csv").write_text("town,2019\nOslo,good\nBergen,bad\n")
+    assert list(read(tmp_path / "years.csv")) == ["town", "2019"], "a number above words is a name"
+
+
+def test_columns_may_have_any_name(tmp_path: Path) -> None:
+    from keepsense.engines.profile import profiles
+
+    with engine() as duck:
+        table = duck.read({"v": ["a", "b"], "job": ["x", "x"], "n": ["1", "2"]})
+        assert [p.distinct for p in profiles(table)] == [2, 1, 2]

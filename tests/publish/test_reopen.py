@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from keepsense.cli import app
 from keepsense.errors import BadInput, Infeasible
 from keepsense.publish import Outcome, Project, run
+from keepsense.publish.places import digest_of
 from keepsense.publish.reopen import reopen
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "baker", "farmer")
@@ -88,8 +89,18 @@ def test_a_changed_release_is_refused(folder: Path) -> None:
     with pytest.raises(BadInput, match="changed since"):
         reopen(project, folder=folder)
     made.file.write_text("\n".join([text[0], "99,nurse,flu", *text[2:]]) + "\n", encoding="utf-8")
+    with pytest.raises(BadInput, match="changed since"):
+        reopen(project, folder=folder, recoding=False)
+    # whoever changes the description with the file still cannot report a promise that is broken
+    about = folder / "release" / "release.json"
+    told = json.loads(about.read_text(encoding="utf-8"))
+    about.write_text(json.dumps({**told, "sha256": digest_of(made.file)}), encoding="utf-8")
     with pytest.raises(Infeasible, match="does not keep its promise"):
         reopen(project, folder=folder, recoding=False)
+    promised = [{"model": "k-anonymity", "k": 5000}]
+    about.write_text(json.dumps({**told, "promises": promised}), encoding="utf-8")
+    with pytest.raises(BadInput, match="does not describe what the project file promises"):
+        reopen(project, folder=folder)
 
 
 def test_a_changed_source_is_refused(folder: Path) -> None:

@@ -17,14 +17,23 @@ Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; fou
 TableName = Annotated[str | None, typer.Option("--table", help="Table of a database, or sheet of a workbook.")]
 
 
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first row of a CSV file names the columns.")
+]
+
+
 def reading(
-    format: str | None = None, delimiter: str | None = None, encoding: str | None = None, table: str | None = None
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    table: str | None = None,
+    header: bool | None = None,
 ) -> Reading:
     """What the options say."""
     from keepsense.engines import Reading
 
     mark = "\t" if delimiter in ("\\t", "tab") else delimiter
-    return Reading(format=format, delimiter=mark, encoding=encoding, table=table)
+    return Reading(format=format, delimiter=mark, encoding=encoding, table=table, header=header)
 
 
 def plain(value: Any) -> Any:

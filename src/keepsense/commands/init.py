@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keepsense.commands._output import Json, Quiet, show
-from keepsense.commands._reading import Delimiter, Encoding, Format, TableName, reading
+from keepsense.commands._reading import Delimiter, Encoding, Format, Header, TableName, reading
 from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def init(
     format: Format = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    header: Header = None,
     table_name: TableName = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a project file that is there.")] = False,
     as_json: Json = False,
@@ -33,7 +34,7 @@ def init(
     from keepsense.publish.inspect import inspect
 
     check_free(output, force=force)
-    how = reading(format, delimiter, encoding, table_name)
+    how = reading(format, delimiter, encoding, table_name, header)
     found = inspect(file, how, taxonomies=chosen(taxonomies))
     text = draft(found, source=source_keys(file, how, output.parent), k=k)
     write_draft(text, output, force=force)

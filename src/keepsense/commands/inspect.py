@@ -8,7 +8,7 @@ import typer
 
 from keepsense.commands import _library
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import Delimiter, Encoding, Format, TableName, plain, reading
+from keepsense.commands._reading import Delimiter, Encoding, Format, Header, TableName, plain, reading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +30,7 @@ def inspect_table(
     format: Format = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
+    header: Header = None,
     table_name: TableName = None,
     values: Annotated[
         int, typer.Option(min=0, help="Show this many of the most frequent values of each column: real data.")
@@ -40,7 +41,7 @@ def inspect_table(
     """Inspect a table: what each column holds, which role it may have and why, and which taxonomy knows its words."""
     from keepsense.publish.inspect import inspect
 
-    found = inspect(file, reading(format, delimiter, encoding, table_name), taxonomies=chosen(taxonomies))
+    found = inspect(file, reading(format, delimiter, encoding, table_name, header), taxonomies=chosen(taxonomies))
     show(as_data(found, values), lambda console: render(console, found, values), as_json=as_json, quiet=quiet)
 
 

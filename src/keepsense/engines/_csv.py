@@ -37,6 +37,11 @@ def relation(engine: DuckDBEngine, path: Path, reading: Reading) -> str:
     records = _records(head, delimiter, quote)
     first = next(iter(records), [])
     titled = reading.header is not False
+    if reading.header is None and _is_record(first, records[1:]):
+        raise BadInput(
+            f"{path.name}: the first row looks like a record, not like names of columns; say so with header = false, "
+            "or with header = true if it holds names"
+        )
     names = _names(first if titled else [""] * len(first))
     escape = "\\" if _escaped(head, quote) else quote
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
@@ -106,6 +111,16 @@ def _escaped(head: str, quote: str) -> bool:
 def _one_sign(path: Path, what: str, sign: str) -> None:
     if len(sign) != 1 or sign in "\r\n":
         raise BadInput(f"{path.name}: the {what} must be one character, not {sign!r}")
+
+
+_DATUM = re.compile(r"[-+]?\d+([.,]\d+)?|\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./]\d{2,4}")
+
+
+def _is_record(first: list[str], others: list[list[str]]) -> bool:
+    """Whether a row holds numbers or dates where the rows below it do: a person must not become the header."""
+    told = [i for i, cell in enumerate(first) if _DATUM.fullmatch(cell.strip())]
+    rows = [row for row in others[:200] if len(row) == len(first)]
+    return any(rows and all(_DATUM.fullmatch(row[i].strip()) or not row[i].strip() for row in rows) for i in told)
 
 
 def _names(titles: Iterable[str]) -> list[str]:

@@ -80,7 +80,8 @@ def _profile(table: Any, name: str, kind: str, limit: int) -> Profile:
         0
     ]
     grouped = (
-        f"(SELECT {column} AS v, count(*) AS n FROM {table.name} WHERE {column} IS NOT NULL AND NOT {blank} GROUP BY v)"
+        f"(SELECT {column} AS v, count(*) AS n FROM {table.name} WHERE {column} IS NOT NULL AND NOT {blank} "
+        f"GROUP BY {column})"
     )
     distinct, single = ask(f"SELECT count(*), count(*) FILTER (n = 1) FROM {grouped}").fetchall()[0]
     # equally frequent values in an order of their own, so that the same table always gives the same profile

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -135,11 +135,12 @@ class Audit:
 
     # ---- classes ---------------------------------------------------------------------------------------------------
 
-    def group(self, quasi_identifiers: list[str], marker: str, missing: str) -> None:
+    def group(self, quasi_identifiers: list[str], marker: str, wild: Collection[str]) -> None:
         """Number the combinations of quasi-identifiers: `own` records have one, `n` records fit it."""
         self.names = quasi_identifiers
         self.keys = [self._in("released", name) for name in quasi_identifiers]
-        self.missing = missing
+        self.wild = {self._in("released", name) for name in quasi_identifiers if name in wild}
+        missing = self.missing = "wildcard" if self.wild else "category"
         keys = ", ".join(self.keys)
         quoted = marker.replace("'", "''")
         # a suppressed list holds the mark and nothing else
@@ -148,7 +149,8 @@ class Audit:
         lost = int(self._one(f"SELECT count(*) FROM released WHERE {gone}"))
         self.suppressed = 0 if lost == self._size["released"] else lost
         self._ask(f"CREATE TABLE kept AS SELECT * FROM released {f'WHERE NOT ({gone})' if self.suppressed else ''}")
-        mask = " + ".join(f"(CASE WHEN {c} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(self.keys))
+        gaps = [f"(CASE WHEN {c} IS NULL THEN {1 << i} ELSE 0 END)" for i, c in enumerate(self.keys) if c in self.wild]
+        mask = " + ".join(["0", *gaps])
         self._ask(
             f"CREATE TABLE tuples AS SELECT *, CAST(row_number() OVER () AS BIGINT) AS class_, {mask} AS gaps_ FROM "
             f"(SELECT {keys}, count(*) AS own_ FROM kept GROUP BY ALL)"
@@ -173,7 +175,7 @@ class Audit:
         for p in patterns:
             for q in patterns:
                 both = [c for i, c in enumerate(self.keys) if not (p | q) >> i & 1]
-                same = "".join(f" AND a.{c} = b.{c}" for c in both)
+                same = "".join(f" AND a.{c} IS NOT DISTINCT FROM b.{c}" for c in both)
                 found.append(f"a.gaps_ = {p} AND {other_gaps} = {q}{same}")
         return found
 
@@ -223,7 +225,9 @@ class Audit:
         }
         reader = readers.get(str(promise.get("model")))
         if reader is None:
-            return Check(promise, elsewhere, reason="" if elsewhere else "the verifier does not know this promise")
+            unseen = promise.get("about") == "mechanism"
+            why = "the recoding does not keep it" if unseen else "the verifier does not know this promise"
+            return Check(promise, elsewhere, reason="" if elsewhere else why)
         try:
             found = reader(promise, evidence)
         except _Unseen as unseen:
@@ -310,7 +314,8 @@ class Audit:
         if lacking:
             raise _Unseen(f"the population lacks the column {lacking[0]!r}")
         if self.missing == "wildcard":
-            same = " AND ".join(f"(t.{c} = p.{c} OR t.{c} IS NULL OR p.{c} IS NULL)" for c in self.keys)
+            open_ = {c: f" OR t.{c} IS NULL OR p.{c} IS NULL" if c in self.wild else "" for c in self.keys}
+            same = " AND ".join(f"(t.{c} IS NOT DISTINCT FROM p.{c}{also})" for c, also in open_.items())
         else:
             same = " AND ".join(f"t.{c} IS NOT DISTINCT FROM p.{c}" for c in self.keys)
         grouped = f"(SELECT *, count(*) AS people FROM ({self._population()}) GROUP BY ALL)"

@@ -12,7 +12,7 @@ record reads so is a table generalized to the top: one class, checked like any o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -75,7 +75,7 @@ def verify(
     preserved: Sequence[str] = (),
     columns: Sequence[str] | None = None,
     suppression: float | None = None,
-    missing: Literal["category", "wildcard"] = "category",
+    missing: Literal["category", "wildcard"] | Collection[str] = "category",
     suppressed: str = "*",
     population: Any = None,
     hidden: Any = None,
@@ -90,7 +90,8 @@ def verify(
     that Arrow understands. `promises` are models or their `promise()`; with plain dictionaries, the data a ground
     distance needs goes into `evidence` by column. `suppression` is the share of the original's records that may be
     suppressed or dropped. With `original`, no row may be added, the `identifiers` must be gone and the `preserved`
-    columns must hold the same rows as before. `columns` are all that the release may have. `hidden` are
+    columns must hold the same rows as before. `columns` are all that the release may have. Cells that are
+    `missing` are a value of their own, or fit any value, in all columns or in those that are named. `hidden` are
     columns beside the release that recipients do not get, such as the person of each row for (X,Y)-anonymity. Promises
     about a mechanism cannot be seen in a file: they hold if named in `checked_elsewhere`, or if the file happens to
     show them.
@@ -106,7 +107,7 @@ def verify(
     """
     from keepsense.privacy._audit import Audit
 
-    if missing not in ("category", "wildcard"):
+    if isinstance(missing, str) and missing not in ("category", "wildcard"):
         raise BadInput(f"missing values are a 'category' or a 'wildcard', not {missing!r}")
     if not quasi_identifiers:
         raise BadInput("the verifier needs the quasi-identifiers of the release")
@@ -121,7 +122,9 @@ def verify(
         findings = [*_columns(audit, quasi_identifiers, sensitive, identifiers, preserved, columns)]
         if any(finding.code in ("E201", "E208") for finding in findings):
             return Verification(False, audit.rows("released"), 0, 0, (), tuple(findings))
-        audit.group(list(quasi_identifiers), suppressed, missing)
+        every = {"category": (), "wildcard": quasi_identifiers}
+        wild = every[missing] if isinstance(missing, str) else missing
+        audit.group(list(quasi_identifiers), suppressed, wild)
         findings += _rows(audit, suppression, original is not None)
         if original is not None and preserved:
             findings += _preserved(audit, preserved)

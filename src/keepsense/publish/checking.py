@@ -63,7 +63,7 @@ def verified(
         preserved=preserved,
         columns=plan.released,
         suppression=plan.project.release.suppression if original else None,
-        missing=plan.missing,
+        missing=plan.wildcards,
         population=None if population is None else plan.engine.reader(population, plan.quasi_identifiers),
         hidden=hidden,
         checked_elsewhere=[*checked_elsewhere, *(m for m, check in of_sets.items() if check.ok)],

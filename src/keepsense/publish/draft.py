@@ -41,7 +41,7 @@ _WIDTH = 116
 _FEW = 5
 
 
-def draft(found: Inspection, *, source: Mapping[str, str] | None = None, k: int = 5, method: str | None = None) -> str:
+def draft(found: Inspection, *, source: Mapping[str, Any] | None = None, k: int = 5, method: str | None = None) -> str:
     """A project file as text, for a table that was inspected; `source` gives the keys of its section.
 
     Unless a method is given, few quasi-identifiers are generalized to one level each, at least loss; with many of them
@@ -90,7 +90,7 @@ def check_free(path: Path, *, force: bool = False) -> None:
         raise BadInput(f"{path.name}: there is a project file already; give another name, or --force to overwrite it")
 
 
-def source_keys(source: str, reading: Reading, folder: Path) -> dict[str, str]:
+def source_keys(source: str, reading: Reading, folder: Path) -> dict[str, Any]:
     """Keys of the `[source]` section: the path as seen from the project's folder, and what was said about reading it.
 
     A password in a database's address is left out: it does not belong into a file.
@@ -105,7 +105,7 @@ def source_keys(source: str, reading: Reading, folder: Path) -> dict[str, str]:
             path = Path(os.path.relpath(source, folder)).as_posix()
         except ValueError:  # another drive
             path = Path(source).resolve().as_posix()
-    given = {key: getattr(reading, key) for key in ("format", "delimiter", "quote", "encoding", "table")}
+    given = {key: getattr(reading, key) for key in ("format", "delimiter", "quote", "encoding", "header", "table")}
     return {"path": path, **{key: value for key, value in given.items() if value is not None}}
 
 
@@ -121,7 +121,7 @@ def _header(found: Inspection, path: str) -> str:
     )
 
 
-def _source(where: Mapping[str, str]) -> str:
+def _source(where: Mapping[str, Any]) -> str:
     return "\n".join(
         [
             # a key of the whole file must stand before the first section

@@ -36,6 +36,7 @@ class Entry:
     rows: int = 0
     epsilon: float = 0.0
     notes: list[str] = field(default_factory=list)
+    digest: str | None = None
 
 
 def read_ledger(folder: Path) -> list[Entry]:

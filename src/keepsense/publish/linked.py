@@ -33,8 +33,20 @@ FEWEST_TRIED = 200
 # ---- the promise -----------------------------------------------------------------------------------------------------
 
 
-def linkage_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
+def promises_linkage(plan: Plan) -> bool:
+    """Whether a project promises that linking mostly fails.
+
+    >>> from keepsense.publish.example import example_plan
+    >>> promises_linkage(example_plan())
+    False
+    """
+    return any(isinstance(model, LinkageRisk) for model in plan.models)
+
+
+def linkage_kept(plan: Plan, rules: list[Recoding], measured: Any = None) -> tuple[str, ...]:
     """The name of the promise where it is made and holds; nothing where it does not, or cannot be measured.
+
+    `measured` is what `linkage` found, where that is at hand.
 
     >>> from keepsense.publish.example import example_plan
     >>> from keepsense.publish.techniques import technique
@@ -45,7 +57,7 @@ def linkage_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
     limits = [model.threshold for model in plan.models if isinstance(model, LinkageRisk)]
     if not limits:
         return ()
-    found = linkage(plan, rules)
+    found = linkage(plan, rules) if measured is None else measured
     return (LINKAGE_RISK,) if found is not None and found.risk <= min(limits) + 1e-12 else ()
 
 

@@ -17,7 +17,7 @@ from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import KeepsenseError
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import risk
-from keepsense.privacy.risk import estimate_population_uniques
+from keepsense.privacy.risk import estimate_population_uniques, suppressed_tuples
 from keepsense.publish.became import aligned, inputs_of, joint_values, of_sets, of_table, table_rules
 from keepsense.publish.distances import value_gaps
 from keepsense.publish.plan import Plan
@@ -36,10 +36,11 @@ MOST_CELLS = 1 << 22
 """Most pairs of values whose distances every run works out."""
 
 
-def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
+def measured_utility(plan: Plan, rules: list[Recoding], after: Counts | None = None) -> dict[str, float]:
     """Losses of the quasi-identifiers by every cheap measure that applies to the recoding.
 
-    Generalized values are measured by what they hide, changed ones by how many changed and how far they moved.
+    Generalized values are measured by what they hide, changed ones by how many changed and how far they moved. `after`
+    counts the release: where sets are among its quasi-identifiers, they part classes too.
 
     >>> from keepsense.publish.example import example_release
     >>> done = example_release()
@@ -64,6 +65,12 @@ def measured_utility(plan: Plan, rules: list[Recoding]) -> dict[str, float]:
                 continue  # a measure that does not apply, such as levels of released ranges, is left out
             if value is not None:
                 found[name] = float(value)
+    if after is not None and plan.set_columns and "discernibility" in found:
+        gone = suppressed_tuples(after)
+        left_out = max(0, plan.own_counts.total - after.total)
+        classes = measures.Classes(after.weights[~gone], int(after.weights[gone].sum()) + left_out)
+        found["average class size"] = measures.class_size_of(classes)
+        found["discernibility"] = float(measures.discernibility_of(classes))
     return found
 
 

@@ -78,7 +78,7 @@ class LinkageRisk(Model):
         """The promise in plain words."""
         return (
             "Somebody who links every released record to the person whose values are nearest in meaning is right for "
-            f"at most {self.threshold:.3g} of them."
+            f"at most {100 * self.threshold:.3g}% of them."
         )
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from keepsense.errors import BadInput
 from keepsense.progress import Listener
@@ -60,9 +63,14 @@ def _edits(plan: Plan, given: Any) -> list[Any]:
         for name in one:
             if name not in plan.quasi_identifiers:
                 raise BadInput(f"edit {number} names the column {name!r}, which is no quasi-identifier of this method")
-        conditions = {name: set(values) if isinstance(values, list) else {values} for name, values in one.items()}
-        found.append(Edit(f"edit {number}", conditions))
+        found.append(Edit(f"edit {number}", {name: _one_of(values) for name, values in one.items()}))
     return found
+
+
+def _one_of(values: Any) -> Callable[[Any], bool]:
+    """Whether a cell is one of some values, however its type spells them."""
+    spelled = {str(value) for value in (values if isinstance(values, list) else [values])}
+    return lambda cell: cell is not None and str(cell) in spelled
 
 
 def _mixed(method: str) -> Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]:
@@ -123,7 +131,7 @@ def _only_numbers(columns: list[Any]) -> None:
 
 
 def _groups_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
-    """Probabilistic k-anonymity holds where the groups that were permuted have k members and keep their values."""
+    """Probabilistic k-anonymity holds where the same groups of k were permuted in all columns and keep their values."""
     from keepsense.methods.perturb.strict import check_groups
 
     k = max((int(m.promise()["k"]) for m in plan.models if m.name == PROBABILISTIC), default=0)
@@ -131,6 +139,10 @@ def _groups_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
         if not isinstance(rule, Cells) or rule.inputs is None or set(rule.names) != set(plan.every_quasi_identifier):
             return ()
         check_groups(rule.inputs, rule, k)
+        groups = np.asarray(rule.info["groups"])
+        # one column's groups hide that column only; and whoever knows the edits can exclude some permutations
+        if (groups != groups[:, :1]).any() or rule.info.get("mended_touched"):
+            return ()
     return (PROBABILISTIC,) if k else ()
 
 
@@ -144,8 +156,10 @@ def _groups_kept(plan: Plan, rules: list[Recoding]) -> tuple[str, ...]:
 def _swap_strictly(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
     from keepsense.methods.perturb.strict import swap_in_groups
 
+    together = {"together": True} if any(model.name == PROBABILISTIC for model in plan.models) else {}
+
     def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
-        found: Cells = call(swap_in_groups, options, counts, columns, rng=plan.rng, listener=listener)
+        found: Cells = call(swap_in_groups, {**together, **options}, counts, columns, rng=plan.rng, listener=listener)
         return found
 
     return perturbed(plan, with_k(plan, parameters), go)
@@ -197,13 +211,13 @@ def _noise_on_numbers(plan: Plan, parameters: Mapping[str, Any], listener: Liste
 
 @register("post-randomization", "redraw every value from a published matrix that favours near meanings", truthful=False)
 def _pram(plan: Plan, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
-    from keepsense.methods.perturb.pram import invariant, pram
+    from keepsense.methods.perturb.pram import draw, invariant, pram
 
     options = dict(parameters)
     even = bool(options.pop("invariant", False))
     counts = plan.count(plan.quasi_identifiers)
-    rules: list[Recoding] = []
-    for column in attributes_of(plan, counts):
-        rule = call(pram, options, counts, column)
-        rules.append(invariant(rule, counts) if even else rule)
-    return rules
+    matrices = [call(pram, options, counts, column) for column in attributes_of(plan, counts)]
+    matrices = [invariant(matrix, counts) for matrix in matrices] if even else matrices
+    # drawn here, not by the engine: what is measured and promised is what is released
+    cells = draw(counts, matrices, rng=plan.rng)
+    return [replace(cells, info={**cells.info, "matrices": tuple(matrices)}).bound(counts)]

@@ -23,7 +23,7 @@ from keepsense.privacy import Verification
 from keepsense.progress import Listener, emit
 from keepsense.publish.checking import verified
 from keepsense.publish.ledger import Entry, entered, read_ledger, today
-from keepsense.publish.linked import linkage_kept
+from keepsense.publish.linked import linkage, linkage_kept, promises_linkage
 from keepsense.publish.measures import measured_risk, measured_utility
 from keepsense.publish.places import Draft, place_of
 from keepsense.publish.plan import Plan, Random
@@ -138,7 +138,8 @@ def run(
             with stage("write"):
                 hidden = _write(plan, recoded, released, draft)
             with stage("verify"):
-                kept = () if reuse is not None else (*chosen.kept(plan, rules), *linkage_kept(plan, rules))
+                linked = linkage(plan, rules) if promises_linkage(plan) else None
+                kept = () if reuse is not None else (*chosen.kept(plan, rules), *linkage_kept(plan, rules, linked))
                 verification = verified(
                     plan,
                     draft.read_back(),
@@ -148,7 +149,7 @@ def run(
                     show_values=show_values,
                 )
             emit(listener, "verified", 1, 1, ok=verification.ok)
-            _stop_unless_kept(verification)
+            _stop_unless_kept(verification, linked)
             with stage("measure"):
                 after = plan.count_in(released)
                 description = describe_release(
@@ -157,9 +158,11 @@ def run(
                     set_rules,
                     verification,
                     after,
-                    measured_utility(plan, [*rules, *set_rules]),
+                    measured_utility(plan, [*rules, *set_rules], after),
                     measured_risk(plan, after, None if everybody is None else plan.count_in(everybody), rules),
+                    linked,
                 )
+                digest = draft.digest()
             entry = Entry(
                 today(),
                 place.name,
@@ -168,14 +171,18 @@ def run(
                 project.method.name,
                 counts.total,
                 sum(map(epsilon_of, rules)),
+                digest=digest,
             )
-            with undisturbed(), entered(home, entry if into is None else None):
-                _describe(place.folder, [*rules, *set_rules], description)
+            with (
+                undisturbed(),
+                entered(home, entry if into is None else None),
+                _described(place.folder, [*rules, *set_rules], {**description, "sha256": digest}),
+            ):
                 draft.publish()
     return Outcome(
         place.file or place.folder / DESCRIPTION,
         verification,
-        description,
+        {**description, "sha256": digest},
         rules,
         counts,
         plan,
@@ -216,24 +223,35 @@ def _population(plan: Plan, rules: list[Recoding]) -> Any:
     return None if plan.population is None else plan.engine.recode(plan.population, rules)
 
 
-def _describe(folder: Path, rules: list[Recoding], description: dict[str, Any]) -> None:
-    """Put the recoding and the description where they belong; each appears whole."""
+@contextmanager
+def _described(folder: Path, rules: list[Recoding], description: dict[str, Any]) -> Iterator[None]:
+    """Put the recoding and the description where they belong; if the release does not appear, as they were before."""
     private = folder / PRIVATE
+    files = (private / "recoding.json", folder / DESCRIPTION)
+    before = [file.read_bytes() if file.exists() else None for file in files]
     made = not private.exists()
     private.mkdir(mode=0o700, exist_ok=True)
     try:
-        save_recodings(rules, private / "recoding.json")
+        save_recodings(rules, files[0])
         write_description(folder, description)
+        yield
     except BaseException:
+        for file, content in zip(files, before, strict=True):
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_bytes(content)
         if made and not any(private.iterdir()):
             private.rmdir()
         raise
 
 
-def _stop_unless_kept(verification: Verification) -> None:
+def _stop_unless_kept(verification: Verification, linked: Any = None) -> None:
     if verification.ok:
         return
     broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
+    if linked is not None:
+        broken += f"; linking by meaning got {linked.risk:.1%} of the records right"
     about_classes = any(f.code in ("E203", "E204", "E205") for f in verification.findings)
     raise Infeasible(
         f"the release was not made, because the written file does not keep its promise: {broken}",

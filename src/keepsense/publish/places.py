@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import secrets
@@ -43,6 +44,9 @@ class Draft(Protocol):
 
     def read_back(self) -> Path:
         """What was written, as a file for the verifier."""
+
+    def digest(self) -> str | None:
+        """SHA-256 of what was written, by which everybody can tell the file from another; None for a table."""
 
     def publish(self) -> None:
         """Let it appear, whole, under its name."""
@@ -93,7 +97,8 @@ class Place:
         """Refuse a folder that holds another release: its description and recoding would be overwritten."""
         described = self.folder / DESCRIPTION
         try:
-            other = json.loads(described.read_text(encoding="utf-8")).get("release") if described.exists() else None
+            found = json.loads(described.read_text(encoding="utf-8")) if described.exists() else None
+            other = None if found is None else found.get("release", self.name if "keepsense" in found else "?")
         except (ValueError, AttributeError):
             raise BadInput(
                 f"{DESCRIPTION} in the release folder is no description; remove it, or release elsewhere"
@@ -117,8 +122,24 @@ class _File:
     def read_back(self) -> Path:
         return self.part
 
+    def digest(self) -> str | None:
+        return digest_of(self.part)
+
     def publish(self) -> None:
         self.part.replace(self.target)
+
+
+def digest_of(file: Path) -> str:
+    """SHA-256 of a file, read piece by piece.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "x").write_text("")
+    ...     digest_of(Path(folder) / "x")[:8]
+    'e3b0c442'
+    """
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 @contextmanager
@@ -186,6 +207,9 @@ class _Table:
                 out.write_batch(batch)
         return path
 
+    def digest(self) -> str | None:
+        return None
+
     def publish(self) -> None:
         self.stage.commit()
 
@@ -206,6 +230,8 @@ def place_of(plan: Plan, into: Path | None = None) -> Place:
     ('people.csv', 'tried/people.csv')
     """
     asked = plan.project.release
+    if "://" in asked.folder:
+        raise BadInput("the key `folder` of [release] is an address; name the database in the key `database`")
     folder = plan.folder / asked.folder if into is None else into
     if asked.database is not None and into is None:
         return _database(plan, folder, asked.database)
@@ -218,7 +244,8 @@ def place_of(plan: Plan, into: Path | None = None) -> Place:
         raise BadInput(f"the released file cannot be called {name!r}; Keepsense needs that name in the release folder")
     target = folder / name
     for path in _own_files(plan):
-        if path.exists() and target.exists() and target.samefile(path):
+        same = path.exists() and target.exists() and target.samefile(path)
+        if same or target.resolve() == path.resolve():
             raise BadInput(
                 "the release would overwrite its own source, or another file of the project; give it another folder or "
                 "name"
@@ -257,7 +284,7 @@ def _own_files(plan: Plan) -> Iterator[Path]:
 def _database(plan: Plan, folder: Path, address: str) -> Place:
     from keepsense.engines.postgresql import same_table, split_name
 
-    if format_of(address) != "postgresql":
+    if not address.startswith(("postgresql://", "postgres://")):
         raise BadInput("the key `database` of [release] takes a postgresql:// address; for a file, use `file`")
     table = plan.released_table
     split_name(table)

@@ -149,9 +149,16 @@ class Plan:
 
     @property
     def missing(self) -> Literal["category", "wildcard"]:
-        """What an empty cell of a quasi-identifier is: a value of its own, or one that fits any."""
-        wild = any(self.column(name).missing == "wildcard" for name in self.every_quasi_identifier)
-        return "wildcard" if wild else "category"
+        """What empty cells of the quasi-identifiers are: values of their own, or such that fit any.
+
+        Where columns differ the stricter reading counts for all; the verifier goes by `wildcards`, column by column.
+        """
+        return "wildcard" if self.wildcards == self.every_quasi_identifier else "category"
+
+    @property
+    def wildcards(self) -> tuple[str, ...]:
+        """Quasi-identifiers whose empty cells fit any value."""
+        return tuple(name for name in self.every_quasi_identifier if self.column(name).missing == "wildcard")
 
     @cached_property
     def counts(self) -> Counts:
@@ -294,4 +301,4 @@ class Plan:
 
 
 def _reading(source: Source) -> Reading:
-    return Reading(source.format, source.delimiter, source.quote, source.encoding, None, source.table)
+    return Reading(source.format, source.delimiter, source.quote, source.encoding, source.header, source.table)

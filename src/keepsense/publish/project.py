@@ -32,6 +32,7 @@ class Source(_Part):
     delimiter: str | None = Field(None, description="Delimiter of a CSV file")
     quote: str | None = Field(None, description="Quote character of a CSV file")
     encoding: str | None = Field(None, description="Encoding of a text file")
+    header: bool | None = Field(None, description="Whether the first row of a CSV file names the columns")
     table: str | None = Field(None, description="Table of a database, or sheet of a workbook")
 
 

@@ -89,10 +89,12 @@ def _checked(plan: Plan, parameters: Mapping[str, Any]) -> dict[str, Any]:
         if name not in _OPTIONS:
             raise BadInput(f"the method takes no parameter {name!r}; it takes {', '.join(_OPTIONS)}")
     promised = _promised(plan)
-    epsilon = float(parameters.get("epsilon", promised[0] if promised else 0.0))
+    epsilon = parameters.get("epsilon", promised[0] if promised else 0.0)
+    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float):
+        raise BadInput("epsilon must be a number above 0")
     if epsilon <= 0:
         raise BadInput("this method needs epsilon: promise differential privacy, or give it in [method.parameters]")
-    found: dict[str, Any] = {"epsilon": epsilon}
+    found: dict[str, Any] = {"epsilon": float(epsilon)}
     for key in ("domains", "bounds"):
         given = parameters.get(key, {})
         if not isinstance(given, Mapping) or not all(isinstance(v, list) for v in given.values()):
@@ -115,7 +117,8 @@ def _numbers(plan: Plan, counts: Counts, columns: Sequence[str], share: float, o
     from keepsense.methods.perturb.dp_numbers import release_numbers
 
     for name in columns:
-        if len(options["bounds"].get(name, ())) != 2:
+        limits = options["bounds"].get(name, ())
+        if len(limits) != 2 or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in limits):
             raise BadInput(
                 f"column {name!r} holds numbers: declare their bounds from public knowledge, never from the table, in "
                 f"[method.parameters], such as bounds = {{ {name} = [0, 120] }}"
@@ -128,6 +131,11 @@ def _words(plan: Plan, counts: Counts, columns: Sequence[str], share: float, opt
     from keepsense.methods.perturb.dp import release_words
 
     meanings = attributes_of(plan, counts, columns, meaning=True)
+    other = [name for name in columns if plan.column(name).kind not in ("nominal", "masked")]
+    if other:
+        raise BadInput(
+            f"column {other[0]!r} holds no words; the method differential privacy has a mechanism for every kind"
+        )
     domains = {name: options["domains"][name] for name in columns if name in options["domains"]}
     return release_words(counts, meanings, share, _budget(share, columns), domains=domains, rng=plan.rng)
 
@@ -147,8 +155,15 @@ def _domain(plan: Plan, counts: Counts, name: str, options: Mapping[str, Any]) -
             f"column {name!r}: differential privacy needs its possible values from public knowledge, never from the "
             f"table; list them in its `order`, or in [method.parameters] as domains = {{ {name} = [...] }}"
         )
-    found: list[Value] = list(counts.values_of(name)) if declared is None else list(declared)
-    return [*found, None] if None in counts.values_of(name) and None not in found else found
+    if declared is None:
+        return list(counts.values_of(name))
+    found: list[Value] = [None if value == "" else value for value in declared]
+    if None in counts.values_of(name) and None not in found:
+        raise BadInput(
+            f"column {name!r} has empty cells, which the declared values do not provide for; add an empty text to "
+            "them, whether or not the table has empty cells"
+        )
+    return found
 
 
 for _name, _only, _summary in (

@@ -43,6 +43,8 @@ def read_recodings(path: Path) -> list[Recoding]:
     """
     try:
         data = json.loads(path.read_text(encoding="utf-8"), object_hook=_typed)
+        if not isinstance(data, list):
+            raise ValueError
         return [_rule(entry) for entry in data]
     except OSError as error:
         raise BadInput(f"{path.name}: the recoding cannot be read ({error.strerror})") from None

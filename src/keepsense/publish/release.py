@@ -14,6 +14,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines.files import whole_file
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Verification
+from keepsense.publish.mechanisms import DIFFERENTIAL_PRIVACY
 from keepsense.publish.plan import Plan
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 
@@ -29,6 +30,7 @@ def describe_release(
     after: Counts,
     utility: Mapping[str, Any],
     risk: Mapping[str, Any],
+    linked: Any = None,
 ) -> dict[str, Any]:
     """The public description: what was promised, how it was made, what is lost, what risk is left. No seed, no path.
 
@@ -41,7 +43,9 @@ def describe_release(
     from keepsense.publish.measures import column_penalties
 
     project = plan.project
-    lost = column_penalties(plan, recodings)
+    # under differential privacy nothing that is computed from the original leaves the house but through its mechanism
+    private = any(model.name == DIFFERENTIAL_PRIVACY for model in plan.models)
+    lost = {} if private else column_penalties(plan, recodings)
     lost |= {rule.names[0]: rule.info["penalty"] for rule in set_recodings if "penalty" in rule.info}
     secret = {"seed", "rng"}
     return {
@@ -68,9 +72,17 @@ def describe_release(
         "verified": verification.ok,
         "hierarchies": _released_hierarchies(plan, [*recodings, *set_recodings], after),
         **_matrices(recodings, after),
-        "utility": dict(utility),
-        "risk": dict(risk),
+        "utility": {} if private else dict(utility),
+        "risk": _public_risk(risk, linked, private),
     }
+
+
+def _public_risk(risk: Mapping[str, Any], linked: Any, private: bool) -> dict[str, Any]:
+    """Risk before and after, and how linking by meaning fared where that is promised."""
+    found = {when: dict(figures) for when, figures in risk.items() if not private or when == "after"}
+    if linked is not None and "after" in found:
+        found["after"]["linked by meaning"] = float(linked.risk)
+    return found
 
 
 def _method_for_sets(plan: Plan, secret: set[str]) -> dict[str, Any]:
@@ -89,8 +101,11 @@ def _matrices(recodings: list[Recoding], after: Counts) -> dict[str, Any]:
     Values that stand nowhere in the release are not named: all of them are `other`, the last row and column.
     """
     found = {}
-    for rule in recodings:
-        if isinstance(rule, Draws) and rule.info.get("publish"):
+    drawn: list[Draws] = []
+    for whole in recodings:
+        drawn += [whole] if isinstance(whole, Draws) else whole.info.get("matrices", ())
+    for rule in drawn:
+        if rule.info.get("publish"):
             shown = {_spelled(value) for value in after.values_of(rule.name)}
             kept = [i for i, value in enumerate(rule.outputs) if _spelled(value) in shown and value in rule.inputs]
             place = {value: i for i, value in enumerate(rule.inputs)}

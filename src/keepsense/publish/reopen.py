@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
 from keepsense.publish.became import aligned, of_sets, of_table, table_rules
 from keepsense.publish.checking import verified
+from keepsense.publish.ledger import Entry, read_ledger
 from keepsense.publish.pipeline import Outcome
-from keepsense.publish.places import place_of, read_released
+from keepsense.publish.places import digest_of, place_of, read_released
 from keepsense.publish.plan import Plan
 from keepsense.publish.project import Project, read_project
 from keepsense.publish.recoding_file import read_recodings
@@ -66,6 +67,8 @@ def reopen(
         _refuse_hidden(plan)
         emit(listener, "stage", 0, 3, stage="read and count")
         description = _description(place.folder)
+        digest = digest_of(place.file)
+        _same_description(plan, place.name, description, digest)
         rules = _recodings(place.folder) if recoding or plan.population is not None else []
         counts = plan.counts
         after = plan.count_in(read_released(plan, place.file))
@@ -76,7 +79,7 @@ def reopen(
         everybody = None
         if plan.population is not None:
             everybody = running.recode(plan.population, rules)
-        kept, findings = _kept(plan, table, description)
+        kept, findings = _kept(plan, table, _entry(home, place.name, digest))
         verification = verified(plan, place.file, population=everybody, checked_elsewhere=kept)
         if not verification.ok:
             broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
@@ -120,10 +123,20 @@ def _description(folder: Path) -> dict[str, Any]:
         ) from None
     except ValueError:
         raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
-    needed = ("promises", "in words", "method", "columns", "utility", "risk")
-    if not isinstance(found, dict) or any(key not in found for key in needed):
+    if not _well_formed(found):
         raise BadInput(f"{DESCRIPTION}: this is not the description of a release")
     return found
+
+
+def _well_formed(found: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a description has the parts a report shows, each of the kind it is."""
+    kinds = {"promises": list, "in words": list, "method": dict, "columns": dict, "utility": dict, "risk": dict}
+    if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in kinds.items()):
+        return False
+    figures = [found["utility"], *found["risk"].values()]
+    return all(
+        isinstance(part, dict) and all(isinstance(value, int | float) for value in part.values()) for part in figures
+    ) and all(isinstance(column, dict) for column in found["columns"].values())
 
 
 def _recodings(folder: Path) -> list[Recoding]:
@@ -177,8 +190,28 @@ def _text(value: Value) -> str:
         return text
 
 
-def _kept(plan: Plan, rules: list[Recoding], description: dict[str, Any]) -> tuple[list[str], list[Finding]]:
-    """Promises about the mechanism: checked on the recoding where it still tells, else as the description has it."""
+def _same_description(plan: Plan, name: str, description: dict[str, Any], digest: str) -> None:
+    """Refuse a description that is not of this project's release, or a file that is not the one described."""
+    told = {key: description.get(key) for key in ("release", "promises")}
+    if told != {"release": name, "promises": json.loads(json.dumps([m.promise() for m in plan.models]))}:
+        raise BadInput(
+            f"{DESCRIPTION} does not describe what the project file promises now; make the release again with "
+            "`keepsense run`"
+        )
+    if description["method"].get("name") != plan.project.method.name or description.get("sha256") != digest:
+        raise BadInput(
+            f"{name} is not the file that {DESCRIPTION} describes: one of them was changed since; make the release "
+            "again with `keepsense run`"
+        )
+
+
+def _entry(home: Path, name: str, digest: str) -> Entry | None:
+    """What the ledger says of this very file."""
+    return next((one for one in reversed(read_ledger(home)) if (one.file, one.digest) == (name, digest)), None)
+
+
+def _kept(plan: Plan, rules: list[Recoding], entry: Entry | None) -> tuple[list[str], list[Finding]]:
+    """Promises about the mechanism: checked on the recoding where it still tells, else as the ledger has it."""
     from keepsense.publish.linked import linkage_kept
 
     asked = [m.promise() for m in plan.models if m.promise().get("about") == "mechanism"]
@@ -193,7 +226,7 @@ def _kept(plan: Plan, rules: list[Recoding], description: dict[str, Any]) -> tup
     findings = []
     for promise in asked:
         name = str(promise["model"])
-        if name not in kept and description.get("verified") and promise in description["promises"]:
+        if name not in kept and entry is not None and promise in entry.promises:
             kept.add(name)
             findings.append(
                 Finding("W408", name, "checked when the release was made; a file and its recoding do not show it again")

@@ -128,7 +128,37 @@ def call(function: Callable[..., Any], parameters: Mapping[str, Any], *given: An
         if name not in open_to:
             hint = did_you_mean(name, open_to)
             raise BadInput(f"the method takes no parameter {name!r}; it takes {', '.join(open_to) or 'none'}.{hint}")
+    _check_types(function, parameters)
     return function(*given, **{k: v for k, v in fixed.items() if k in takes}, **parameters)
+
+
+def _check_types(function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
+    """Refuse a parameter of another type than the method says it takes."""
+    from typing import get_type_hints
+
+    from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+
+    if not parameters:
+        return
+    try:
+        hints = get_type_hints(function)
+    except (NameError, TypeError):  # types that are known to checkers only
+        hints = {}
+    for name, value in parameters.items():
+        spelled = hints.get(name)
+        if spelled is None:
+            continue
+        # a list of a TOML file may stand for a tuple, but a text never for a number
+        config = ConfigDict(strict=not isinstance(value, list | dict), arbitrary_types_allowed=True)
+        try:
+            TypeAdapter(spelled, config=config).validate_python(value)
+        except ValidationError as error:
+            found = error.errors()[0]
+            told = str(found.get("ctx", {}).get("expected", ""))
+            expected = told or str(found["msg"]).removeprefix("Input should be ")
+            raise BadInput(f"the method's parameter {name!r} must be {expected}") from None
+        except PydanticUserError:
+            continue
 
 
 def _generalize(module: str, function: str) -> Callable[[Plan, Mapping[str, Any], Listener | None], list[Recoding]]:

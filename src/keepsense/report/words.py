@@ -13,6 +13,10 @@ RISKS: dict[str, tuple[str, str]] = {
     ),
     "journalist, average, by sampling weights": ("average, by sampling weights", "the same, on average over what fits"),
     "marketer": ("share found if everybody is tried", "records that somebody who links them all gets right"),
+    "linked by meaning": (
+        "share of records linked rightly by meaning",
+        "somebody who has the original values takes the nearest one for each released record",
+    ),
     "unique records": ("share of records that are one of a kind", "nobody else has this combination of values"),
     "unique in the population": ("share of one of a kind in the population", "nobody else in the population fits"),
     "unique in the population, estimated": (

@@ -71,8 +71,8 @@ def mend(counts: Counts, cells: Cells, edits: Sequence[Edit], *, rng: Random = N
     rules = _Rules(edits, counts, cells)
     source = np.repeat(cells.source, cells.multiplicity)
     out = np.repeat(cells.codes, cells.multiplicity, axis=0)
-    kept = cells.info.get("groups")
-    groups = None if kept is None else np.repeat(np.asarray(kept), cells.multiplicity, axis=0)
+    kept = cells.info.get("groups")  # of a grouped swap; other methods say how many groups they made
+    groups = np.repeat(kept, cells.multiplicity, axis=0) if isinstance(kept, np.ndarray) else None
     bad = np.flatnonzero(rules.check(source, out))
     first, touched = len(bad), np.zeros(len(source), dtype=np.bool_)
     for _ in range(_ROUNDS):
