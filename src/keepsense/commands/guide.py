@@ -13,6 +13,7 @@ from keepsense.commands._guide_catalogue import show_catalogue
 from keepsense.commands._guide_change import PROJECT, Change, change_of
 from keepsense.commands._guide_questions import asked, checked
 from keepsense.commands._output import Json, Quiet, show
+from keepsense.errors import Infeasible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -118,6 +119,15 @@ def guide(
     names = list(plan.columns) if plan is not None else []
     best = view.chosen(found, trials, method)
     change = None
+    if write and trials and best is None:
+        raise Infeasible(
+            "none of the methods that were tried keeps the promise for this table, so nothing is written",
+            relax=(
+                "try more of them, with --limit",
+                "give them more time, with --seconds",
+                "ask for a smaller promise",
+            ),
+        )
     if write:
         other = promise is not None or k is not None or (rules is not None and rules.k is not None)
         roles = {column: role for column, role in ((target, "target"), (sensitive, "sensitive")) if column}
@@ -129,6 +139,8 @@ def guide(
         _next(console, best, project, try_on, change)
 
     show(result, render, as_json=as_json, quiet=quiet)
+    if trials and best is None:
+        raise typer.Exit(1)
     if change is not None and change.text != change.old:
         if asking and not typer.confirm(f"\nWrite this into {change.path}?", default=True):
             typer.echo("Nothing was written.")

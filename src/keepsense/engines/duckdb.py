@@ -73,8 +73,9 @@ class DuckDBEngine:
         import duckdb
 
         self.folder, keeper = fresh_room()
+        self._cleanup = weakref.finalize(self, leave, self.folder, keeper)
         self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
-        self._cleanup = weakref.finalize(self, _end, self.connection, self.folder, keeper)
+        self._disconnect = weakref.finalize(self, self.connection.close)
         for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
             self.connection.execute(f"SET {setting} = false")
         self.connection.execute("SET preserve_insertion_order = true")
@@ -85,6 +86,7 @@ class DuckDBEngine:
 
     def close(self) -> None:
         """Release memory and temporary files."""
+        self._disconnect()
         self._cleanup()
 
     def __enter__(self) -> DuckDBEngine:
@@ -305,12 +307,6 @@ class DuckDBEngine:
             f"SELECT {unlike} FROM {table.name} a JOIN {other.name} b ON a.{ROW} = b.{ROW}"
         ).fetchall()[0]
         return {name: float(share or 0.0) for name, share in zip(columns, found, strict=True)}
-
-
-def _end(connection: Any, folder: Path, keeper: int) -> None:
-    """Close what an engine holds, when it is closed, forgotten, or the program ends."""
-    connection.close()
-    leave(folder, keeper)
 
 
 def fresh(kind: str) -> str:

@@ -196,7 +196,8 @@ def _rows(audit: Any, suppression: float | None, compare: bool) -> Iterable[Find
         limit = int(Fraction(repr(float(suppression))) * before)
         gone = audit.suppressed + max(0, dropped)
         if gone > limit:
-            yield Finding("E205", "release", f"{gone:,} records are suppressed, the limit is {limit:,}")
+            told = f"{gone:,} records are suppressed (hidden in every column, or left out), the limit is {limit:,}"
+            yield Finding("E205", "release", told)
 
 
 def _preserved(audit: Any, columns: Sequence[str]) -> Iterable[Finding]:
