@@ -194,7 +194,8 @@ def _afterwards(done: Outcome, folder: Path) -> _After:
     advice = [(one.name, one.part, one.reasons[0] if one.reasons else "") for one in best]
     checked, _ = verify_file(project, done.file, folder=folder)
     public = write_report(done, done.file.parent / "report.html", "public")
-    internal = write_report(done, done.file.parent / "private" / "report.html")
+    # other methods are not tried here: on a machine that never ran them, they would be compiled first
+    internal = write_report(done, done.file.parent / "private" / "report.html", alternatives=False)
     return _After(advice, checked.ok, (public.relative_to(folder).as_posix(), internal.relative_to(folder).as_posix()))
 
 

@@ -13,15 +13,18 @@ from keepsense.report.subject import Subject
 _MOST_HEIGHTS = 30
 
 
-def alternatives(subject: Subject) -> str:
+def alternatives(subject: Subject, *, tried: bool = True) -> str:
     """The lattice with safe and unsafe nodes, other methods tried, and hierarchies that were not chosen.
+
+    Only the hierarchies unless `tried`: they are known, the others have to be worked out.
 
     >>> from keepsense.publish.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "semantic mondrian" in alternatives(Subject(example_release()))
     True
     """
-    parts = [_lattice(subject), _methods(subject), _hierarchies(subject)]
+    parts = [_lattice(subject), _methods(subject)] if tried else []
+    parts.append(_hierarchies(subject))
     return "".join(part for part in parts if part)
 
 

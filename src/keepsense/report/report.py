@@ -17,11 +17,13 @@ from keepsense.report.subject import Subject
 Audience = Literal["internal", "public"]
 
 
-def write_report(outcome: Outcome, path: str | Path, audience: Audience = "internal") -> Path:
+def write_report(
+    outcome: Outcome, path: str | Path, audience: Audience = "internal", *, alternatives: bool = True
+) -> Path:
     """Write the report of a run as one HTML file that needs no network.
 
     The internal report shows original distributions and belongs to the publisher. The public one shows only what the
-    released file and its description show.
+    released file and its description show. Without `alternatives` no other methods are tried for the internal one.
 
     >>> from keepsense.publish.example import example_release
     >>> done = example_release()
@@ -29,13 +31,13 @@ def write_report(outcome: Outcome, path: str | Path, audience: Audience = "inter
     'report.html'
     """
     target = Path(path)
-    text = render(outcome, audience)
+    text = render(outcome, audience, alternatives=alternatives)
     with whole_file(target) as part:
         part.write_text(text, encoding="utf-8")
     return target
 
 
-def render(outcome: Outcome, audience: Audience = "internal") -> str:
+def render(outcome: Outcome, audience: Audience = "internal", *, alternatives: bool = True) -> str:
     """The report as HTML text.
 
     >>> from keepsense.publish.example import example_release
@@ -68,7 +70,7 @@ def render(outcome: Outcome, audience: Audience = "internal") -> str:
     if not subject.public:
         found += [
             Section("together", "What goes together", measured.association(subject)),
-            Section("alternatives", "Alternatives considered", choices.alternatives(subject)),
+            Section("alternatives", "Alternatives considered", choices.alternatives(subject, tried=alternatives)),
             Section("time", "Time", sections.timing(subject)),
             Section("again", "How to reproduce it", sections.again(subject)),
         ]
