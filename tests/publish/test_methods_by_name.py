@@ -362,3 +362,24 @@ def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None
     assert words.id(int(sets.concepts[sets.thing_of[sets.terms.index("tea")]])) == shrub
     rules, _ = recode_sets(plan, plan.engine.recode(plan.table, [], drop=plan.dropped), None)
     assert set_details(plan, rules)[0].loss is not None
+
+
+def test_meaning_counts_though_some_words_are_unknown_or_missing(tmp_path: Path) -> None:
+    """A word that no taxonomy knows, or an empty cell, must not make a method forget what all others mean."""
+    from keepsense.engines import engine
+    from keepsense.publish.plan import Plan
+
+    jobs = [*["nurse", "surgeon", "dentist", "baker", "clerk", "plumber"] * 10, "xqzzt", ""]
+    (tmp_path / "people.csv").write_text("job,x\n" + "".join(f"{job},1\n" for job in jobs), encoding="utf-8")
+    columns = {"job": {"role": "quasi-identifier", "taxonomy": "wordnet", "hierarchy": "auto"}, "x": {}}
+    for method in ("semantic mondrian", "semantic datafly", "semantic incognito"):
+        plan = project(columns=columns, method={"name": method}, release={"suppression": 0.1, "folder": method})
+        assert run(plan, folder=tmp_path, rng=1).verification.ok
+    with engine() as running:
+        opened = Plan(plan, tmp_path, running, np.random.default_rng(1))
+        tree = opened.hierarchies["job"]
+        assert list(opened.distances) == ["job"]
+        assert tree.concepts is not None
+        unknown = {value for value, code in zip(tree.leaves, tree.concepts[0].tolist(), strict=True) if code < 0}
+        assert unknown == {"xqzzt", None}
+        assert tree.info["candidates"] > 1

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.counts import Counts
-from keepsense.errors import BadInput, UnknownConcept
+from keepsense.errors import BadHierarchy, BadInput, UnknownConcept
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.recoding import Cells, Cut, Cuts
 from keepsense.semantics import distance
@@ -92,3 +92,38 @@ def test_what_is_missing_is_named():
     for measure in (semantic_loss, semantic_sse):
         with pytest.raises(BadInput, match="changes no column"):
             measure(counts, Cells((), (), np.array([0]), np.empty((1, 0)), np.array([1])), {})
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_distances_of_leaves_from_their_labels(seed: int) -> None:
+    """Known leaves by the distance of concepts; strangers 0 while alone and 1 in company; by a slow walk."""
+    from keepsense.utility import leaf_distances
+
+    rng = np.random.default_rng(seed)
+    life = from_edges(
+        [("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("cow", "animal"), ("oak", "life"), ("animal", "life")]
+    )
+    words = ["cat", "dog", "cow", "oak", "robot", None]
+    kept = [w for w in words if rng.random() < 0.8] or ["cat"]
+    group = {w: f"g{int(rng.integers(3))}" for w in kept}
+    tree = Hierarchy.of_rows([(w, group[w], "*") for w in kept])
+    measure = distance("path", life)
+    if not any(w in ("cat", "dog", "cow", "oak") for w in kept):
+        with pytest.raises(BadHierarchy):
+            leaf_distances(tree, measure)
+        return
+    levels, hidden = leaf_distances(tree, measure)
+    concepts = value_concepts(tree, life)
+    assert levels[0].tolist() == [0.0] * len(kept)
+    for i, word in enumerate(kept):
+        for level, label in ((1, group[word]), (2, "*")):
+            below = [w for w in kept if level == 2 or group[w] == label]
+            if word in concepts:
+                expected = measure.pair(concepts[label], concepts[word]) / measure.maximum
+            else:
+                expected = 0.0 if len(below) == 1 else 1.0
+            assert levels[level][i] == pytest.approx(expected), (word, label)
+        assert hidden[i] == pytest.approx(
+            measure.pair(concepts["*"], concepts[word]) / measure.maximum if word in concepts else 1.0
+        )

@@ -225,4 +225,12 @@ def _with_missing(hierarchy: Hierarchy, name: str, *, wild: bool) -> Hierarchy:
     top = rows[0][-1]
     label = None if wild else MISSING
     missing = (None, *[label] * (hierarchy.height - 1), top) if hierarchy.height else (None,)
-    return Hierarchy.of_rows([*rows, missing], name=name, kind=hierarchy.kind)
+    found = Hierarchy.of_rows([*rows, missing], name=name, kind=hierarchy.kind)
+    if hierarchy.concepts is None:
+        return found
+    known = [dict(zip(*level, strict=True)) for level in zip(hierarchy.labels, hierarchy.concepts, strict=True)]
+    concepts = tuple(
+        np.array([place.get(value, -1) for value in values], dtype=np.int32)
+        for place, values in zip(known, found.labels, strict=True)
+    )
+    return replace(found, concepts=concepts, info=hierarchy.info)

@@ -261,13 +261,13 @@ class Plan:
 
     @cached_property
     def distances(self) -> dict[str, Distance]:
-        """Semantic distance of every quasi-identifier whose hierarchy knows what all its values mean."""
+        """Semantic distance of every quasi-identifier whose hierarchy knows what values mean, be it some of them."""
         from keepsense.semantics import distance
 
         return {
             name: distance(self.column(name).distance, self.taxonomy(name))
             for name, tree in self.hierarchies.items()
-            if self.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).all()
+            if self.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).any()
         }
 
     # ---- sets ----------------------------------------------------------------------------------------------------

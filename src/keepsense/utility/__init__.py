@@ -29,6 +29,7 @@ from keepsense.utility.levels import level_losses
 from keepsense.utility.loss import column_losses, gen_iloss, height, loss, ncp, precision
 from keepsense.utility.query import Query, QueryError, query_error, random_queries
 from keepsense.utility.semantic import (
+    leaf_distances,
     root_mean_square_error,
     semantic_loss,
     semantic_sse,
@@ -72,6 +73,7 @@ __all__ = [
     "item_error",
     "kl_divergence",
     "known_items_risk",
+    "leaf_distances",
     "level_losses",
     "loss",
     "ncp",

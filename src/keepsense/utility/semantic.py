@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
-from keepsense.errors import BadInput
+from keepsense.errors import BadHierarchy, BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.recoding import SUPPRESSED
 from keepsense.semantics import Distance
@@ -72,6 +73,46 @@ def value_distances(
     matrix = distance.matrix(rows, columns) / (distance.maximum or 1.0)
     same = np.array(released, dtype=object)[:, None] == np.array(originals, dtype=object)[None, :]
     return np.where(same.astype(np.bool_), 0.0, matrix)
+
+
+def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Floats], Floats]:
+    """How far each leaf of a hierarchy lies from its label at each level, and from being suppressed, from 0 to 1.
+
+    A leaf in no taxonomy (a stranger, or a missing cell) loses nothing while its label stands for it alone, and
+    everything when it is thrown together with others. A hierarchy none of whose leaves has a concept is refused.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal")])
+    >>> tree = Hierarchy.of_rows([("cat", "pet", "*"), ("dog", "pet", "*"), ("robot", "robot", "*")])
+    >>> levels, suppressed = leaf_distances(tree, distance("path", pets))
+    >>> [level.tolist() for level in levels], suppressed.tolist()
+    ([[0.0, 0.0, 0.0], [0.25, 0.25, 0.0], [0.5, 0.5, 1.0]], [0.5, 0.5, 1.0])
+    """
+    concepts = value_concepts(hierarchy, distance.taxonomy)
+    leaves = hierarchy.leaves
+    known = np.array([value in concepts for value in leaves], dtype=np.bool_)
+    if not known.any():
+        raise BadHierarchy(f"{hierarchy.name}: the hierarchy's leaves have no concepts; map its values first")
+    mine = np.flatnonzero(known)
+    words = [leaves[i] for i in mine.tolist()]
+
+    def towards(labels: Sequence[Value], code: NDArray[Any]) -> Floats:
+        """Distance of each leaf from the label of its code."""
+        there = np.array([label in concepts for label in labels], dtype=np.bool_)
+        alone = np.bincount(code, minlength=len(labels)) == 1
+        found = np.where(alone[code], 0.0, 1.0)
+        place = np.cumsum(there) - 1
+        both = mine[there[code[mine]]]
+        table = value_distances(distance, [v for v, good in zip(labels, there, strict=True) if good], words, concepts)
+        found[both] = table[place[code[both]], np.searchsorted(mine, both)]
+        return found
+
+    levels = [np.zeros(len(leaves))]
+    levels += [towards(hierarchy.labels[at], hierarchy.codes[:, at]) for at in range(1, hierarchy.height + 1)]
+    hidden = np.ones(len(leaves))
+    hidden[mine] = value_distances(distance, [SUPPRESSED], words, concepts)[0]
+    return levels, hidden
 
 
 def _codes(taxonomy: Taxonomy, values: Sequence[Value], concepts: Mapping[Value, Concept] | None) -> NDArray[np.int32]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from keepsense.arrays import Floats
 from keepsense.counts import Counts
-from keepsense.errors import BadHierarchy
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.generalize.dimension import dimensions
 from keepsense.methods.generalize.multidim import Cutting, divide
@@ -16,10 +15,13 @@ from keepsense.privacy import KAnonymity, Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 from keepsense.semantics import Distance
+from keepsense.utility import leaf_distances
 
 
 def semantic_losses(hierarchy: Hierarchy, distance: Distance) -> list[Floats]:
     """What releasing a leaf as each of its ancestors loses: the mean normalised distance to the leaves below it.
+
+    Leaves in no taxonomy count as `keepsense.utility.leaf_distances` says.
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -30,19 +32,11 @@ def semantic_losses(hierarchy: Hierarchy, distance: Distance) -> list[Floats]:
     >>> semantic_losses(replace(tree, concepts=codes), distance("path", pets))[1].tolist()
     [0.5]
     """
-    if hierarchy.concepts is None or (hierarchy.concepts[0] < 0).any():
-        raise BadHierarchy(f"{hierarchy.name}: the hierarchy's leaves have no concepts; map its values first")
-    measure = distance.normalised()
-    leaves = hierarchy.concepts[0]
-    found = []
-    for level, concepts in enumerate(hierarchy.concepts):
-        code = hierarchy.codes[:, level]
-        known = concepts[code] >= 0
-        loss = np.ones(len(leaves))
-        table = measure.matrix(leaves, np.maximum(concepts, 0))
-        loss[known] = table[np.arange(len(leaves)), code][known]
-        found.append(np.bincount(code, loss, len(concepts)) / np.bincount(code, minlength=len(concepts)))
-    return found
+    levels, _ = leaf_distances(hierarchy, distance)
+    means = []
+    for code, loss in zip(hierarchy.codes.T, levels, strict=True):
+        means.append(np.bincount(code, loss) / np.maximum(np.bincount(code), 1))
+    return means
 
 
 def semantic_mondrian(

@@ -8,9 +8,8 @@ import numpy as np
 
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.generalize._lattice.objective import LossTables
-from keepsense.recoding import SUPPRESSED
 from keepsense.semantics import Distance
-from keepsense.utility import level_losses, value_concepts, value_distances
+from keepsense.utility import leaf_distances, level_losses
 
 
 def semantic_tables(
@@ -21,7 +20,8 @@ def semantic_tables(
     Ayala-Rivera et al. 2017, Eq. 11 and 12: the distance between original and released concept, averaged over records
     and columns; squared, the sum over records of the squared mean over columns. `distances` gives each column of words
     its distance, normalised by its maximum; a column without one (a number, say) is measured by its share of leaves. A
-    suppressed value stands at the top of the hierarchy where that has a concept, else at the root of the taxonomy.
+    suppressed value stands at the top of the hierarchy where that has a concept, else at the root of the taxonomy. A
+    value in no taxonomy loses nothing by itself and everything among others (`keepsense.utility.leaf_distances`).
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -36,16 +36,7 @@ def semantic_tables(
             tables[name] = list(level_losses("geniloss", hierarchy).T)
             suppressed[name] = np.ones(len(hierarchy.leaves))
             continue
-        distance = distances[name]
-        concepts = value_concepts(hierarchy, distance.taxonomy)
-        leaf = np.arange(len(hierarchy.leaves))
-        tables[name] = [np.zeros(len(leaf))] + [
-            value_distances(distance, hierarchy.labels[level], hierarchy.leaves, concepts)[
-                hierarchy.codes[:, level], leaf
-            ]
-            for level in range(1, hierarchy.height + 1)
-        ]
-        suppressed[name] = value_distances(distance, [SUPPRESSED], hierarchy.leaves, concepts)[0]
+        tables[name], suppressed[name] = leaf_distances(hierarchy, distances[name])
     return LossTables(
         "semantic SSE" if squared else "semantic loss", tables, suppressed, "squares" if squared else "mean"
     )
