@@ -37,3 +37,24 @@ def write_whole(path: str | os.PathLike[str], chunks: Iterable[bytes], refuse: t
         why = "it is a folder" if target.is_dir() else error.strerror
         name = target.name or str(target)
         raise refuse(f"{name}: the file cannot be written ({why}); check its name and folder") from None
+
+
+def hold(descriptor: int, *, wait: bool = False) -> bool | None:
+    """Lock an open file against other programs until it is closed: False where another has it, None without locks.
+
+    The system lets go of the lock when a program ends, however it ends.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryFile() as file:
+    ...     hold(file.fileno()) in (True, None)
+    True
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has none of this kind
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except OSError:
+        return False
+    return True

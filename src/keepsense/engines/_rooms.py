@@ -9,6 +9,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from keepsense.files import hold
+
 PREFIX = "keepsense-"
 _LOCK = "lock"
 _OLD = 2 * 86_400
@@ -20,7 +22,7 @@ def fresh_room() -> tuple[Path, int]:
     sweep(Path(tempfile.gettempdir()))
     room = Path(tempfile.mkdtemp(prefix=PREFIX))
     keeper = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    _held(keeper)
+    hold(keeper)
     return room, keeper
 
 
@@ -40,21 +42,8 @@ def sweep(folder: Path) -> None:
             lock = room / _LOCK
             if lock.exists():
                 with lock.open("a") as keeper:
-                    gone = _held(keeper.fileno())
+                    gone = hold(keeper.fileno()) is True
             else:
                 gone = time.time() - room.stat().st_mtime > _OLD
             if gone:
                 shutil.rmtree(room, ignore_errors=True)
-
-
-def _held(file: int) -> bool:
-    """Take the lock of a room; False where somebody has it, or where the system has no such locks."""
-    try:
-        import fcntl
-    except ImportError:
-        return False
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True

@@ -10,12 +10,13 @@ import datetime
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from keepsense.errors import BadInput, Finding
+from keepsense.files import hold
 
 FILE = "ledger.jsonl"
 
@@ -98,10 +99,7 @@ def entered(folder: Path, entry: Entry | None) -> Iterator[None]:
 def _held(path: Path) -> Iterator[Any]:
     """The ledger opened for appending, while other runs wait."""
     with path.open("a+b", buffering=0) as file:
-        with suppress(ImportError):  # Windows has no such lock
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX)
+        hold(file.fileno(), wait=True)
         yield file
 
 
