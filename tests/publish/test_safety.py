@@ -541,3 +541,14 @@ def test_classes_of_a_release_count_its_sets(tmp_path: Path) -> None:
     sizes = Counter(tuple(row.values()) for row in rows_of(done.file)).values()
     assert done.description["utility"]["average class size"] == pytest.approx(120 / len(sizes))
     assert done.description["utility"]["discernibility"] == sum(n * n for n in sizes)
+
+
+def test_a_folder_that_is_taken_is_refused_before_anything_is_decided(tmp_path: Path) -> None:
+    table(tmp_path, ALONE)
+    (tmp_path / "release").mkdir()
+    (tmp_path / "release" / "release.json").write_text('{"keepsense": "0", "release": "others.csv"}')
+    events: list[str] = []
+    with pytest.raises(BadInput, match=r"others\.csv"):
+        run(town_project(release={"suppression": 0.05}), folder=tmp_path, listener=lambda e: events.append(e.name))
+    assert "counted" not in events
+    assert "decided" not in events

@@ -54,7 +54,7 @@ def _set(plan: Plan, counts: Counts, name: str) -> Any:
 def _ordered(plan: Plan, counts: Counts, name: str, meaning: bool) -> Any:
     from keepsense.semantics.attribute import Nominal, Ordered
 
-    column, values = plan.column(name), counts.values_of(name)
+    values = counts.values_of(name)
     levels = _levels(plan, name, values)
     if None not in values:
         return Ordered.of(counts, name, levels=levels)
@@ -70,7 +70,8 @@ def _ordered(plan: Plan, counts: Counts, name: str, meaning: bool) -> Any:
         at = np.array([np.nan if v is None else place[v] for v in values])
     else:
         at = np.array([np.nan if v is None else _number(name, v) for v in values])
-    span = float(np.nanmax(at) - np.nanmin(at)) or 1.0 if column and np.isfinite(at).any() else 1.0
+    there = at[~np.isnan(at)]
+    span = float(np.ptp(there)) or 1.0 if len(there) else 1.0
     far = np.abs(at[:, None] - at[None, :]) / span
     return Nominal.of(counts, name, _with_strangers(far, np.isnan(at)))
 

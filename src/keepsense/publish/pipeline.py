@@ -119,6 +119,8 @@ def run(
         plan = Plan(project, home, running, np.random.default_rng(rng))
         with stage("read and count"):
             check(plan)
+            place = place_of(plan, None if into is None else Path(into))
+            place.check()  # before hours are spent on it; and again when nobody else can write there
             counts = plan.counts
             check_cells(plan)
         emit(listener, "counted", counts.total, counts.total, tuples=len(counts))
@@ -133,7 +135,6 @@ def run(
             recoded = without_the_few(plan, recoded)
             released = running.recode(recoded, [], drop=secret)
             everybody = _population(plan, rules)
-        place = place_of(plan, None if into is None else Path(into))
         with place.draft(plan) as draft:
             with stage("write"):
                 hidden = _write(plan, recoded, released, draft)

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from keepsense.engines import Engine, Reading, Writing
 from keepsense.engines.files import format_of
 from keepsense.errors import BadInput
+from keepsense.files import hold
 from keepsense.privacy.verify import is_text_file
 from keepsense.publish.ledger import FILE as LEDGER
 from keepsense.publish.plan import Plan
@@ -82,7 +83,7 @@ class Place:
             raise BadInput(f"the folder of the release cannot be made ({error.strerror})") from None
         try:
             with _alone(self.folder):
-                self._check_folder()
+                self.check()
                 if self.database is None:
                     with _file(plan, self.folder / self.name) as draft:
                         yield draft
@@ -93,8 +94,10 @@ class Place:
             if made and not any(self.folder.iterdir()):
                 self.folder.rmdir()
 
-    def _check_folder(self) -> None:
+    def check(self) -> None:
         """Refuse a folder that holds another release: its description and recoding would be overwritten."""
+        if self.file is not None and self.file.is_dir():
+            raise BadInput(f"{self.name}: this is a folder; give the released file another name")
         described = self.folder / DESCRIPTION
         try:
             found = json.loads(described.read_text(encoding="utf-8")) if described.exists() else None
@@ -162,13 +165,7 @@ def _alone(folder: Path) -> Iterator[None]:
 
 
 def _locked(file: Any) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows: the names of drafts differ, which is what matters most
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    if hold(file.fileno()) is False:
         return False
     # whoever held it before may have removed the file that we now hold
     try:
@@ -179,8 +176,6 @@ def _locked(file: Any) -> bool:
 
 @contextmanager
 def _file(plan: Plan, target: Path) -> Iterator[Draft]:
-    if target.is_dir():
-        raise BadInput(f"{target.name}: this is a folder; give the released file another name")
     part = target.with_name(f"{_UNVERIFIED}{secrets.token_hex(6)}.{target.name}")
     try:
         yield _File(plan, part, target)

@@ -27,7 +27,7 @@ def without_the_few(plan: Plan, recoded: Any) -> Any:
     4
     """
     asked = plan.project.release.suppressed
-    if asked == "keep":
+    if asked == "keep" or not plan.truthful:  # methods that change values hide none
         return recoded
     names = plan.every_quasi_identifier
     needed = [n for n in needed_columns(plan.models) if n in recoded.columns and n not in names]
