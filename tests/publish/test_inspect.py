@@ -186,3 +186,15 @@ def test_the_schema_knows_methods_promises_and_drafts(tmp_path: Path) -> None:
     ):
         assert list(checker.iter_errors({**data, section: value})), section
     assert not list(checker.iter_errors({**data, "privacy": [{"model": "l-diversity", "l": 2, "column": "ill"}]}))
+
+
+def test_project_files_beside_one_another_have_folders_of_their_own(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from keepsense.cli import app
+
+    write_people(tmp_path)
+    for name in ("keepsense.toml", "strict.toml"):
+        CliRunner().invoke(app, ["init", str(tmp_path / "people.csv"), "-o", str(tmp_path / name), "-q"])
+    folders = [read_project(tmp_path / name).release.folder for name in ("keepsense.toml", "strict.toml")]
+    assert folders == ["release", "release-strict"]

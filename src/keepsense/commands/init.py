@@ -30,13 +30,14 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """Inspect a table and write a project file for it: every key explained, every guess to be confirmed by you."""
-    from keepsense.publish.draft import check_free, draft, source_keys, write_draft
+    from keepsense.publish.draft import FILE, check_free, draft, source_keys, write_draft
     from keepsense.publish.inspect import inspect
 
     check_free(output, force=force)
     how = reading(format, delimiter, encoding, table_name, header)
     found = inspect(file, how, taxonomies=chosen(taxonomies))
-    text = draft(found, source=source_keys(file, how, output.parent), k=k)
+    folder = "release" if output.name == FILE else f"release-{output.stem}"
+    text = draft(found, source=source_keys(file, how, output.parent), k=k, folder=folder)
     write_draft(text, output, force=force)
 
     def print_it(console: Console) -> None:

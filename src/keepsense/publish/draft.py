@@ -41,8 +41,17 @@ _WIDTH = 116
 _FEW = 5
 
 
-def draft(found: Inspection, *, source: Mapping[str, Any] | None = None, k: int = 5, method: str | None = None) -> str:
+def draft(
+    found: Inspection,
+    *,
+    source: Mapping[str, Any] | None = None,
+    k: int = 5,
+    method: str | None = None,
+    folder: str = "release",
+) -> str:
     """A project file as text, for a table that was inspected; `source` gives the keys of its section.
+
+    A folder holds one release, so project files beside one another need a `folder` each.
 
     Unless a method is given, few quasi-identifiers are generalized to one level each, at least loss; with many of them
     that hides too much, so the records are divided into classes at levels of their own.
@@ -58,7 +67,7 @@ def draft(found: Inspection, *, source: Mapping[str, Any] | None = None, k: int 
         _source(where),
         _promises(found, k),
         _method(found, method),
-        _release(where["path"]),
+        _release(where["path"], folder),
         _columns(found),
     ]
     text = "\n".join(parts)
@@ -193,8 +202,8 @@ def _set_method() -> list[str]:
     ]
 
 
-def _release(path: str) -> str:
-    given: dict[str, Any] = {"folder": "release", "suppression": 0.05}
+def _release(path: str, folder: str) -> str:
+    given: dict[str, Any] = {"folder": folder, "suppression": 0.05}
     if "://" in path:
         given["file"] = "released.csv"
     return "\n".join(["", "[release]", *_keys(Target, given)])
