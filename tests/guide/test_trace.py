@@ -84,7 +84,7 @@ def straight(name: str, lesson: Lesson, k: int) -> Any:
         "numbers": lesson.numbers,
         "target": lesson.amount if name == "lsd mondrian" else lesson.category,
         "distances": lesson.distances,
-        "time_limit": 30.0,
+        "time_limit": 300.0,
         "rng": 7,
     }
     takes = inspect.signature(method).parameters

@@ -217,11 +217,11 @@ class AnytimeWatch(LatticeWatch):
     """Finds of the anytime search: better choices of levels, and what no choice can be below.
 
     >>> AnytimeWatch.options
-    {'time_limit': 30.0}
+    {'time_limit': 300.0}
     """
 
     # small tables are done at once; on a machine that never ran it, compiling takes some of the time
-    options: ClassVar[Mapping[str, Any]] = {"time_limit": 30.0}
+    options: ClassVar[Mapping[str, Any]] = {"time_limit": 300.0}
 
     def hear(self, event: Event) -> None:
         """A better node, or a higher bound, was found."""
