@@ -53,9 +53,9 @@ def pages() -> dict[str, str]:
 def _project_file() -> str:
     """Every key of the project file, from the schema that checks it."""
     from keepsense.privacy.catalogue import models
-    from keepsense.publish.mechanisms import ABOUT_MECHANISMS
-    from keepsense.publish.schema import json_schema
-    from keepsense.publish.techniques import techniques
+    from keepsense.project.schema import json_schema
+    from keepsense.release.mechanisms import ABOUT_MECHANISMS
+    from keepsense.release.techniques import techniques
 
     schema = json_schema()
     sections = {

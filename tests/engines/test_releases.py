@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from keepsense.publish import run
-from keepsense.publish.project import Project
+from keepsense.project.file import Project
+from keepsense.release.run import run
 
 N = 20
 COLUMNS = {

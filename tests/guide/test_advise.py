@@ -15,7 +15,7 @@ from keepsense.guide.catalogue import entry
 from keepsense.guide.presets import preset, presets
 from keepsense.guide.properties import SATISFIES
 from keepsense.privacy import model
-from keepsense.publish.project import check_project
+from keepsense.project.file import check_project
 
 
 def names(**given: Any) -> list[str]:

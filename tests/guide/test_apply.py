@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from keepsense.draft.write import draft
 from keepsense.errors import BadInput
 from keepsense.guide.apply import changed, difference, spelled, write
-from keepsense.publish.draft import draft
-from keepsense.publish.inspect import inspect
-from keepsense.publish.techniques import techniques
+from keepsense.project.inspect import inspect
+from keepsense.release.techniques import techniques
 
 FILE = """# my project
 unlisted = "drop"  # by hand

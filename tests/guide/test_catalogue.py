@@ -12,15 +12,15 @@ from tests.conftest import ROOT
 
 from keepsense import methods
 from keepsense.counts import Counts
+from keepsense.explain.lesson import example
 from keepsense.guide.catalogue import catalogue, children, entry, flowchart, function
 from keepsense.guide.describe import as_data, as_page, as_text
 from keepsense.guide.flowchart import Flowchart
-from keepsense.guide.lesson import example
 from keepsense.guide.pattern import Entry
 from keepsense.methods import aggregate, generalize, perturb
 from keepsense.methods.generalize import multidim, table
 from keepsense.privacy import KAnonymity
-from keepsense.publish.techniques import technique, techniques
+from keepsense.release.techniques import technique, techniques
 
 EVERY = list(catalogue().values())
 TEMPLATES = {"table", "lattice", "multidim", "dimension"}

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from keepsense.explain.lesson import example
 from keepsense.guide.catalogue import entry as find
 from keepsense.guide.catalogue import flowchart, function
 from keepsense.guide.flowchart import Flowchart
-from keepsense.guide.lesson import example
 from keepsense.methods.generalize import lattice, multidim, samarati, table
 from keepsense.methods.generalize._table.state import State
 from keepsense.privacy import KAnonymity

@@ -11,7 +11,7 @@ from keepsense.guide.answers import Answers
 from keepsense.guide.catalogue import entry
 from keepsense.guide.try_out import Trial, try_out
 from keepsense.progress import Event
-from keepsense.publish.project import Project, check_project
+from keepsense.project.file import Project, check_project
 
 
 @pytest.fixture

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.errors import BadHierarchy, UnknownConcept
-from keepsense.hierarchies.aika_xml import format_xml, parse_xml, read_xml, write_xml
-from keepsense.hierarchies.arx import CsvForm, format_arx, parse_arx, read_arx, write_arx
 from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.json_io import format_json, parse_json, read_json, write_json
+from keepsense.hierarchies.formats.aika_xml import format_xml, parse_xml, read_xml, write_xml
+from keepsense.hierarchies.formats.arx import CsvForm, format_arx, parse_arx, read_arx, write_arx
+from keepsense.hierarchies.formats.json_file import format_json, parse_json, read_json, write_json
+from keepsense.hierarchies.formats.tree_text import format_tree, parse_tree, read_tree, write_tree
 from keepsense.hierarchies.tree import Tree, to_hierarchy
-from keepsense.hierarchies.tree_text import format_tree, parse_tree, read_tree, write_tree
 from keepsense.taxonomy import from_edges
 
 JOBS = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "clerk", "*")], name="job")

@@ -11,8 +11,8 @@ from tests.methods.table_reference import HIERARCHIES, assert_true_ancestors, co
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._greedy._kernels import cheapest, dissolve, grow, joining_costs, relocate
 from keepsense.methods.generalize.cell_greedy import cell_greedy
+from keepsense.methods.generalize.kernels.greedy import cheapest, dissolve, grow, joining_costs, relocate
 from keepsense.methods.generalize.local import local_recoding
 from keepsense.methods.generalize.optimal import optimal
 from keepsense.privacy import DistinctDiversity, KAnonymity, TCloseness

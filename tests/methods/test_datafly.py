@@ -14,8 +14,8 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy, MissingValues, read_arx
 from keepsense.methods.generalize import algorithm, algorithms
-from keepsense.methods.generalize._table._kernels import group
 from keepsense.methods.generalize.datafly import datafly
+from keepsense.methods.generalize.kernels.table import group
 from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.methods.generalize.semantic_datafly import semantic_datafly
 from keepsense.methods.generalize.table import distinct_values, least_loss, recode

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._local._kernels import group_at, lowest_levels
+from keepsense.methods.generalize.kernels.local import group_at, lowest_levels
 from keepsense.methods.generalize.local import local_recoding
 from keepsense.privacy import DistinctDiversity, KAnonymity
 from keepsense.recoding import SUPPRESSED, Cells, Cuts

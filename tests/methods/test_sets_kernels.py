@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
-from keepsense.methods.aggregate import _kernels as kernels
 from keepsense.methods.aggregate.item_distances import ItemDistances
+from keepsense.methods.aggregate.kernels import groups as kernels
 from keepsense.methods.aggregate.set_distance import KINDS, set_distance
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy

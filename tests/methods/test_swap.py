@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb import _kernels
-from keepsense.methods.perturb.clusters import _kernels as cluster_kernels
-from keepsense.methods.perturb.clusters.board import Field
+from keepsense.methods.perturb.clusters import Field
+from keepsense.methods.perturb.kernels import clusters as cluster_kernels
+from keepsense.methods.perturb.kernels import values as _kernels
 from keepsense.methods.perturb.strict import check_groups, swap_in_groups
 from keepsense.methods.perturb.swap import run_clusters, swap_by_clusters, swap_by_ranking
 from keepsense.methods.perturb.swap_numeric import swap_numbers
@@ -400,7 +400,7 @@ def test_ordered_categories_swap_by_their_levels() -> None:
 
 
 def test_rows_are_computed_one_by_one_where_a_matrix_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    for where in ("keepsense.semantics.attribute", "keepsense.methods.perturb.clusters.board"):
+    for where in ("keepsense.semantics.attribute", "keepsense.methods.perturb.clusters"):
         monkeypatch.setattr(f"{where}.MATRIX_CELLS", 10)
     _, counts, attributes = _correlated(80)
     for method in (swap_by_clusters, swap_tuples):

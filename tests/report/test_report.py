@@ -14,8 +14,9 @@ import pytest
 
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.publish import Outcome, Project, run
-from keepsense.publish.reopen import reopen
+from keepsense.project.file import Project
+from keepsense.release.reopen import reopen
+from keepsense.release.run import Outcome, run
 from keepsense.report import charts, write_report
 from keepsense.report.columns import pruned
 from keepsense.report.report import Audience, render
@@ -171,7 +172,7 @@ def test_the_public_report_shows_only_what_is_public(
     done = outcomes[method]
     public = _Page(reports[method, "public"]).text
     seen = done.file.read_text(encoding="utf-8") + (done.file.parent / "release.json").read_text(encoding="utf-8")
-    with (done.plan.folder / "people.csv").open(encoding="utf-8") as file:
+    with (done.job.folder / "people.csv").open(encoding="utf-8") as file:
         values = {value for row in csv.DictReader(file) for value in row.values()}
     words = set(re.findall(r"[\w<>/()]+", public))
     for value in values - {"low", "high"}:
@@ -249,7 +250,7 @@ def test_a_release_opened_again_is_reported_alike(
     outcomes: dict[str, Outcome], reports: dict[tuple[str, Audience], str], method: str
 ) -> None:
     done = outcomes[method]
-    again = reopen(done.plan.project, folder=done.plan.folder)
+    again = reopen(done.job.project, folder=done.job.folder)
     assert render(again, "public") == reports[method, "public"]
     texts = [_Page(text).text for text in (render(again), reports[method, "internal"])]
     for start, end in (("Risk of being recognized", "What it is still worth"), ("Columns by which", "Alternatives")):
@@ -336,7 +337,7 @@ def test_hierarchies_considered_are_listed(outcome: Outcome) -> None:
     from keepsense.report.choices import _hierarchies
 
     subject = Subject(outcome)
-    trees: dict[str, Hierarchy] = subject.plan.hierarchies
+    trees: dict[str, Hierarchy] = subject.job.hierarchies
     before = trees["job"]
     trees["job"] = replace(before, info={"considered": (("as it is", 0.1), ("flat <b>", 0.3)), "candidates": 7})
     try:

@@ -57,11 +57,11 @@ def change_of(
     other_promise: bool,
 ) -> Change:
     """What is to be written into the project file; where there is none, one is drafted for the table."""
+    from keepsense.draft.write import draft, source_keys
     from keepsense.engines import Reading
     from keepsense.errors import BadInput
     from keepsense.guide.apply import changed
-    from keepsense.publish.draft import draft, source_keys
-    from keepsense.publish.inspect import inspect
+    from keepsense.project.inspect import inspect
 
     if best is None or best.entry.project is None:
         raise BadInput("no recommended method can be named in a project file; nothing was written")

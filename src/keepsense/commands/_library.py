@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from keepsense.publish.library import ICD, SUFFIX, WORDNET, check_name, find, folder, imported, read
+from keepsense.taxonomy.library import ICD, SUFFIX, WORDNET, check_name, find, folder, imported, read
 
 __all__ = ["ICD", "SUFFIX", "WORDNET", "TaxonomyName", "check_name", "find", "folder", "imported", "read"]
 

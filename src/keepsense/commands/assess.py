@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from keepsense.privacy import Risk
-    from keepsense.publish import Assessment
+    from keepsense.release.assess import Assessment
 
 
 def assess_release(
@@ -44,7 +44,7 @@ def assess_release(
 ) -> None:
     """Compare an original with its anonymized version: classes, risk, k, l and t reached, change of each column."""
     from keepsense.commands._reading import reading
-    from keepsense.publish.assess import assess
+    from keepsense.release.assess import assess
 
     columns, secret = _roles(quasi, sensitive, project)
     found = assess(
@@ -66,7 +66,7 @@ def _roles(quasi: list[str] | None, sensitive: list[str] | None, project: Path |
 
     columns, secret = parted(quasi), parted(sensitive)
     if project is not None:
-        from keepsense.publish import read_project
+        from keepsense.project.file import read_project
 
         said = read_project(project)
         # methods for single values leave sets out of the release

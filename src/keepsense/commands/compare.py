@@ -15,7 +15,7 @@ from keepsense.commands.verify import spelled
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.publish import Compared
+    from keepsense.release.compare import Compared
 
 
 def compare_projects(
@@ -25,7 +25,7 @@ def compare_projects(
     quiet: Quiet = False,
 ) -> None:
     """Rehearse several project files and compare what each would promise, lose, risk and cost. Nothing is released."""
-    from keepsense.publish.compare import compare
+    from keepsense.release.compare import compare
 
     with progress(quiet=quiet or as_json) as listener:
         found = compare(projects, rng=seed, listener=listener)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from keepsense.progress import Listener
-    from keepsense.publish import Outcome
+    from keepsense.release.run import Outcome
     from keepsense.taxonomy import Mapping, Taxonomy
 
 MEASURE = "log-feature"
@@ -162,9 +162,9 @@ def demo(
 
 def publish_demo(rows: int, seed: int, folder: Path, listener: Listener | None = None) -> Outcome:
     """Publish synthetic people as a newcomer would: write them, draft a project, run it as it is."""
-    from keepsense.publish.draft import FILE, draft, write_draft
-    from keepsense.publish.inspect import inspect
-    from keepsense.publish.pipeline import run
+    from keepsense.draft.write import FILE, draft, write_draft
+    from keepsense.project.inspect import inspect
+    from keepsense.release.run import run
     from keepsense.sample import write_people
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -186,10 +186,10 @@ def _afterwards(done: Outcome, folder: Path) -> _After:
     """Ask the guide, check the release as a recipient would, and write both reports."""
     from keepsense.guide.advise import recommend
     from keepsense.guide.answers import from_project
-    from keepsense.publish.checking import verify_file
+    from keepsense.release.checking import verify_file
     from keepsense.report import write_report
 
-    project = done.plan.project
+    project = done.job.project
     best = recommend(from_project(project, done.counts.total), limit=2)
     advice = [(one.name, one.part, one.reasons[0] if one.reasons else "") for one in best]
     checked, _ = verify_file(project, done.file, folder=folder)

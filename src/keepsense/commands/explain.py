@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from keepsense.guide.iteration import Iteration
-    from keepsense.guide.trace import Trace
+    from keepsense.explain.iteration import Iteration
+    from keepsense.explain.trace import Trace
 
 
 def explain(
@@ -43,8 +43,8 @@ def explain(
 ) -> None:
     """Run an algorithm on a small table and show each step: what it chose, the score, and the table so far."""
     from keepsense.engines.files import whole_file
-    from keepsense.guide import pages
-    from keepsense.guide import trace as tracing
+    from keepsense.explain import pages
+    from keepsense.explain import trace as tracing
 
     if algorithm is None:
         _list(as_json=as_json, quiet=quiet)
@@ -84,7 +84,7 @@ def _settings(given: list[str]) -> dict[str, Any]:
 
 def _lesson(on: Path | None, project: Path | None, columns: list[str], target: str | None, *, sets: bool) -> Any:
     from keepsense.errors import BadInput
-    from keepsense.guide.lesson_files import from_file, from_project_file
+    from keepsense.explain.lesson_files import from_file, from_project_file
 
     if on is not None and project is not None:
         raise BadInput("give a table with --on or a project file with --project, not both")
@@ -98,8 +98,8 @@ def _lesson(on: Path | None, project: Path | None, columns: list[str], target: s
 
 
 def _list(*, as_json: bool, quiet: bool) -> None:
+    from keepsense.explain.trace import explainable
     from keepsense.guide.catalogue import entry
-    from keepsense.guide.trace import explainable
 
     found = [entry(name) for name in explainable()]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from keepsense.guide.advise import Advice, Guidance
     from keepsense.guide.answers import Answers
     from keepsense.guide.try_out import Trial
-    from keepsense.publish.project import Project
+    from keepsense.project.file import Project
 
 
 def guide(
@@ -163,8 +163,8 @@ def _project(
     """The project the answers come from, the folder its paths start at, and the number of rows where it is known."""
     from keepsense.engines import engine
     from keepsense.errors import BadInput
-    from keepsense.guide.lesson_files import project_for
-    from keepsense.publish.project import Source, read_project
+    from keepsense.explain.lesson_files import project_for
+    from keepsense.project.file import Source, read_project
 
     rows = None
     if try_on is not None:

@@ -49,7 +49,7 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build a hierarchy for a column of a table: from a taxonomy for words, else from intervals, spans or masks."""
-    from keepsense.publish.hierarchies import build_hierarchy
+    from keepsense.release.hierarchies import build_hierarchy
 
     with progress(quiet=quiet or as_json, what="building"):
         made = build_hierarchy(
@@ -228,7 +228,7 @@ def improve_file(
 
 
 def _read(path: Path, kind: str | None = None) -> Hierarchy:
-    from keepsense.publish.hierarchies import read_hierarchy, with_kind
+    from keepsense.release.hierarchies import read_hierarchy, with_kind
 
     return with_kind(read_hierarchy(path, path.stem), kind)
 
@@ -251,7 +251,7 @@ def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple
 
 
 def _write(tree: Hierarchy, path: Path, judge: Distance | None = None) -> None:
-    from keepsense.publish.hierarchies import write_hierarchy
+    from keepsense.release.hierarchies import write_hierarchy
 
     if judge is not None and path.suffix.lower() == ".json" and path.parent.is_dir():
         from keepsense.hierarchies import write_json

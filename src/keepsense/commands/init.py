@@ -30,8 +30,8 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """Inspect a table and write a project file for it: every key explained, every guess to be confirmed by you."""
-    from keepsense.publish.draft import FILE, check_free, draft, source_keys, write_draft
-    from keepsense.publish.inspect import inspect
+    from keepsense.draft.write import FILE, check_free, draft, source_keys, write_draft
+    from keepsense.project.inspect import inspect
 
     check_free(output, force=force)
     how = reading(format, delimiter, encoding, table_name, header)

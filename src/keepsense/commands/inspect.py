@@ -13,7 +13,7 @@ from keepsense.commands._reading import Delimiter, Encoding, Format, Header, Tab
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.publish.inspect import Inspected, Inspection
+    from keepsense.project.inspect import Inspected, Inspection
     from keepsense.taxonomy import Taxonomy
 
 Taxonomies = Annotated[
@@ -39,7 +39,7 @@ def inspect_table(
     quiet: Quiet = False,
 ) -> None:
     """Inspect a table: what each column holds, which role it may have and why, and which taxonomy knows its words."""
-    from keepsense.publish.inspect import inspect
+    from keepsense.project.inspect import inspect
 
     found = inspect(file, reading(format, delimiter, encoding, table_name, header), taxonomies=chosen(taxonomies))
     show(as_data(found, values), lambda console: render(console, found, values), as_json=as_json, quiet=quiet)

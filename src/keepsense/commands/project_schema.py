@@ -18,7 +18,7 @@ def schema(
     quiet: Quiet = False,
 ) -> None:
     """Print the JSON schema of the project file, so that editors complete its keys and explain them."""
-    from keepsense.publish.schema import json_schema
+    from keepsense.project.schema import json_schema
 
     text = json.dumps(json_schema(), ensure_ascii=False, indent=2) + "\n"
     if output is None:

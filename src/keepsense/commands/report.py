@@ -37,7 +37,7 @@ def report_release(
 ) -> None:
     """Write the reports of an existing release: it is read back and verified again, not made again."""
     from keepsense.errors import BadInput
-    from keepsense.publish.reopen import reopen
+    from keepsense.release.reopen import reopen
     from keepsense.report import write_report
     from keepsense.report.report import Audience
 

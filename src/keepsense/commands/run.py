@@ -15,7 +15,7 @@ from keepsense.errors import Infeasible
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.publish import Outcome
+    from keepsense.release.run import Outcome
 
 ProjectFile = Annotated[Path, typer.Argument(help="Project file; `keepsense init` writes one.")]
 
@@ -40,7 +40,7 @@ def run_project(
     quiet: Quiet = False,
 ) -> None:
     """Anonymize a table as the project file says; the release appears only after it was read back and verified."""
-    from keepsense.publish.pipeline import run
+    from keepsense.release.run import run
 
     try:
         with progress(quiet=quiet or as_json) as listener:
@@ -89,7 +89,7 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
     """What became of each quasi-identifier: values before and after, the share lost, and the level released."""
     from keepsense.recoding import Cuts
 
-    plan, rows = done.plan, []
+    plan, rows = done.job, []
     for name in plan.every_quasi_identifier:
         cut = next((c for rule in done.recodings if isinstance(rule, Cuts) for c in rule.cuts if c.name == name), None)
         height = plan.hierarchies[name].height if cut is not None else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.publish.project import Project
+from keepsense.project.file import Project
 
 DataKind = Literal["words", "categories", "ordered", "numbers", "dates", "codes", "sets"]
 Purpose = Literal["general", "classification", "regression", "single columns", "correlations"]
@@ -161,7 +161,7 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
 
 
 def _truthful(project: Project) -> bool:
-    from keepsense.publish.techniques import techniques
+    from keepsense.release.techniques import techniques
 
     named = techniques().get(project.method.name)
     return named is None or named.truthful

@@ -17,8 +17,8 @@ from typing import Any
 
 from keepsense.engines.files import whole_file
 from keepsense.errors import BadInput
-from keepsense.publish.project import Project, check_project
-from keepsense.publish.techniques import technique
+from keepsense.project.file import Project, check_project
+from keepsense.release.techniques import technique
 
 _KEY = re.compile(r"""^\s*([A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*=""")
 
@@ -91,15 +91,15 @@ def difference(old: str, new: str, name: str) -> str:
 def write(path: Path, text: str) -> Project:
     """Write a project file in one go, and read it again.
 
-    >>> from keepsense.publish.example import example_plan
-    >>> from keepsense.publish.draft import draft
-    >>> from keepsense.publish.inspect import inspect
-    >>> plan = example_plan()
-    >>> text = draft(inspect(str(plan.folder / "people.csv")), source={"path": "people.csv"})
-    >>> write(plan.folder / "keepsense.toml", text).source.path
+    >>> from keepsense.release.example import example_job
+    >>> from keepsense.draft.write import draft
+    >>> from keepsense.project.inspect import inspect
+    >>> job = example_job()
+    >>> text = draft(inspect(str(job.folder / "people.csv")), source={"path": "people.csv"})
+    >>> write(job.folder / "keepsense.toml", text).source.path
     'people.csv'
     """
-    from keepsense.publish.project import read_project
+    from keepsense.project.file import read_project
 
     with whole_file(path) as part:
         part.write_text(text, encoding="utf-8")

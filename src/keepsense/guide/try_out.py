@@ -1,6 +1,6 @@
 """Try recommended methods on the data and rank them by what they lose and what risk they leave.
 
-Each goes the way a release goes (`keepsense.publish.run`), verifier included, into a folder that is thrown away.
+Each goes the way a release goes (`keepsense.release.run`), verifier included, into a folder that is thrown away.
 Methods of all kinds are measured alike: `keepsense.guide.nearness` tells the loss, an attack by linkage the risk.
 """
 
@@ -19,10 +19,10 @@ from keepsense.guide.advise import Advice, technique_of
 from keepsense.guide.nearness import mean_distance
 from keepsense.guide.properties import SATISFIES
 from keepsense.progress import Event, Listener, emit
-from keepsense.publish.linked import linkage
-from keepsense.publish.pipeline import Outcome, run
-from keepsense.publish.project import Method, Project
+from keepsense.project.file import Method, Project
 from keepsense.recoding import Cells, Cuts
+from keepsense.release.linked import linkage
+from keepsense.release.run import Outcome, run
 
 RANKED = "least loss first, to the hundredth; then least risk"
 """By what trials are ranked."""
@@ -128,7 +128,7 @@ def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any,
         return Trial(
             advice.name,
             ok=True,
-            loss=mean_distance(outcome.plan, [*outcome.recodings, *outcome.set_recodings]),
+            loss=mean_distance(outcome.job, [*outcome.recodings, *outcome.set_recodings]),
             linked=_linked(outcome),
             worst=_worst(outcome, advice),
             suppressed=outcome.verification.suppressed,
@@ -147,14 +147,14 @@ def _problem(error: KeepsenseError) -> str:
 def with_method(project: Project, advice: Advice, limit: float | None = None) -> Project:
     """The project with the advised method in place of its own; `limit` bounds searches that can be cut short.
 
-    >>> from keepsense.publish.example import example_plan
+    >>> from keepsense.release.example import example_job
     >>> from keepsense.guide.advise import advise
     >>> from keepsense.guide.answers import Answers
     >>> best = advise(Answers(kinds=("words",), truthful=False)).advice[0]
-    >>> best.name, with_method(example_plan().project, best).method.name
+    >>> best.name, with_method(example_job().project, best).method.name
     ('local recoding', 'local recoding')
     """
-    from keepsense.publish.techniques import technique
+    from keepsense.release.techniques import technique
 
     assert advice.entry.project is not None
     search = {} if limit is None or advice.name not in _SEARCHES else {_SEARCHES[advice.name]: limit}
@@ -171,7 +171,7 @@ def with_method(project: Project, advice: Advice, limit: float | None = None) ->
 def _linked(outcome: Outcome) -> float | None:
     """Share of records that linkage finds again, all columns that people could be recognized by taken together."""
     rules = [rule for rule in (*outcome.recodings, *outcome.set_recodings) if isinstance(rule, Cells | Cuts)]
-    found = linkage(outcome.plan, rules, most=_MOST_PAIRS)
+    found = linkage(outcome.job, rules, most=_MOST_PAIRS)
     return None if found is None else float(found.risk)
 
 

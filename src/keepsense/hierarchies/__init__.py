@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from keepsense.hierarchies.adjust import reduce_abstractness as reduce_abstractness
     from keepsense.hierarchies.adjust import reduce_outliers as reduce_outliers
     from keepsense.hierarchies.adjust import remove_levels as remove_levels
-    from keepsense.hierarchies.aika_xml import read_xml as read_xml
-    from keepsense.hierarchies.aika_xml import write_xml as write_xml
-    from keepsense.hierarchies.arx import read_arx as read_arx
-    from keepsense.hierarchies.arx import write_arx as write_arx
     from keepsense.hierarchies.base import base_hierarchy as base_hierarchy
     from keepsense.hierarchies.choice import Choice as Choice
     from keepsense.hierarchies.choice import Steps as Steps
@@ -41,6 +37,16 @@ if TYPE_CHECKING:
     from keepsense.hierarchies.explanation import Explanation as Explanation
     from keepsense.hierarchies.explanation import explain as explain
     from keepsense.hierarchies.facets import diversify as diversify
+    from keepsense.hierarchies.formats.aika_xml import read_xml as read_xml
+    from keepsense.hierarchies.formats.aika_xml import write_xml as write_xml
+    from keepsense.hierarchies.formats.arx import read_arx as read_arx
+    from keepsense.hierarchies.formats.arx import write_arx as write_arx
+    from keepsense.hierarchies.formats.json_file import read_json as read_json
+    from keepsense.hierarchies.formats.json_file import write_json as write_json
+    from keepsense.hierarchies.formats.tree_text import format_tree as format_tree
+    from keepsense.hierarchies.formats.tree_text import parse_tree as parse_tree
+    from keepsense.hierarchies.formats.tree_text import read_tree as read_tree
+    from keepsense.hierarchies.formats.tree_text import write_tree as write_tree
     from keepsense.hierarchies.gsl import Gsl as Gsl
     from keepsense.hierarchies.gsl import grade as grade
     from keepsense.hierarchies.gsl import score as score
@@ -48,8 +54,6 @@ if TYPE_CHECKING:
     from keepsense.hierarchies.gsl import set_score as set_score
     from keepsense.hierarchies.improvement import Improvement as Improvement
     from keepsense.hierarchies.improvement import improve as improve
-    from keepsense.hierarchies.json_io import read_json as read_json
-    from keepsense.hierarchies.json_io import write_json as write_json
     from keepsense.hierarchies.kinds import dates as dates
     from keepsense.hierarchies.kinds import masked as masked
     from keepsense.hierarchies.kinds import ordered as ordered
@@ -60,10 +64,6 @@ if TYPE_CHECKING:
     from keepsense.hierarchies.perturb import make_test_bed as make_test_bed
     from keepsense.hierarchies.table import TableHierarchies as TableHierarchies
     from keepsense.hierarchies.table import hierarchies_for as hierarchies_for
-    from keepsense.hierarchies.tree_text import format_tree as format_tree
-    from keepsense.hierarchies.tree_text import parse_tree as parse_tree
-    from keepsense.hierarchies.tree_text import read_tree as read_tree
-    from keepsense.hierarchies.tree_text import write_tree as write_tree
     from keepsense.hierarchies.validate import check as check
 
 # where each public name lives: imported when it is first asked for, because a run needs few of them
@@ -92,7 +92,7 @@ _PUBLIC = {
     "equal_width": "numeric",
     "evaluate": "evaluation",
     "explain": "explanation",
-    "format_tree": "tree_text",
+    "format_tree": "formats.tree_text",
     "grade": "gsl",
     "hierarchies_for": "table",
     "improve": "improvement",
@@ -100,11 +100,11 @@ _PUBLIC = {
     "masked": "kinds",
     "numeric_candidates": "numeric",
     "ordered": "kinds",
-    "parse_tree": "tree_text",
-    "read_arx": "arx",
-    "read_json": "json_io",
-    "read_tree": "tree_text",
-    "read_xml": "aika_xml",
+    "parse_tree": "formats.tree_text",
+    "read_arx": "formats.arx",
+    "read_json": "formats.json_file",
+    "read_tree": "formats.tree_text",
+    "read_xml": "formats.aika_xml",
     "reduce_abstractness": "adjust",
     "reduce_outliers": "adjust",
     "remove_levels": "adjust",
@@ -115,10 +115,10 @@ _PUBLIC = {
     "signature": "core",
     "weight_sets": "evaluation",
     "with_concepts": "concepts",
-    "write_arx": "arx",
-    "write_json": "json_io",
-    "write_tree": "tree_text",
-    "write_xml": "aika_xml",
+    "write_arx": "formats.arx",
+    "write_json": "formats.json_file",
+    "write_tree": "formats.tree_text",
+    "write_xml": "formats.aika_xml",
 }
 __all__ = [
     "Choice",

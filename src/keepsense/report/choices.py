@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
-from keepsense.publish.alternatives import Lattice, Tried, lattice, measured, other_methods
-from keepsense.publish.became import table_rules
+from keepsense.release.alternatives import Lattice, Tried, lattice, measured, other_methods
+from keepsense.release.became import table_rules
 from keepsense.report import charts, page
 from keepsense.report.charts import number, percent
 from keepsense.report.subject import Subject
@@ -18,7 +18,7 @@ def alternatives(subject: Subject, *, tried: bool = True) -> str:
 
     Only the hierarchies unless `tried`: they are known, the others have to be worked out.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "semantic mondrian" in alternatives(Subject(example_release()))
     True
@@ -29,7 +29,7 @@ def alternatives(subject: Subject, *, tried: bool = True) -> str:
 
 
 def _lattice(subject: Subject) -> str:
-    found = lattice(subject.plan, subject.outcome.recodings) if subject.truthful else None
+    found = lattice(subject.job, subject.outcome.recodings) if subject.truthful else None
     if found is None:
         return ""
     chosen = next(node for node in found.best if node.chosen)
@@ -72,11 +72,11 @@ def _nodes(found: Lattice) -> str:
 
 def _methods(subject: Subject) -> str:
     """Other methods on the same counts, and the chosen one beside them."""
-    models, found = other_methods(subject.plan)
+    models, found = other_methods(subject.job)
     if not found:
         return _for_sets(subject)
-    own = [measured(subject.plan, subject.plan.project.method.name, rule)
-           for rule in table_rules(subject.plan, subject.outcome.recodings) if subject.truthful]  # fmt: skip
+    own = [measured(subject.job, subject.job.project.method.name, rule)
+           for rule in table_rules(subject.job, subject.outcome.recodings) if subject.truthful]  # fmt: skip
     done = sorted(
         (one for one in found if not one.problem), key=lambda one: one.penalty if one.penalty is not None else 2
     )
@@ -95,10 +95,10 @@ def _methods(subject: Subject) -> str:
 
 def _for_sets(subject: Subject) -> str:
     """Methods for sets by name: none is tried here."""
-    from keepsense.publish.techniques import techniques
+    from keepsense.release.techniques import techniques
 
     others = [
-        one for one in techniques().values() if one.sets == "only" and one.name != subject.plan.project.method.name
+        one for one in techniques().values() if one.sets == "only" and one.name != subject.job.project.method.name
     ]
     listed = "".join(f"<li><b>{escape(one.name)}</b>: {escape(one.summary)}</li>" for one in others)
     text = "Other methods for sets, which were not tried here; keepsense compare runs project files side by side."
@@ -121,8 +121,8 @@ def _hierarchies(subject: Subject) -> str:
     if not subject.truthful:
         return ""
     parts = []
-    for name in subject.plan.quasi_identifiers:
-        tree = subject.plan.hierarchies[name]
+    for name in subject.job.quasi_identifiers:
+        tree = subject.job.hierarchies[name]
         considered = tree.info.get("considered", ())
         if len(considered) < 2:
             continue

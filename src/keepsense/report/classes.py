@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from itertools import pairwise
 
-from keepsense.publish.figures import within_classes
+from keepsense.release.figures import within_classes
 from keepsense.report import charts, page
 from keepsense.report.charts import Row, number, percent
 from keepsense.report.subject import Subject
@@ -16,7 +16,7 @@ _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 10**15)
 def classes(subject: Subject) -> str:
     """How large the equivalence classes are.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "20 in 4 classes" in classes(Subject(example_release()))
     True
@@ -43,7 +43,7 @@ def classes(subject: Subject) -> str:
 def sensitive(subject: Subject) -> str:
     """What classes tell about sensitive columns: different values, the commonest one, l and t.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "<h3>illness</h3>" in sensitive(Subject(example_release()))
     True

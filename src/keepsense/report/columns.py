@@ -23,7 +23,7 @@ _BINS = 24
 def columns(subject: Subject) -> str:
     """Every quasi-identifier, one after the other.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "[20, 21]" in columns(Subject(example_release()))
     True
@@ -40,7 +40,7 @@ def columns(subject: Subject) -> str:
 
 def _facts(subject: Subject, name: str) -> str:
     """One line on what became of the column."""
-    kind = subject.plan.column(name).kind
+    kind = subject.job.column(name).kind
     after = subject.values_released(name)
     what = "items" if kind == "set" else "values"
     told = f"{number(after)} different {what} in the release"
@@ -56,7 +56,7 @@ def _how(subject: Subject, name: str) -> str:
     cut = next((c for rule in rules if isinstance(rule, Cuts) for c in rule.cuts if c.name == name), None)
     if cut is None or subject.public:
         return ""
-    height = subject.plan.hierarchies[name].height
+    height = subject.job.hierarchies[name].height
     if cut.level is None:
         return "branches of its hierarchy at several levels"
     if cut.level == 0:
@@ -70,13 +70,13 @@ def _how(subject: Subject, name: str) -> str:
 def _distribution(subject: Subject, name: str) -> str:
     after = subject.marginal(subject.after, name)
     before = None if subject.public else subject.marginal(subject.before, name)
-    if subject.plan.column(name).kind == "numeric":
+    if subject.job.column(name).kind == "numeric":
         drawn = _numbers(name, before, after)
         if drawn:
             return drawn
     if before is None:
         return charts.legend({"after": "records in the release"}) + _panel(after, "after", f"{name} as released")
-    if (subject.truthful and name not in subject.plan.set_columns) or _mostly_new(before, after):
+    if (subject.truthful and name not in subject.job.set_columns) or _mostly_new(before, after):
         left = f"<h4>before</h4>{_panel(before, 'before', f'{name} before')}"
         right = f"<h4>as released</h4>{_panel(after, 'after', f'{name} as released')}"
         return f'<div class="sides"><div>{left}</div><div>{right}</div></div>'
@@ -177,9 +177,9 @@ def _hierarchy(subject: Subject, name: str) -> str:
         root = pruned(_public_tree(rows))
         drawn = charts.tree(root, f"Hierarchy of {name} above the released values")
         return f"<details><summary>What the released values belong to</summary>{marks}{drawn}</details>"
-    if not subject.truthful or name not in subject.plan.hierarchies:
+    if not subject.truthful or name not in subject.job.hierarchies:
         return ""
-    tree = subject.plan.hierarchies[name]
+    tree = subject.job.hierarchies[name]
     if tree.height < 1 or (tree.height == 1 and len(tree.labels[1]) == 1 and len(tree.leaves) <= 2):
         return ""
     now = {charts.show(value): rows for value, rows in subject.marginal(subject.after, name).items()}
@@ -270,12 +270,12 @@ def _levels(subject: Subject, tree: Hierarchy, name: str) -> str:
     from keepsense.hierarchies import score
     from keepsense.semantics import distance
 
-    column = subject.plan.column(name)
+    column = subject.job.column(name)
     try:
         if tree.kind == "nominal":
             if column.taxonomy is None:
                 return ""
-            found = score(tree, distance(column.distance, subject.plan.taxonomy(name)), unknown="list")
+            found = score(tree, distance(column.distance, subject.job.taxonomy(name)), unknown="list")
         else:
             found = score(tree)
     except KeepsenseError:

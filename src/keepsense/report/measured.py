@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from keepsense.publish.figures import Association
+from keepsense.release.figures import Association
 from keepsense.report import charts, page
 from keepsense.report.charts import Row, number, percent
 from keepsense.report.subject import Subject
@@ -16,7 +16,7 @@ from keepsense.report.words import measure_words, risk_words
 def risk(subject: Subject) -> str:
     """Risk of re-identification before and after, by classes and by linkage.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> ["Linkage by meaning" in risk(Subject(example_release(), public)) for public in (False, True)]
     [True, False]
@@ -111,7 +111,7 @@ def _notes(subject: Subject, about: str) -> str:
 def utility(subject: Subject) -> str:
     """What was lost, by every measure that applies; in public those of the description.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "measure" in utility(Subject(example_release()))
     True
@@ -157,7 +157,7 @@ def _moved(subject: Subject) -> str:
 def association(subject: Subject) -> str:
     """How well the release keeps which values go together.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "age × job" in association(Subject(example_release()))
     True

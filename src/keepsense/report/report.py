@@ -8,8 +8,8 @@ from typing import Literal
 
 from keepsense import __version__
 from keepsense.engines.files import whole_file
-from keepsense.publish import Outcome
-from keepsense.publish.ledger import today
+from keepsense.release.ledger import today
+from keepsense.release.run import Outcome
 from keepsense.report import choices, classes, columns, measured, sections
 from keepsense.report.page import Section, page
 from keepsense.report.subject import Subject
@@ -25,7 +25,7 @@ def write_report(
     The internal report shows original distributions and belongs to the publisher. The public one shows only what the
     released file and its description show. Without `alternatives` no other methods are tried for the internal one.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> write_report(done, done.file.parent / "report.html", "public").name
     'report.html'
@@ -40,7 +40,7 @@ def write_report(
 def render(outcome: Outcome, audience: Audience = "internal", *, alternatives: bool = True) -> str:
     """The report as HTML text.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> "Verified: every promise below holds" in render(done, "public")
     True

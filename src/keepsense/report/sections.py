@@ -14,7 +14,7 @@ from keepsense.report.words import METHODS, measure_words
 def summary(subject: Subject) -> str:
     """The verdict, the promises in plain words with what was reached, and the figures people look for first.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "Verified: every promise below holds" in summary(Subject(example_release()))
     True
@@ -46,10 +46,10 @@ def summary(subject: Subject) -> str:
 
 def _but_for_sets(subject: Subject) -> str:
     """What differs for set-valued columns, where a method of their own makes new sets."""
-    from keepsense.publish.set_methods import method_for_sets
+    from keepsense.release.sets import method_for_sets
 
-    names = subject.plan.set_columns
-    if not subject.truthful or not names or method_for_sets(subject.plan).truthful:
+    names = subject.job.set_columns
+    if not subject.truthful or not names or method_for_sets(subject.job).truthful:
         return ""
     return f" Only the sets of {', '.join(names)} are new ones, close in meaning to what people of a class have."
 
@@ -65,7 +65,7 @@ def _reached(promise: object, worst: float | None) -> str:
 def warnings(subject: Subject) -> str:
     """What the publisher should look at.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "nothing is promised about these sensitive columns" in warnings(Subject(example_release()))
     True
@@ -83,7 +83,7 @@ def warnings(subject: Subject) -> str:
 def timing(subject: Subject) -> str:
     """Seconds by step.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "verify" in timing(Subject(example_release()))
     True
@@ -99,7 +99,7 @@ def timing(subject: Subject) -> str:
 def again(subject: Subject) -> str:
     """Method, parameters, promises, and the commands that make and check the release.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "keepsense run keepsense.toml --report" in again(Subject(example_release()))
     True
@@ -141,7 +141,7 @@ def _promise(promise: dict[str, object]) -> str:
 def changes(subject: Subject) -> str:
     """What became of each column at a glance: values before and after, and the share of certainty lost.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "1 column removed altogether." in changes(Subject(example_release()))
     True

@@ -14,20 +14,20 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import engine
 from keepsense.errors import KeepsenseError
 from keepsense.privacy.risk import suppressed_tuples
-from keepsense.publish import Outcome
-from keepsense.publish.became import inputs_of
-from keepsense.publish.details import Details, details_of
-from keepsense.publish.figures import Note
-from keepsense.publish.places import read_released
-from keepsense.publish.plan import Plan
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
+from keepsense.release.became import inputs_of
+from keepsense.release.details import Details, details_of
+from keepsense.release.figures import Note
+from keepsense.release.job import Job
+from keepsense.release.place import read_released
+from keepsense.release.run import Outcome
 
 
 @dataclass(frozen=True, eq=False)
 class Subject:
     """A release to report on. A public report asks only for what the released file and its description tell.
 
-    >>> from keepsense.publish.example import example_release
+    >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> subject = Subject(done)
     >>> subject.columns, subject.truthful, subject.marginal(subject.after, "job")
@@ -38,9 +38,9 @@ class Subject:
     public: bool = False
 
     @property
-    def plan(self) -> Plan:
+    def job(self) -> Job:
         """The project, opened."""
-        return self.outcome.plan
+        return self.outcome.job
 
     @property
     def told(self) -> Mapping[str, Any]:
@@ -55,37 +55,37 @@ class Subject:
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns by which people could be recognized."""
-        return self.plan.every_quasi_identifier
+        return self.job.every_quasi_identifier
 
     @cached_property
     def truthful(self) -> bool:
         """Whether values were made less exact rather than changed."""
-        return self.plan.truthful
+        return self.job.truthful
 
     @property
     def about_classes(self) -> bool:
         """Whether classes protect people: not where values were changed and no size of classes is promised."""
-        return self.truthful or any(int(m.promise().get("k", 0)) > 1 for m in self.plan.models)
+        return self.truthful or any(int(m.promise().get("k", 0)) > 1 for m in self.job.models)
 
     @cached_property
     def before(self) -> Counts:
         """Counts of the original quasi-identifiers."""
-        return self.plan.every_count
+        return self.job.every_count
 
     @cached_property
     def after(self) -> Counts:
         """Counts of the released quasi-identifiers, read from the release, with the sensitive columns along."""
-        sensitive = [name for name in self.plan.project.having("sensitive") if name in self.plan.released]
+        sensitive = [name for name in self.job.project.having("sensitive") if name in self.job.released]
         file = self.outcome.file
         if self.outcome.table is None and file.is_file():
             with engine() as running:
-                table = read_released(self.plan, file, running)
+                table = read_released(self.job, file, running)
                 found: Counts = running.count(table, self.columns, histograms=sensitive)
                 return found
         for rule in self.outcome.recodings:  # a rehearsal, or a table of a database: as the recoding says
             if isinstance(rule, Cuts | Cells):
-                return rule.apply(inputs_of(self.plan, rule))
-        return self.plan.own_counts
+                return rule.apply(inputs_of(self.job, rule))
+        return self.job.own_counts
 
     @cached_property
     def shown(self) -> NDArray[np.bool_]:
@@ -96,7 +96,7 @@ class Subject:
     def details(self) -> Details:
         """Everything that is measured for an internal report."""
         try:
-            return details_of(self.plan, self.rules)
+            return details_of(self.job, self.rules)
         except KeepsenseError as error:
             return Details(notes=(Note("utility", f"Some measures are missing: {error}"),))
 
@@ -107,10 +107,10 @@ class Subject:
 
     def marginal(self, counts: Counts, name: str) -> dict[Value, int]:
         """Rows of each value of a column (for sets: of each item), the most frequent first."""
-        if self.plan.column(name).kind == "set":
-            from keepsense.publish.set_details import item_counts
+        if self.job.column(name).kind == "set":
+            from keepsense.release.set_details import item_counts
 
-            return item_counts(self.plan, counts, name)
+            return item_counts(self.job, counts, name)
         rows = counts.marginal(name)
         order = np.argsort(-rows, kind="stable").tolist()
         values = counts.values_of(name)

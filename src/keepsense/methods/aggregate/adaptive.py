@@ -48,7 +48,7 @@ def microaggregate_adaptive(
 
 
 def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, listener: Listener | None) -> Partition:
-    from keepsense.methods.aggregate._kernels import farthest, nearest
+    from keepsense.methods.aggregate.kernels.groups import farthest, nearest
 
     left = np.array(weights, dtype=np.int64)
     total = everything = int(left.sum())

@@ -25,7 +25,7 @@ def centroids(kind: str, items: ItemDistances, rows: Rows, partition: Partition)
     >>> centroids("minimum", ItemDistances(None, opaque=2), sets, parts).tolist()
     [1]
     """
-    from keepsense.methods.aggregate._kernels import group_centroids
+    from keepsense.methods.aggregate.kernels.groups import group_centroids
 
     number = KINDS.index(check_kind(kind))
     found = np.full(len(partition), -1, dtype=np.int64)

@@ -215,7 +215,7 @@ def _from_slices(
     listener: Listener | None,
 ) -> Partition:
     """Groups of one record from each slice of the sensitive column (t-closeness first)."""
-    from keepsense.methods.aggregate._kernels import farthest, nearest_in_parts
+    from keepsense.methods.aggregate.kernels.groups import farthest, nearest_in_parts
 
     if not isinstance(spread.kind, Ordered):
         raise BadInput("how='spread' needs a sensitive column with an order; give distance='ordered' or 'numeric'")

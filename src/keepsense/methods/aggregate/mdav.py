@@ -141,7 +141,7 @@ def mdav(
     >>> [records.tolist() for records, _ in parts]
     [[0, 1], [2, 3]]
     """
-    from keepsense.methods.aggregate._kernels import farthest
+    from keepsense.methods.aggregate.kernels.groups import farthest
 
     left = np.array(weights, dtype=np.int64)
     total = check_total = int(left.sum())
@@ -178,7 +178,7 @@ class _Grouping:
 
     def around(self, seed: int, k: int, far_from: str) -> int:
         """Group a record with its k - 1 nearest; returns the record that is now farthest from it, or -1."""
-        from keepsense.methods.aggregate._kernels import farthest, nearest
+        from keepsense.methods.aggregate.kernels.groups import farthest, nearest
 
         left, space = self.left, self.space
         distances = space.from_record(seed)

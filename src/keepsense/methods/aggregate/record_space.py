@@ -59,7 +59,7 @@ class RecordSpace:
         return self._pass([a.row(int(c)) for a, c in zip(self.attributes, self._codes[record], strict=True)])
 
     def _pass(self, rows: Sequence[Floats]) -> Floats:
-        from keepsense.methods.aggregate._kernels import mean_pass
+        from keepsense.methods.aggregate.kernels.groups import mean_pass
 
         for j, row in enumerate(rows):
             np.square(row, out=self._reach[self._offsets[j] : self._offsets[j + 1]])

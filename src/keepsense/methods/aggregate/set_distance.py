@@ -121,7 +121,7 @@ class SetSpace:
 
     def from_items(self, items: NDArray[Any]) -> Floats:
         """Distances of any set of items to all records; good until the next call."""
-        from keepsense.methods.aggregate import _kernels as kernels
+        from keepsense.methods.aggregate.kernels import groups as kernels
 
         opaque = self._spread(items)
         at, out = (self._starts, self._indices), self._out
@@ -148,7 +148,7 @@ class SetSpace:
 
     def _spread(self, items: NDArray[Any]) -> NDArray[Any]:
         """Distance of every item of the vocabulary to a set, in `_reach`; returns the set's opaque items."""
-        from keepsense.methods.aggregate import _kernels as kernels
+        from keepsense.methods.aggregate.kernels import groups as kernels
 
         semantic, reach = self.items.semantic, self._reach
         opaque = items[items >= semantic]
@@ -186,7 +186,7 @@ class SetSpace:
             self._add(self.from_record(record), int(left[record]))
 
     def _start_bilinear(self, left: NDArray[np.int64]) -> None:
-        from keepsense.methods.aggregate import _kernels as kernels
+        from keepsense.methods.aggregate.kernels import groups as kernels
 
         sizes = np.diff(self._starts)
         weight = np.bincount(self._indices, np.repeat(left / sizes, sizes), len(self.items))
@@ -198,13 +198,13 @@ class SetSpace:
         self._sums[semantic:] = np.rint(weight[semantic:] * self._unit).astype(np.int64)
 
     def _add(self, distances: Floats, copies: int) -> None:
-        from keepsense.methods.aggregate import _kernels as kernels
+        from keepsense.methods.aggregate.kernels import groups as kernels
 
         kernels.add_fixed(distances, self._unit, copies, len(distances), self._sums)
 
     def leave(self, record: int, copies: int, known: Floats | None = None) -> None:
         """Take some copies of a record out of the running sums; `known` are its distances where they are at hand."""
-        from keepsense.methods.aggregate import _kernels as kernels
+        from keepsense.methods.aggregate.kernels import groups as kernels
 
         self._total -= copies
         if self.kind != "average":
@@ -218,7 +218,7 @@ class SetSpace:
 
     def totals(self) -> Floats:
         """Mean distance of each record to all that are left; good until the next call."""
-        from keepsense.methods.aggregate import _kernels as kernels
+        from keepsense.methods.aggregate.kernels import groups as kernels
 
         if self.kind != "average":
             np.divide(self._sums, self._unit * max(1, self._total), out=self._out)
@@ -232,7 +232,7 @@ class SetSpace:
 
     def centroid(self, left: NDArray[np.int64]) -> int:
         """Record with the least sum of distances to all that are left (Eq. 7); of equals the first."""
-        from keepsense.methods.aggregate import _kernels as kernels
+        from keepsense.methods.aggregate.kernels import groups as kernels
 
         return int(kernels.closest(self.totals(), left, self.noise))
 

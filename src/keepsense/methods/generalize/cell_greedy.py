@@ -128,7 +128,7 @@ class _Work:
 
     def grow(self, block: int, listener: Listener | None) -> None:
         """Grow classes block by block; who is left over in a block waits for the next."""
-        from keepsense.methods.generalize._greedy._kernels import grow
+        from keepsense.methods.generalize.kernels.greedy import grow
 
         counts = self.space.counts
         columns = np.ascontiguousarray(counts.codes)
@@ -166,7 +166,7 @@ class _Work:
         """Dissolve classes and move tuples as long as that lowers the loss; for promises about k alone."""
         if self.asked.rest or self.asked.distinct:
             return
-        from keepsense.methods.generalize._greedy._kernels import dissolve, relocate
+        from keepsense.methods.generalize.kernels.greedy import dissolve, relocate
 
         counts = self.space.counts
         columns = np.ascontiguousarray(counts.codes)
@@ -197,7 +197,7 @@ class _Work:
 
     def _describe(self) -> None:
         """A member of each class, its records, and the lowest level of each column that all members share."""
-        from keepsense.methods.generalize._local._kernels import lowest_levels
+        from keepsense.methods.generalize.kernels.local import lowest_levels
 
         codes, _, at = self._flat()
         self.level = np.zeros((self.classes, len(self.heights)), dtype=np.int64)

@@ -69,7 +69,7 @@ def incognito(
 
 def _swept(search: LatticeSearch, listener: Listener | None) -> NDArray[np.bool_]:
     """Whether each node of the whole lattice holds, after all lattices of fewer columns."""
-    from keepsense.methods.generalize._lattice.subsets._kernels import rank_nodes, sweep
+    from keepsense.methods.generalize.kernels.subsets import rank_nodes, sweep
 
     space = search.space
     wide = [height + 2 for height in space.heights]

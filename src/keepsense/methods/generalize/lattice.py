@@ -101,7 +101,7 @@ class LatticeSearch:
     @cached_property
     def goal(self) -> Any:
         """What compiled loops ask of a class."""
-        from keepsense.methods.generalize._lattice.tables._kernels import Goal
+        from keepsense.methods.generalize.kernels.tables import Goal
 
         required = self.required
         need = np.array([least for _, least in required.distinct], dtype=np.int64)
@@ -111,8 +111,8 @@ class LatticeSearch:
     @cached_property
     def store(self) -> Any:
         """Arena of class tables; the first one holds the distinct tuples."""
-        from keepsense.methods.generalize._lattice.merge._kernels import LARGE
-        from keepsense.methods.generalize._lattice.tables._kernels import Store, values_seen
+        from keepsense.methods.generalize.kernels.merge import LARGE
+        from keepsense.methods.generalize.kernels.tables import Store, values_seen
 
         space = self.space
         n, words = space.keys.shape
@@ -148,7 +148,7 @@ class LatticeSearch:
 
     def judge(self, node: Node) -> tuple[Verdict, float, NDArray[np.int64]]:
         """Judge one node; also what suppression surely adds to the loss here and below, and the class figures."""
-        from keepsense.methods.generalize._lattice.tables._kernels import evaluate, mark_bad, table_of
+        from keepsense.methods.generalize.kernels.tables import evaluate, mark_bad, table_of
 
         self.checks += 1
         space, store, goal, losses = self.space, self.store, self.goal, self.objective.losses
@@ -185,7 +185,7 @@ class LatticeSearch:
 
     def histograms(self, m: int) -> dict[str, Histogram]:
         """Histograms of the classes of the table rolled up last from the distinct tuples."""
-        from keepsense.methods.generalize._lattice.tables._kernels import merge_histogram
+        from keepsense.methods.generalize.kernels.tables import merge_histogram
 
         found = {}
         for name in needed_columns(self.required.bound):
@@ -197,7 +197,7 @@ class LatticeSearch:
         return found
 
     def _value(self, node: NDArray[np.int64], penalty: NDArray[np.float64], found: NDArray[np.int64]) -> float:
-        from keepsense.methods.generalize._lattice.walk._kernels import value_of
+        from keepsense.methods.generalize.kernels.walk import value_of
 
         o = self.objective
         return float(value_of(o.kind, o.scale, self.goal.total, o.column, o.base(node), node, penalty, found))
@@ -213,7 +213,7 @@ class LatticeSearch:
 
     def tag(self, verdict: Verdict) -> None:
         """Tag what a verdict tells about the nodes above and below (only where the models are monotone)."""
-        from keepsense.methods.generalize._lattice.walk._kernels import tag
+        from keepsense.methods.generalize.kernels.walk import tag
 
         scratch = np.empty(self.space.size, np.int64)
         tag(self.nodes, self.space.levels.heights, np.array(verdict.node), verdict.holds, scratch)

@@ -183,7 +183,7 @@ class _Search:
 
     def _settle(self, node: Node, limit: float) -> float:
         """Settle what can be settled at a node; returns the least loss of groups that must wait for their turn."""
-        from keepsense.methods.generalize._local._kernels import group_at
+        from keepsense.methods.generalize.kernels.local import group_at
 
         codes, losses, at = self.flat
         head, weight, loss, given, slot = self._room
@@ -223,7 +223,7 @@ class _Search:
 
     def divide_the_rest(self) -> None:
         """Make classes of those who still wait, if they are enough for one."""
-        from keepsense.methods.generalize._local.remainder import divided
+        from keepsense.methods.generalize.remainder import divided
 
         rest = self.waiting[: self.size]
         if int(self.space.counts.weights[rest].sum()) < self.asked.k:
@@ -293,7 +293,7 @@ class _Search:
 
     def levels(self) -> NDArray[np.int64]:
         """Levels each class is released at: the lowest its members share, or those a first solution gave it."""
-        from keepsense.methods.generalize._local._kernels import lowest_levels
+        from keepsense.methods.generalize.kernels.local import lowest_levels
 
         codes, _, at = self.flat
         settled = np.flatnonzero(self.owner >= 0)

@@ -166,7 +166,7 @@ class _Division:
 
     def _halved(self, widest: bool, listener: Listener | None) -> int:
         """The plainest case, strict medians and k alone, in one compiled loop: the same groups, far sooner."""
-        from keepsense.methods.generalize._division._kernels import halve
+        from keepsense.methods.generalize.kernels.division import halve
 
         width = np.zeros((len(self.dimensions), max(len(d.width) for d in self.dimensions)))
         for j, dimension in enumerate(self.dimensions):
@@ -246,7 +246,7 @@ class _Division:
 
     def _regroup(self) -> None:
         """Bring what is sorted already into the order of the new groups, in one pass a dimension instead of a sort."""
-        from keepsense.methods.generalize._division._kernels import regroup
+        from keepsense.methods.generalize.kernels.division import regroup
 
         self._label[:] = -1
         self._label[self.active] = self.group

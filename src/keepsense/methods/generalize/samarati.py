@@ -64,7 +64,7 @@ def samarati(
 
 def _by_height(search: LatticeSearch) -> list[NDArray[np.int64]]:
     """Indices of the nodes of each height, those of least loss first."""
-    from keepsense.methods.generalize._lattice.walk._kernels import spread
+    from keepsense.methods.generalize.kernels.walk import spread
 
     space = search.space
     height = np.empty(space.size)

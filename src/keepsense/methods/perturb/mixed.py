@@ -9,7 +9,7 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters.board import check_swap
+from keepsense.methods.perturb.clusters import check_swap
 from keepsense.methods.perturb.edits import Edit, mend
 from keepsense.methods.perturb.noise import add_noise
 from keepsense.methods.perturb.noise_correlated import add_correlated_noise

@@ -130,7 +130,7 @@ def replace_by_partner(
     Distances to the partner's values are held a block of partner values at a time, and for each distinct value all
     concepts are sorted once per block; records then walk outwards from their error until a concept is on their side.
     """
-    from keepsense.methods.perturb._kernels import replace_beside
+    from keepsense.methods.perturb.kernels.values import replace_beside
 
     measure, concepts = column.bound()
     check_same_domain(column, partner)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters.board import Field, check_swap, to_cells
+from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.records import deal, records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit
@@ -103,7 +103,7 @@ def check_groups(counts: Counts, cells: Cells, k: int) -> float:
 def _groups(
     field: Field, k: int, rng: np.random.Generator, listener: Listener | None
 ) -> tuple[Ints, NDArray[np.int32]]:
-    from keepsense.methods.perturb.clusters._kernels import group_step
+    from keepsense.methods.perturb.kernels.clusters import group_step
 
     group = np.full(len(field.board.owner), -1, dtype=np.int32)
 

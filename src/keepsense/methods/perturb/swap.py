@@ -8,7 +8,7 @@ import numpy as np
 
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
-from keepsense.methods.perturb.clusters.board import Field, check_swap, to_cells
+from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.records import deal, records_of
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
@@ -35,7 +35,7 @@ def swap_by_ranking(
     >>> sorted(cells.apply(counts).column("age").tolist())
     [0, 1, 2, 3, 4]
     """
-    from keepsense.methods.perturb._kernels import swap_window
+    from keepsense.methods.perturb.kernels.values import swap_window
 
     check_swap(counts, attributes, k)
     rng = np.random.default_rng(rng)
@@ -91,7 +91,7 @@ def swap_by_clusters(
 
 def run_clusters(field: Field, k: int, rng: np.random.Generator, listener: Listener | None) -> Field:
     """Swap a field's records inside clusters of k around references at opposite ends, all attributes of each."""
-    from keepsense.methods.perturb.clusters._kernels import swap_step
+    from keepsense.methods.perturb.kernels.clusters import swap_step
 
     def step(ref: int, rows: Floats, orders: Ints, tol: float) -> int:
         return int(swap_step(rng, ref, k, tol, rows, orders, field.board))

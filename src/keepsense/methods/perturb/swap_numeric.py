@@ -9,7 +9,7 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters.board import check_swap, to_cells
+from keepsense.methods.perturb.clusters import check_swap, to_cells
 from keepsense.methods.perturb.records import records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit
@@ -44,7 +44,7 @@ def swap_numbers(
     >>> cells.info["k"], sorted(cells.apply(counts).column("age").tolist()) == list(range(40))
     (4, True)
     """
-    from keepsense.methods.perturb import _kernels
+    from keepsense.methods.perturb.kernels import values as kernels
 
     if (k is None) == (percent is None):
         raise BadInput("give either k, a number of records, or percent of them")
@@ -56,9 +56,9 @@ def swap_numbers(
     check_swap(counts, attributes, k)
     rng = np.random.default_rng(rng)
     kernel = {
-        "interval": _kernels.swap_window,
-        "distribution": _kernels.swap_shifted,
-        "buckets": _kernels.swap_buckets,
+        "interval": kernels.swap_window,
+        "distribution": kernels.swap_shifted,
+        "buckets": kernels.swap_buckets,
     }.get(rule)
     if kernel is None:
         raise BadInput(f"rule = {rule!r}: it must be 'interval', 'distribution' or 'buckets'")

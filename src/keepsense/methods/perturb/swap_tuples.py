@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.methods.perturb.clusters.board import Field, check_swap, to_cells
+from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.swap import Random, run_clusters
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells

@@ -60,7 +60,7 @@ class CutSet:
 
     def cheapest(self, best: float) -> tuple[Node | None, float]:
         """The cheapest node that no cut rules out (None: no better one than the best is left), and a lower bound."""
-        from keepsense.methods.generalize._lattice.cuts._kernels import cheapest
+        from keepsense.methods.generalize.kernels.cuts import cheapest
 
         heights = self.search.space.levels.heights
         node = np.empty(len(heights), np.int64)

@@ -23,8 +23,8 @@ _PAIRS_UP_TO = 0.1
 
 def open_nodes(search: LatticeSearch) -> Any:
     """Losses, bounds and statuses of all nodes; the open ones in order of their loss."""
-    from keepsense.methods.generalize._lattice.tables._kernels import roll_up
-    from keepsense.methods.generalize._lattice.walk._kernels import Nodes, exclude, meet
+    from keepsense.methods.generalize.kernels.tables import roll_up
+    from keepsense.methods.generalize.kernels.walk import Nodes, exclude, meet
 
     space, required = search.space, search.required
     if space.size > MOST_NODES:
@@ -52,7 +52,7 @@ def open_nodes(search: LatticeSearch) -> Any:
 
 def limits(search: LatticeSearch) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Lowest level of each column by itself, and whether two levels of two columns can go together."""
-    from keepsense.methods.generalize._lattice.pairs._kernels import pair_limits, single_limits
+    from keepsense.methods.generalize.kernels.pairs import pair_limits, single_limits
 
     space, k, limit = search.space, search.required.k, search.required.limit
     counts = space.counts
@@ -64,7 +64,7 @@ def limits(search: LatticeSearch) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
 
 def losses(objective: Objective, space: Space) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Loss of every node without suppression, and a lower bound of its loss with suppression."""
-    from keepsense.methods.generalize._lattice.walk._kernels import spread, spread_squares
+    from keepsense.methods.generalize.kernels.walk import spread, spread_squares
 
     heights, strides = space.levels.heights, space.strides
     base = np.empty(space.size)

@@ -171,7 +171,7 @@ def value_losses(measure: Measure, space: Space) -> tuple[list[Floats], list[Flo
 
 
 def _prepared(name: str, combine: Combine, values: Floats, highest: Floats, space: Space) -> Objective:
-    from keepsense.methods.generalize._lattice.levels._kernels import Losses, condense
+    from keepsense.methods.generalize.kernels.levels import Losses, condense
 
     d = len(space.names)
     wide = space.levels.sizes.shape[1]
@@ -231,7 +231,7 @@ def _moments(values: Floats, space: Space) -> Floats:
 
 def _loss(space: Space) -> Floats:
     """Leaves under the released value, less one, over the leaves of the hierarchy, less one, for all columns."""
-    from keepsense.methods.generalize._lattice.levels._kernels import leaf_shares
+    from keepsense.methods.generalize.kernels.levels import leaf_shares
 
     under = [count for hierarchy in space.hierarchies for count in hierarchy.leaf_counts]
     under_at = np.zeros(space.levels.sizes.shape, np.int64)

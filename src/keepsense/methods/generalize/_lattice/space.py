@@ -83,7 +83,7 @@ class Space:
 def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy]) -> Space:
     """Check the input and number and pack everything; refuses what cannot be searched, by column name."""
     chosen, raw = _checked(counts, hierarchies)
-    from keepsense.methods.generalize._lattice.levels._kernels import (
+    from keepsense.methods.generalize.kernels.levels import (
         Levels,
         level_entropies,
         lifting,

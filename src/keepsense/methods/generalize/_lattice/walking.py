@@ -55,7 +55,7 @@ def _slice(search: LatticeSearch, watched: bool) -> int:
 
 
 def _search_compiled(search: LatticeSearch, deadline: float | None, listener: Listener | None) -> None:
-    from keepsense.methods.generalize._lattice.walk._kernels import search as run
+    from keepsense.methods.generalize.kernels.walk import search as run
 
     nodes, o = search.nodes, search.objective
     heard = listener is not None
@@ -72,7 +72,7 @@ def _search_compiled(search: LatticeSearch, deadline: float | None, listener: Li
 
 
 def _classify_compiled(search: LatticeSearch, listener: Listener | None) -> None:
-    from keepsense.methods.generalize._lattice.walk._kernels import classify
+    from keepsense.methods.generalize.kernels.walk import classify
 
     heard = listener is not None
     most = _slice(search, heard)
@@ -102,7 +102,7 @@ def _tell(
 
 def _search_asking(search: LatticeSearch, deadline: float | None, listener: Listener | None) -> None:
     """The search of the compiled loops, where models must be asked about every node."""
-    from keepsense.methods.generalize._lattice.walk._kernels import FAILS, UNKNOWN, next_path
+    from keepsense.methods.generalize.kernels.walk import FAILS, UNKNOWN, next_path
 
     nodes, monotone = search.nodes, search.required.monotone
     heights = search.space.levels.heights
@@ -124,7 +124,7 @@ def _search_asking(search: LatticeSearch, deadline: float | None, listener: List
 
 
 def _classify_asking(search: LatticeSearch, listener: Listener | None) -> None:
-    from keepsense.methods.generalize._lattice.walk._kernels import next_unknown
+    from keepsense.methods.generalize.kernels.walk import next_unknown
 
     heights = search.space.levels.heights
     path = np.empty(int(heights.sum()) + 1, np.int64)
@@ -138,7 +138,7 @@ def _classify_asking(search: LatticeSearch, listener: Listener | None) -> None:
 
 def _ask(search: LatticeSearch, v: int, listener: Listener | None) -> Verdict:
     """Judge one node and draw the conclusions that the models allow."""
-    from keepsense.methods.generalize._lattice.walk._kernels import FAILS, HOLDS, raise_bounds, tag
+    from keepsense.methods.generalize.kernels.walk import FAILS, HOLDS, raise_bounds, tag
 
     nodes, o, heights = search.nodes, search.objective, search.space.levels.heights
     verdict, added, floor = search.judge(search.space.node(v))

@@ -77,7 +77,7 @@ class State:
 
     def grouped(self, changed: int = -1, fresh: Longs | None = None) -> Classes:
         """The classes as they are, or as they would be if the rows held `fresh` in one column."""
-        from keepsense.methods.generalize._table._kernels import group
+        from keepsense.methods.generalize.kernels.table import group
 
         n = len(self.rows)
         owner, first = np.empty(n, np.int64), np.empty(n, np.int64)

@@ -1,0 +1,293 @@
+"""Write a project file from an inspection: every key explained, every guess with its reason, the same each time."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import textwrap
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from keepsense.engines import Reading
+from keepsense.engines.files import whole_file
+from keepsense.errors import BadInput
+from keepsense.project.file import Column, Method, Project, Source, Target, check_project
+from keepsense.project.inspect import Inspected, Inspection, without_password
+
+FILE = "keepsense.toml"
+"""Usual name of a project file."""
+
+_ROLES = {
+    "identifier": "names a person outright; removed",
+    "quasi-identifier": "others may know it, and together such columns point at people; changed until they do not",
+    "sensitive": "what others should not learn; released as it is, protected by the promises",
+    "insensitive": "released as it is",
+    "person": "tells which rows belong to one person; removed",
+    "target": "what the data are to predict; released as it is, kept predictable by the methods that look at it",
+    "weight": "how many people of the population a row stands for; released as it is",
+}
+_KINDS = {
+    "nominal": "words",
+    "ordinal": "words in an order, given by `order`",
+    "numeric": "numbers",
+    "date": "dates such as 2026-01-31",
+    "masked": "codes whose ends can be hidden, such as postcodes",
+    "set": "several items in one cell",
+}
+_WIDTH = 116
+_FEW = 5
+
+
+def draft(
+    found: Inspection,
+    *,
+    source: Mapping[str, Any] | None = None,
+    k: int = 5,
+    method: str | None = None,
+    folder: str = "release",
+) -> str:
+    """A project file as text, for a table that was inspected; `source` gives the keys of its section.
+
+    A folder holds one release, so project files beside one another need a `folder` each.
+
+    Unless a method is given, few quasi-identifiers are generalized to one level each, at least loss; with many of them
+    that hides too much, so the records are divided into classes at levels of their own.
+
+    >>> from keepsense.project.inspect import inspect
+    >>> text = draft(inspect({"job": ["nurse", "clerk"] * 9}), source={"path": "people.csv"}, k=3)
+    >>> tomllib.loads(text)["privacy"]
+    [{'model': 'k-anonymity', 'k': 3}]
+    """
+    where = dict(source or {"path": found.source})
+    parts = [
+        _header(found, where["path"]),
+        _source(where),
+        _promises(found, k),
+        _method(found, method),
+        _release(where["path"], folder),
+        _columns(found),
+    ]
+    text = "\n".join(parts)
+    check_project(tomllib.loads(text), FILE)  # a draft that would be refused is our bug, and is seen here
+    return text
+
+
+def write_draft(text: str, path: str | Path, *, force: bool = False) -> Path:
+    """Write a project file; one that is there is not overwritten unless forced.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_draft("x = 1", Path(folder) / "keepsense.toml").name
+    'keepsense.toml'
+    """
+    file = Path(path)
+    check_free(file, force=force)
+    with whole_file(file) as part:
+        part.write_text(text, encoding="utf-8")
+    return file
+
+
+def check_free(path: Path, *, force: bool = False) -> None:
+    """Refuse a name that is taken, unless forced.
+
+    >>> check_free(Path("/nowhere/keepsense.toml"))
+    """
+    if path.exists() and not force:
+        raise BadInput(f"{path.name}: there is a project file already; give another name, or --force to overwrite it")
+
+
+def source_keys(source: str, reading: Reading, folder: Path) -> dict[str, Any]:
+    """Keys of the `[source]` section: the path as seen from the project's folder, and what was said about reading it.
+
+    A password in a database's address is left out: it does not belong into a file.
+
+    >>> source_keys("postgresql://me:secret@db/people", Reading(table="p"), Path("."))
+    {'path': 'postgresql://me@db/people', 'table': 'p'}
+    """
+    if "://" in source:
+        path = without_password(source)
+    else:
+        try:
+            path = Path(os.path.relpath(source, folder)).as_posix()
+        except ValueError:  # another drive
+            path = Path(source).resolve().as_posix()
+    given = {key: getattr(reading, key) for key in ("format", "delimiter", "quote", "encoding", "header", "table")}
+    return {"path": path, **{key: value for key, value in given.items() if value is not None}}
+
+
+# ---- sections --------------------------------------------------------------------------------------------------------
+
+
+def _header(found: Inspection, path: str) -> str:
+    named = Path(path).name if "://" not in path else "a database table"
+    return _comment(
+        f"How to anonymize {named} ({found.rows:,} rows, {len(found.columns)} columns).",
+        "Roles and kinds below are guesses: look at each, then run `keepsense run`. A key that is commented out shows "
+        "its default. Paths start at the folder of this file.",
+    )
+
+
+def _source(where: Mapping[str, Any]) -> str:
+    return "\n".join(
+        [
+            # a key of the whole file must stand before the first section
+            "",
+            _comment("What happens to columns of the source that are not listed here: refuse, keep or drop"),
+            'unlisted = "refuse"',
+            "",
+            "[source]",
+            *_keys(Source, where),
+            "",
+            _comment("A table of everybody, with the same quasi-identifiers, for k-map and delta-presence:"),
+            "# [population]",
+            '# path = "everybody.csv"',
+        ]
+    )
+
+
+def _promises(found: Inspection, k: int) -> str:
+    lines = [
+        "",
+        _comment(
+            "What is promised about every released record. All promises must hold, or nothing is released. Models: "
+            "k-anonymity, l-diversity, t-closeness, k-map, delta-presence, maximum risk, average risk, ..."
+        ),
+        "[[privacy]]",
+        'model = "k-anonymity"  # every combination of quasi-identifiers is shared by at least k records',
+        f"k = {k}",
+    ]
+    for column in found.columns:
+        if column.role == "sensitive" and column.kind != "numeric" and column.profile.distinct > 2:
+            lines += [
+                "",
+                "[[privacy]]",
+                'model = "l-diversity"  # and those records have at least l different values of the column',
+                "l = 2",
+                f"column = {_text(column.name)}",
+            ]
+    return "\n".join(lines)
+
+
+def _method(found: Inspection, method: str | None) -> str:
+    flat = sum(1 for c in found.columns if c.role == "quasi-identifier" and c.kind != "set")
+    sets = any(c.role == "quasi-identifier" and c.kind == "set" for c in found.columns)
+    usual = "set microaggregation" if sets and not flat else "optimal" if flat <= _FEW else "semantic mondrian"
+    name = method or usual
+    why = {
+        "set microaggregation": "similar sets in groups of k, one synthetic set for each",
+        "optimal": "one level a column, at least loss, proven",
+        "semantic mondrian": "many columns would lose too much at one level each, so every class gets its own",
+    }.get(name, "")
+    return "\n".join(
+        [
+            "",
+            "[method]",
+            f"name = {_text(name)}" + (f"  # {why}" if why else ""),
+            _comment(f"{_said(Method, 'name')} and tells which fit"),
+            "# [method.parameters]  # " + _said(Method, "parameters"),
+            *(_set_method() if sets and flat else ()),
+        ]
+    )
+
+
+def _set_method() -> list[str]:
+    return [
+        "",
+        _comment(str(Project.model_fields["set_method"].description)),
+        "[set_method]",
+        'name = "set microaggregation"  # similar sets in groups of k, one synthetic set for each',
+    ]
+
+
+def _release(path: str, folder: str) -> str:
+    given: dict[str, Any] = {"folder": folder, "suppression": 0.05}
+    if "://" in path:
+        given["file"] = "released.csv"
+    return "\n".join(["", "[release]", *_keys(Target, given)])
+
+
+def _columns(found: Inspection) -> str:
+    roles = [f"    {name}: {meaning}" for name, meaning in _ROLES.items()]
+    kinds = [f"    {name}: {meaning}" for name, meaning in _KINDS.items()]
+    rest = [
+        f"    {name}: {_said(Column, name)}{_default(Column, name)}"
+        for name in Column.model_fields
+        if name not in ("role", "kind")
+    ]
+    explained = ["Columns. Keys of each:", "  role", *roles, "  kind", *kinds, "  and where they apply", *rest]
+    lines = ["", *(f"# {line}" for line in explained)]
+    for column in found.columns:
+        lines += ["", *_column(column)]
+    return "\n".join(lines) + "\n"
+
+
+def _column(column: Inspected) -> Iterable[str]:
+    seen = column.profile
+    facts = f"{seen.distinct:,} different value{'' if seen.distinct == 1 else 's'}"
+    yield _comment("; ".join([facts, *column.notes]))
+    yield f"[columns.{_key(column.name)}]"
+    yield f'role = "{column.role}"  # {column.reason}'
+    if column.role in ("identifier", "person", "weight"):
+        return
+    yield f'kind = "{column.kind}"'
+    meaning = column.meaning
+    if meaning is not None:
+        yield f"taxonomy = {_text(meaning.taxonomy)}  # knows the words of {_percent(meaning.rows)} of the rows"
+        if meaning.domain is not None:
+            yield f"domain = {_text(meaning.domain)}  # its words are all below this concept"
+    if column.order is not None:
+        yield f"order = [{', '.join(map(_text, column.order))}]"
+    if column.delimiter is not None:
+        yield f"delimiter = {_text(column.delimiter)}"
+    if column.role == "quasi-identifier":
+        yield 'hierarchy = "auto"'
+
+
+# ---- spelling --------------------------------------------------------------------------------------------------------
+
+
+def _keys(part: type[Any], given: Mapping[str, Any]) -> list[str]:
+    """Every key of a section with what it means; those that are not given are commented out."""
+    lines = []
+    for name in part.model_fields:
+        known = name in given
+        value = given[name] if known else part.model_fields[name].default
+        spelled = _value(value) if known or value is not None else '"..."'
+        lines.append(f"{'' if known else '# '}{name} = {spelled}  # {_said(part, name)}")
+    return lines
+
+
+def _said(part: type[Any], name: str) -> str:
+    found = part.model_fields[name].description
+    # an annotated field carries its description in its metadata
+    return str(found or "")
+
+
+def _default(part: type[Any], name: str) -> str:
+    value = part.model_fields[name].default
+    return "" if value is None else f" (default {_value(value)})"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return _text(value) if isinstance(value, str) else str(value)
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _percent(share: float) -> str:
+    return "all" if share >= 1 else f"{share:.1%}"
+
+
+def _comment(*paragraphs: str) -> str:
+    return "\n".join(f"# {line}" for text in paragraphs for line in textwrap.wrap(text, _WIDTH))

@@ -1,0 +1,1 @@
+"""How it works: lessons made of what the methods tell while they run."""

@@ -1,0 +1,1 @@
+"""Hierarchies in files, one module a format."""

@@ -1,0 +1,1 @@
+"""Compiled loops of microaggregation; each has an obvious reference in the tests."""

@@ -1,1 +1,0 @@
-"""The compiled form of the plainest division: strict median cuts for promises about k alone."""

@@ -1,1 +1,0 @@
-"""Inner parts of greedy cell recoding."""

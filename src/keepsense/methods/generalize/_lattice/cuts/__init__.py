@@ -1,1 +1,0 @@
-"""The cheapest node that earlier checks do not rule out."""

@@ -1,1 +1,0 @@
-"""Levels of the hierarchies, numbered and packed for the compiled loops."""

@@ -1,1 +1,0 @@
-"""Merging classes of a table into those of a more general one."""

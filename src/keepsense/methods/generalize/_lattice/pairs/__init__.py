@@ -1,1 +1,0 @@
-"""What single columns and pairs of columns rule out."""

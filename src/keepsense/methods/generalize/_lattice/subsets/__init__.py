@@ -1,1 +1,0 @@
-"""Lattices of subsets of the columns, as Incognito walks them."""

@@ -1,1 +1,0 @@
-"""Walks through the lattice."""

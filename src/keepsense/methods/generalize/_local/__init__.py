@@ -1,1 +1,0 @@
-"""What local recoding is made of: compiled loops that group records at one node at a time."""

@@ -1,0 +1,1 @@
+"""Compiled loops of the generalization algorithms; each has an obvious reference in the tests."""

@@ -1,0 +1,200 @@
+"""What swapping needs of a table: records grouped by distinct tuple, references at opposite ends, results as cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats, Ints
+from keepsense.counts import Counts
+from keepsense.errors import BadInput
+from keepsense.methods.perturb.records import cells_of
+from keepsense.progress import Listener, emit
+from keepsense.recoding import Cells
+from keepsense.semantics.attribute import MATRIX_CELLS, Attribute, check_same_rows
+
+_TIE = 1e-9
+_NEWS = 2_000
+_TOLD = 500
+"""Records up to which a listener is told of every single step."""
+
+
+def check_swap(counts: Counts, attributes: Sequence[Attribute], k: int, *, least: int = 2) -> None:
+    """Refuse what no swap can be made of: too small or too large a k, a column with one value, a foreign column."""
+    if not attributes:
+        raise BadInput("no column was given to swap; name at least one")
+    names = [a.name for a in attributes]
+    if len(set(names)) != len(names):
+        raise BadInput(f"a column is given twice among {', '.join(names)}")
+    check_same_rows(counts, attributes)
+    n = counts.total
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < least:
+        raise BadInput(f"k = {k!r}: k must be a whole number of at least {least}")
+    if k >= n:
+        raise BadInput(f"k = {k}: k must be smaller than the number of rows, {n}")
+    for attribute in attributes:
+        if int((attribute.weights > 0).sum()) < 2:
+            raise BadInput(f"column {attribute.name!r} holds one value only; there is nothing to swap")
+
+
+class Field:
+    """Distinct tuples with their records, and the walk from reference to reference at opposite ends."""
+
+    def __init__(self, attributes: Sequence[Attribute], codes: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
+        from keepsense.methods.perturb.kernels.clusters import Board
+
+        m = len(attributes)
+        # The attribute with most values leads: the search for the farthest tuple goes through its values.
+        self.lead = sorted(range(m), key=lambda j: -len(attributes[j].values))
+        self.attributes = [attributes[j] for j in self.lead]
+        codes = codes[:, self.lead]
+        used = np.flatnonzero(weights)
+        self.sorting = used[np.argsort(codes[used, 0], kind="stable")]
+        codes, weights = np.ascontiguousarray(codes[self.sorting]), weights[self.sorting]
+        sizes = [len(a.values) for a in self.attributes]
+        n, tuples = int(weights.sum()), len(weights)
+        start = np.concatenate(([0], np.cumsum(weights))).astype(np.int64)
+        owner = np.repeat(np.arange(tuples, dtype=np.int32), weights)
+        records = np.arange(n, dtype=np.int32)
+        offset = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        values = np.concatenate([np.bincount(codes[:, j], weights, sizes[j]) for j in range(m)]).astype(np.int64)
+        listed = np.stack([np.argsort(codes[:, j], kind="stable") for j in range(m)]).astype(np.int32)
+        ranges = [np.searchsorted(codes[listed[j], j], np.arange(sizes[j] + 1)) for j in range(m)]
+        first = np.concatenate(ranges).astype(np.int64)
+        self.weights = weights
+        self.board = Board(
+            codes=codes,
+            weights=weights,
+            listed=listed,
+            first=first,
+            start=start,
+            owner=owner,
+            perm=np.tile(records, (m + 1, 1)),
+            where=np.tile(records, (m + 1, 1)),
+            left=np.tile(weights, (m + 1, 1)),
+            live=records.copy(),
+            live_at=records.copy(),
+            live_values=values,
+            offset=offset,
+            near=np.diff(first[: sizes[0] + 1]),
+            standing=np.arange(tuples, dtype=np.int32),
+            standing_at=np.arange(tuples, dtype=np.int32),
+            beside=np.ascontiguousarray(codes[:, 1:].T),
+            pending=np.full(n, m, dtype=np.int32),
+            out=codes[owner],
+            radius=np.full(tuples, -1.0),
+            members=np.empty(tuples, dtype=np.int32),
+            total=np.empty(tuples + 1, dtype=np.int64),
+            stamp=np.zeros(n, dtype=np.int64),
+            sampled=np.empty(n, dtype=np.int32),
+            heap_far=np.empty(tuples + 2),
+            heap_size=np.empty(tuples + 2, dtype=np.int64),
+            most=np.empty(sizes[0]),
+            at=np.empty(m, dtype=np.int64),
+            tally=np.array([n, 0] + [0] * max(1, m), dtype=np.int64),
+        )
+        self._rows = np.zeros((m, max(sizes)))
+        self._orders = np.zeros((m, max(sizes)), dtype=np.int32)
+        self._known: list[Ints | None] = [
+            np.full((size, size), -1, dtype=np.int32) if size**2 <= MATRIX_CELLS else None for size in sizes
+        ]
+
+    def see(self, record: int) -> tuple[Floats, Ints, float]:
+        """Distances from a record's values to all values, each attribute's values nearest first, and what ties."""
+        codes = self.board.codes[self.board.owner[record]]
+        for j, attribute in enumerate(self.attributes):
+            value, size = int(codes[j]), len(attribute.values)
+            self._rows[j, :size] = attribute.row(value)
+            known = self._known[j]
+            if known is None:
+                self._orders[j, :size] = attribute.order(value)
+                continue
+            if known[value, 0] < 0:
+                known[value] = attribute.order(value)
+            self._orders[j, :size] = known[value]
+        return self._rows, self._orders, _TIE * max(1.0, float(self._rows.max()))
+
+    def outermost(self, rng: np.random.Generator) -> int:
+        """A record of the tuple farthest from all rows (Eq. 5.1, 5.6), drawn where several tie."""
+        total = np.zeros(len(self.weights))
+        for j, attribute in enumerate(self.attributes):
+            total += attribute.totals()[self.board.codes[:, j]]
+        ties = np.flatnonzero(total >= total.max() - _TIE * max(1.0, float(total.max())))
+        share = self.weights[ties] / self.weights[ties].sum()
+        chosen = int(rng.choice(ties, p=share))
+        return int(self.board.start[chosen] + rng.integers(self.weights[chosen]))
+
+    def walk(
+        self, rng: np.random.Generator, step: Callable[[int, Floats, Ints, float], int], listener: Listener | None
+    ) -> Iterator[int]:
+        """Take references at opposite ends until every record is dealt with; yields each reference."""
+        n = len(self.board.owner)
+        ref = self.outermost(rng)
+        count = 0
+        while ref >= 0:
+            yield ref
+            at = ref
+            ref = step(ref, *self.see(ref))
+            count += 1
+            if listener is not None and n <= _TOLD:
+                emit(listener, "reference", n - int(self.board.tally[0]), n, record=at, field=self)
+            if count % _NEWS == 0:
+                emit(listener, "swap", n - int(self.board.tally[0]), n)
+        emit(listener, "swap", n, n)
+
+    def free(self) -> NDArray[np.bool_]:
+        """Which records are still unswapped, by attribute as given; the last column: still to be dealt with at all."""
+        board = self.board
+        standing: NDArray[np.bool_] = (board.where - board.start[board.owner] < board.left[:, board.owner]).T
+        return standing[:, [*np.argsort(self.lead), len(self.lead)]]
+
+    def cluster(self, record: int) -> Ints:
+        """Records that were near enough to change places with a reference in the step just made."""
+        board = self.board
+        rows, _, tol = self.see(record)
+        far = sum(rows[j, board.codes[board.owner, j]] for j in range(len(self.lead)))
+        radius = board.radius[board.owner[record]]
+        drawn = board.stamp == board.tally[1]
+        tied = np.abs(far - radius) <= tol
+        near = (far < radius - tol) | (tied & drawn if drawn.any() else tied)
+        near[record] = False
+        return np.flatnonzero(near).astype(np.int32)
+
+    def released(self) -> NDArray[np.int32]:
+        """Codes each record gets, attributes in the order they were given."""
+        out: NDArray[np.int32] = self.board.out[:, np.argsort(self.lead)]
+        return out
+
+    def source(self) -> Ints:
+        """Distinct tuple of each record, numbered as they were given."""
+        found: Ints = self.sorting[self.board.owner].astype(np.int32)
+        return found
+
+    @property
+    def in_place(self) -> NDArray[np.int64]:
+        """Records left in place because their whole cluster was swapped already, by attribute as given."""
+        found: NDArray[np.int64] = self.board.tally[2 : 2 + len(self.lead)][np.argsort(self.lead)]
+        return found
+
+
+def to_cells(
+    counts: Counts,
+    attributes: Sequence[Attribute],
+    source: Ints,
+    out: NDArray[np.int32],
+    info: dict[str, Any],
+    groups: NDArray[np.int32] | None = None,
+) -> Cells:
+    """Allocations from what each record gets; rows whose value stays as it was are counted in `info["unchanged"]`."""
+    names = tuple(a.name for a in attributes)
+    before = np.stack([counts.column(name)[source] for name in names], axis=1)
+    same = before == out
+    facts = {
+        "unchanged": {name: int(same[:, j].sum()) for j, name in enumerate(names)},
+        "unchanged_rows": int(same.all(axis=1).sum()),
+        **info,
+    }
+    return cells_of(names, tuple(a.values for a in attributes), source, out, facts, groups)

@@ -1,0 +1,270 @@
+"""Look at a table before anything is done to it: what each column is, what it means, and which role it may have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from keepsense.counts import Value
+from keepsense.engines import Reading, engine
+from keepsense.engines.profile import MOST_VALUES, Profile, profiles
+from keepsense.project import patterns as clues
+from keepsense.project.file import Kind, Role
+from keepsense.taxonomy import Taxonomy
+
+MOST_WORDS = 500
+"""Most distinct values of a column that are looked up in a taxonomy."""
+
+COVERED = 0.5
+"""Share of rows whose words a taxonomy must know to be proposed."""
+
+DOMAINS = ("person", "location", "activity", "state#2", "artifact", "organization", "food", "animal", "plant", "event")
+"""Concepts of WordNet below which all words of a column often lie; the right one settles most senses."""
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """How well a taxonomy covers a column: shares of the distinct values looked at and of their rows.
+
+    >>> Meaning("wordnet", "person", 0.9, 0.99, 140).rows
+    0.99
+    """
+
+    taxonomy: str
+    domain: str | None
+    values: float
+    rows: float
+    looked_up: int
+
+
+@dataclass(frozen=True, eq=False)
+class Inspected:
+    """What was found out about one column, and what is guessed from it, with the reason.
+
+    >>> Inspected(Profile("sex", "VARCHAR", 4, 0, 2, 0), "quasi-identifier", "nominal", "its name").name
+    'sex'
+    """
+
+    profile: Profile
+    role: Role
+    kind: Kind
+    reason: str
+    meaning: Meaning | None = None
+    delimiter: str | None = None
+    order: tuple[str, ...] | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Name of the column."""
+        return self.profile.name
+
+
+@dataclass(frozen=True, eq=False)
+class Inspection:
+    """A whole table inspected.
+
+    >>> inspect({"job": ["nurse", "clerk", "nurse"], "age": [31, 40, 35]}).rows
+    3
+    """
+
+    source: str
+    format: str
+    rows: int
+    columns: tuple[Inspected, ...]
+
+    def having(self, *roles: Role) -> tuple[str, ...]:
+        """Columns guessed to have one of the roles."""
+        return tuple(c.name for c in self.columns if c.role in roles)
+
+
+def without_password(address: str) -> str:
+    """A database's address without its password, which belongs into no file and on no screen; a path as it is.
+
+    >>> without_password("postgresql://me:se@cr:et@db/people?password=x&sslmode=require")
+    'postgresql://me@db/people?sslmode=require'
+    """
+    if "://" not in address:
+        return address
+    scheme, _, rest = address.partition("://")
+    place, mark, options = rest.partition("?")
+    host, slash, path = place.partition("/") if "@" not in place else _after_user(place)
+    kept = "&".join(option for option in options.split("&") if not option.lower().startswith("password="))
+    return f"{scheme}://{host}{slash}{path}{mark if kept else ''}{kept}"
+
+
+def _after_user(place: str) -> tuple[str, str, str]:
+    user, _, where = place.rpartition("@")
+    host, slash, path = where.partition("/")
+    return f"{user.partition(':')[0]}@{host}", slash, path
+
+
+def inspect(
+    source: Any,
+    reading: Reading | None = None,
+    *,
+    taxonomies: Mapping[str, Taxonomy] | None = None,
+    limit: int = MOST_VALUES,
+) -> Inspection:
+    """Inspect a table: counts, uniqueness, missing cells, and guesses of what each column is, each with its reason.
+
+    `taxonomies` by name are tried on columns of words, WordNet unless others are given; the one that knows most rows
+    is proposed. Guesses err on the side of privacy: a column of which nothing is known is taken for one by which
+    people could be recognized. The result names no value of the table unless it is asked for its profiles.
+
+    >>> found = inspect({"job": ["nurse", "surgeon", "clerk", "nurse"], "illness": ["flu", "flu", "cold", "cold"]})
+    >>> [(c.name, c.role, c.kind) for c in found.columns]
+    [('job', 'quasi-identifier', 'nominal'), ('illness', 'sensitive', 'nominal')]
+    """
+    with engine() as running:
+        table = running.read(source, reading)
+        seen = profiles(table, limit)
+    known = _Meanings(taxonomies)
+    columns = tuple(_inspected(profile, known) for profile in seen)
+    from keepsense.engines.files import format_of
+
+    if isinstance(source, str | Path):
+        form = format_of(str(source), None if reading is None else reading.format)
+        return Inspection(without_password(str(source)), form, seen[0].rows, columns)
+    return Inspection("table", "memory", seen[0].rows, columns)
+
+
+class _Meanings:
+    """Taxonomies, loaded only when the first column of words turns up."""
+
+    def __init__(self, taxonomies: Mapping[str, Taxonomy] | None) -> None:
+        self._given = taxonomies
+
+    def all(self) -> Mapping[str, Taxonomy]:
+        if self._given is None:
+            from keepsense.taxonomy import wordnet
+
+            self._given = {"wordnet": wordnet()}
+        return self._given
+
+    def of(self, values: Mapping[Value, int], column: str) -> Meaning | None:
+        """The taxonomy that knows the words of most rows, with the domain that holds nearly all of them."""
+        words = dict(list(values.items())[:MOST_WORDS])
+        found = [self._covered(name, taxonomy, words, column) for name, taxonomy in self.all().items()]
+        best = max(found, key=lambda meaning: meaning.rows, default=None)
+        return best if best is not None and best.rows >= COVERED else None
+
+    def _covered(self, name: str, taxonomy: Taxonomy, words: Mapping[Value, int], column: str) -> Meaning:
+        from keepsense.taxonomy import map_values
+
+        whole = map_values(words, taxonomy, column=column).coverage
+        domain, rows = None, 0.0
+        for concept in DOMAINS if name == "wordnet" and whole.rows >= COVERED else ():
+            inside = map_values(words, taxonomy, domain=concept, column=column).coverage.rows
+            if inside >= 0.95 * whole.rows and inside > rows:
+                domain, rows = concept, inside
+        return Meaning(name, domain, whole.values, whole.rows, len(words))
+
+
+def _inspected(profile: Profile, known: _Meanings) -> Inspected:
+    values = list(profile.values)
+    texts = [v for v in values if isinstance(v, str)]
+    kind, notes, delimiter, order = _kind(profile, values)
+    told = _by_shape(profile, texts, kind) or _by_name(profile, kind)
+    role, reason = told or (None, "")
+    meaning = None
+    if kind in ("nominal", "set") and role not in ("identifier", "person") and profile.distinct > 2:
+        meaning = known.of(_items(profile.values, delimiter) if kind == "set" else profile.values, profile.name)
+    if role is None:
+        role, reason = _by_default(profile, values, kind, meaning)
+    if profile.missing:
+        notes.append(f"{profile.missing / profile.rows:.1%} of the cells are empty")
+    return Inspected(profile, role, kind, reason, meaning, delimiter, order, tuple(notes))
+
+
+def _kind(profile: Profile, values: Sequence[Value]) -> tuple[Kind, list[str], str | None, tuple[str, ...] | None]:
+    """Kind of a column by its values; then what to note, the delimiter of a set and the order of a scale."""
+    from keepsense.hierarchies.kinds import as_date
+
+    if profile.type.endswith("[]"):
+        return "set", [], None, None
+    if values and all(as_date(v) is not None for v in values):
+        return "date", [], None, None
+    postal = clues.named_like(profile.name, clues.POSTCODES)
+    if values and (clues.are_codes(values) or (postal and all(len(str(v)) <= 10 for v in values))):
+        return "masked", [], None, None
+    if clues.are_numbers(values):
+        return "numeric", [], None, None
+    if clues.are_other_dates(values):
+        return "nominal", ['looks like dates; write them as 2026-01-31 and make it kind = "date"'], None, None
+    scale = clues.scale_of(values) if profile.complete else None
+    if scale is not None:
+        return "ordinal", [], None, tuple(scale)
+    delimiter = clues.delimiter_of(profile.values)
+    return ("set", [], delimiter, None) if delimiter else ("nominal", [], None, None)
+
+
+def kind_of(profile: Profile) -> Kind:
+    """What the values of a column are.
+
+    >>> kind_of(Profile("age", "VARCHAR", 2, 0, 2, 2, {"31": 1, "40": 1}))
+    'numeric'
+    """
+    return _kind(profile, list(profile.values))[0]
+
+
+def _items(values: Mapping[Value, int], delimiter: str | None) -> dict[Value, int]:
+    """Items of sets and the rows that hold them, most frequent first."""
+    found: dict[Value, int] = {}
+    for cell, rows in values.items():
+        parts = cell if isinstance(cell, tuple) else str(cell).split(delimiter or ";")
+        for part in parts:
+            item = part.strip() if isinstance(part, str) else part
+            if item not in (None, ""):
+                found[item] = found.get(item, 0) + rows
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1], str(pair[0]))))
+
+
+def _by_shape(profile: Profile, texts: Sequence[str], kind: Kind) -> tuple[Role, str] | None:
+    """What the values themselves give away, whatever the column is called."""
+    pattern = clues.pattern_of(texts)
+    if pattern is not None:
+        return "identifier", f"holds {pattern}"
+    if profile.filled == 0:
+        return "insensitive", "has no values"
+    if clues.is_free_text(texts) and profile.uniqueness > 0.5:
+        return "identifier", "free text, in which anything may stand"
+    return None
+
+
+def _by_name(profile: Profile, kind: Kind) -> tuple[Role, str] | None:
+    name = profile.name
+    if named := clues.named_like(name, clues.WEIGHTS) or ("weight" if _sampling(name) else None):
+        return "weight", f"its name says {named}: a sampling weight"
+    if named := clues.named_like(name, clues.IDENTIFIERS):
+        if profile.uniqueness > 0.95 or named not in ("id", "ids", "identifier", "key"):
+            return "identifier", f"its name says {named}, and {_share(profile)} of the values occur once"
+        if profile.uniqueness > 0.05:
+            times = profile.filled / profile.distinct
+            return "person", f"its name says {named}, and each occurs in about {times:.1f} rows"
+    if named := clues.named_like(name, clues.SENSITIVE):
+        return "sensitive", f"its name says {named}"
+    if (named := clues.named_like(name, clues.KNOWN_BY_OTHERS)) and (profile.uniqueness < 0.95 or kind != "nominal"):
+        return "quasi-identifier", f"its name says {named}, which others may know"
+    return None
+
+
+def _sampling(name: str) -> bool:
+    words = set(clues.words_of(name))
+    return "weight" in words and bool(words & {"sampling", "survey", "design", "sample", "expansion"})
+
+
+def _by_default(profile: Profile, values: Sequence[Value], kind: Kind, meaning: Meaning | None) -> tuple[Role, str]:
+    if profile.distinct == 1:
+        return "insensitive", "has one value only"
+    if kind == "numeric" and profile.uniqueness > 0.5 and any("." in str(v) for v in values):
+        return "sensitive", "measured numbers, which others rarely know"
+    if profile.uniqueness > 0.95 and profile.rows >= 20 and meaning is None:
+        return "identifier", f"{_share(profile)} of its values occur only once"
+    return "quasi-identifier", "nothing tells that others cannot know it: the safe guess"
+
+
+def _share(profile: Profile) -> str:
+    return f"{profile.single / max(1, profile.distinct):.0%}"

@@ -1,0 +1,1 @@
+"""How a table becomes a verified release: the job, the one code path that runs it, its place, its ledger."""

@@ -1,0 +1,266 @@
+"""What else could have been released: other nodes of the lattice, other methods on the same counts, all within a time.
+
+Only figures come out of here. They show a publisher what the chosen way is worth beside others, with the same promise.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts
+from keepsense.errors import KeepsenseError
+from keepsense.privacy import KAnonymity, Model, risk
+from keepsense.progress import Event, Listener
+from keepsense.recoding import Cells, Cuts, Recoding
+from keepsense.release.became import inputs_of
+from keepsense.release.job import Job
+from keepsense.release.measures import certainty_penalty
+
+MOST_NODES = 200_000
+"""Largest lattice all of whose nodes are judged."""
+MOST_TUPLES = 200_000
+"""Most distinct combinations on which other methods are tried."""
+_SHOWN = 8
+_CHECKED = 400
+
+# name in project files: its module, its function, and how it takes a limit of seconds
+_METHODS: tuple[tuple[str, str, str, str | None], ...] = (
+    ("optimal", "optimal", "optimal", "time_limit"),
+    ("semantic mondrian", "semantic_mondrian", "semantic_mondrian", None),
+    ("mondrian", "mondrian", "mondrian", None),
+    ("local recoding", "local", "local_recoding", "seconds"),
+    ("datafly", "datafly", "datafly", None),
+)
+
+
+@dataclass(frozen=True)
+class Node:
+    """One level for each column: what it would lose, and how many records it would suppress.
+
+    >>> Node((1, 0), 0.2, 3, True).levels
+    (1, 0)
+    """
+
+    levels: tuple[int, ...]
+    loss: float
+    suppressed: int
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """All choices of one level a column, by height: (height, safe, unsafe), and the best of the safe ones.
+
+    >>> Lattice(("job",), (2,), ((0, 0, 1), (1, 1, 0)), ()).safe
+    1
+    """
+
+    columns: tuple[str, ...]
+    tops: tuple[int, ...]
+    heights: tuple[tuple[int, int, int], ...]
+    best: tuple[Node, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of nodes."""
+        return sum(safe + unsafe for _, safe, unsafe in self.heights)
+
+    @property
+    def safe(self) -> int:
+        """Number of nodes that keep the promise."""
+        return sum(safe for _, safe, _ in self.heights)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """Another method on the same counts with the same promise, or why it did not do.
+
+    >>> Tried("optimal", problem="k = 5 cannot be met").penalty is None
+    True
+    """
+
+    method: str
+    penalty: float | None = None
+    risk: float | None = None
+    classes: int = 0
+    suppressed: int = 0
+    seconds: float = 0.0
+    problem: str = ""
+
+
+class _TimeIsUp(KeepsenseError):
+    """A method was stopped, because nobody waits that long for a comparison."""
+
+
+def deadline(seconds: float) -> Listener:
+    """A listener that ends a method after some time: it raises when it next hears of it.
+
+    >>> deadline(60.0)(Event("node"))
+    """
+    end = time.monotonic() + seconds
+
+    def listen(event: Event) -> None:
+        if time.monotonic() > end:
+            raise _TimeIsUp(f"it did not end within {seconds:.0f} seconds")
+
+    return listen
+
+
+def lattice(job: Job, rules: Sequence[Recoding], *, seconds: float = 10.0) -> Lattice | None:
+    """Judge every node, and find the best safe ones; None where the recoding is no node or there are too many.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> job, rules = done.job, done.recodings
+    >>> found = lattice(job, rules)
+    >>> found.columns, found.size, found.safe, found.best[0].levels
+    (('age', 'job'), 12, 9, (1, 0))
+    """
+    if len(rules) != 1 or not isinstance(rules[0], Cuts) or any(level is None for level in rules[0].levels):
+        return None
+    trees = [job.hierarchies[name] for name in rules[0].names]
+    if np.prod([tree.height + 1.0 for tree in trees]) > MOST_NODES:
+        return None
+    from keepsense.methods.generalize._lattice.walking import classified
+    from keepsense.methods.generalize.lattice import LatticeSearch
+
+    search = LatticeSearch(
+        job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, measure="loss"
+    )
+    try:
+        status = np.asarray(classified(search, deadline(seconds)))
+    except KeepsenseError:
+        return None
+    names = search.space.names
+    safe = (status == 1) | (status == 2)
+    height = np.indices(status.shape).sum(axis=0)
+    rows = tuple(
+        (h, int((safe & (height == h)).sum()), int((~safe & (height == h)).sum())) for h in range(int(height.max()) + 1)
+    )
+    levels = dict(zip(rules[0].names, rules[0].levels, strict=True))
+    chosen = tuple(int(levels[name] or 0) for name in names)
+    return Lattice(names, status_tops(status), rows, _best(search, safe, chosen))
+
+
+def status_tops(status: Any) -> tuple[int, ...]:
+    """Highest level of each column.
+
+    >>> status_tops(np.zeros((2, 3)))
+    (1, 2)
+    """
+    return tuple(size - 1 for size in status.shape)
+
+
+def _best(search: Any, safe: Any, chosen: tuple[int, ...]) -> tuple[Node, ...]:
+    """The safe nodes of least loss, suppression counted; and the chosen one, if it is none of them."""
+    base = np.asarray(search.nodes.base).reshape(safe.shape)
+    places = np.argwhere(safe)
+    order = np.argsort(base[safe], kind="stable")
+    found: list[Node] = []
+    for at in order[:_CHECKED].tolist():
+        levels = tuple(int(level) for level in places[at])
+        # suppression only adds to the loss, so no later node can be better once the base exceeds what is shown
+        if len(found) >= _SHOWN and base[levels] >= sorted(n.loss for n in found)[_SHOWN - 1]:
+            break
+        verdict = search.check(levels)
+        if verdict.holds:
+            found.append(Node(levels, float(verdict.value), int(verdict.suppressed), levels == chosen))
+    found = sorted(found, key=lambda node: (round(node.loss, 9), not node.chosen))[:_SHOWN]
+    if not any(node.chosen for node in found):
+        verdict = search.check(chosen)
+        found.append(Node(chosen, float(verdict.value), int(verdict.suppressed), True))
+    return tuple(found)
+
+
+def other_methods(job: Job, *, seconds: float = 5.0) -> tuple[tuple[Model, ...], list[Tried]]:
+    """Other methods that generalize, tried on the same counts within a time; with the promise they were held to.
+
+    Where the release changes values instead, there may be no promise about classes: then k-anonymity is asked for,
+    with the method's own k or 5, to compare.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> models, found = other_methods(done.job, seconds=60)
+    >>> models, [one.method for one in found if not one.problem]
+    ((KAnonymity(k=4),), ['semantic mondrian', 'mondrian', 'local recoding', 'datafly'])
+    """
+    if any(job.holds_sets(name) for name in job.quasi_identifiers):
+        return (), []
+    models = _comparable(job)
+    if len(job.counts) > MOST_TUPLES:
+        return models, [Tried("other methods", problem=f"not tried on more than {MOST_TUPLES:,} combinations")]
+    end = time.monotonic() + seconds
+    found = []
+    for name, module, function, limit in _METHODS:
+        if name == job.project.method.name:
+            continue
+        left = min(0.5 * seconds, end - time.monotonic())
+        if left < 0.2:
+            found.append(Tried(name, problem="not tried: the time for trying others was used up"))
+            continue
+        method = getattr(import_module(f"keepsense.methods.generalize.{module}"), function)
+        found.append(_tried(job, name, method, models, left, limit))
+    return models, found
+
+
+def _comparable(job: Job) -> tuple[Model, ...]:
+    if job.truthful:
+        return tuple(job.models)
+    asked = [int(m.promise()["k"]) for m in job.models if int(m.promise().get("k", 0)) > 1]
+    own = job.project.method.parameters.get("k")
+    return (KAnonymity(max(asked) if asked else own if isinstance(own, int) and own > 1 else 5),)
+
+
+def _tried(
+    job: Job, name: str, method: Callable[..., Any], models: Sequence[Model], left: float, limit: str | None
+) -> Tried:
+    import inspect
+    import warnings
+
+    takes = inspect.signature(method).parameters
+    options: dict[str, Any] = {
+        "models": list(models),
+        "suppression": job.project.release.suppression,
+        "listener": deadline(left if limit is None else left + 2.0),
+        "numbers": [n for n in job.quasi_identifiers if job.column(n).kind == "numeric"],
+        "rng": 0,
+    }
+    if limit is not None:
+        options[limit] = 0.7 * left
+    if "distances" in takes:
+        options["distances"] = job.distances
+    start = time.perf_counter()
+    counts: Counts = job.counts
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rule = method(counts, job.hierarchies, **{k: v for k, v in options.items() if k in takes})
+    except KeepsenseError as error:
+        return Tried(name, problem=str(error).split(":")[0], seconds=time.perf_counter() - start)
+    return measured(job, name, rule, time.perf_counter() - start)
+
+
+def measured(job: Job, name: str, rule: Cuts | Cells, seconds: float = 0.0) -> Tried:
+    """The figures of one recoding: certainty penalty, highest risk, classes and suppressed records.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> job, rules = done.job, done.recodings
+    >>> found = measured(job, "optimal", rules[0])
+    >>> round(found.penalty, 4), found.risk, found.classes
+    (0.0714, 0.2, 4)
+    """
+    counts = inputs_of(job, rule)
+    after = rule.apply(counts)
+    try:
+        found = risk(after, missing=job.missing)
+        highest, classes, gone = found.prosecutor_maximum, found.classes, found.suppressed
+    except KeepsenseError:
+        highest, classes, gone = 0.0, 0, counts.total
+    return Tried(name, certainty_penalty(job, counts, rule), highest, classes, gone, seconds)

@@ -1,0 +1,190 @@
+"""What an anonymized table is worth and what risk it leaves, whoever made it: original and release side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.engines import Engine, Reading, engine
+from keepsense.errors import BadInput, KeepsenseError, did_you_mean
+from keepsense.privacy import Risk, risk
+from keepsense.privacy.risk import suppressed_tuples
+from keepsense.recoding import SUPPRESSED
+from keepsense.release.figures import Association, Change, association, change, entropy, within_classes
+
+MOST_PAIRS = 45
+"""Most pairs of columns whose association is compared."""
+
+MOST_VALUES = 500
+"""Most distinct values of a column whose association with others is looked at."""
+
+
+@dataclass(frozen=True)
+class Sensitive:
+    """What classes tell about one sensitive column: fewest different values, l by entropy, and greatest distance t.
+
+    >>> Sensitive("disease", 2, 1.8, 0.4).distinct
+    2
+    """
+
+    column: str
+    distinct: int
+    entropy: float
+    t: float
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """Original and release compared.
+
+    >>> before = {"job": ["nurse", "surgeon", "clerk", "clerk"]}
+    >>> after = {"job": ["medic", "medic", "clerk", "clerk"]}
+    >>> found = assess(before, after, ["job"])
+    >>> found.k, found.risk_before.prosecutor_maximum, found.risk_after.prosecutor_maximum
+    (2, 1.0, 0.5)
+    """
+
+    rows_before: int
+    rows_after: int
+    suppressed: int
+    classes_before: int
+    classes_after: int
+    k: int
+    risk_before: Risk
+    risk_after: Risk | None
+    sizes: Mapping[int, int]
+    columns: tuple[Change, ...]
+    sensitive: tuple[Sensitive, ...] = ()
+    associations: tuple[Association, ...] = ()
+    aligned: bool = False
+    removed: tuple[str, ...] = ()
+    added: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def association_error(self) -> float | None:
+        """Mean absolute change of the association of columns, or None where none was measured."""
+        if not self.associations:
+            return None
+        return float(np.mean([abs(a.before - a.after) for a in self.associations]))
+
+
+def assess(
+    original: Any,
+    released: Any,
+    quasi_identifiers: Sequence[str],
+    *,
+    sensitive: Sequence[str] = (),
+    original_reading: Reading | None = None,
+    released_reading: Reading | None = None,
+    threshold: float = 0.2,
+    suppressed: str = SUPPRESSED,
+    associations: bool = True,
+) -> Assessment:
+    """Compare a release with its original: class sizes, risk, k, l and t reached, what became of every column.
+
+    Tables are files or frames; the release may come from any tool. Rows are not matched one by one: columns are
+    compared by how often each value occurs. Only where both have as many rows, and a column that no one changed shows
+    that they are in the same order, the share of changed cells is counted as well.
+
+    >>> table = {"job": ["nurse", "nurse", "clerk"], "disease": ["flu", "cold", "flu"]}
+    >>> found = assess(table, table, ["job"], sensitive=["disease"])
+    >>> found.k, found.sensitive[0].distinct, found.columns[0].distance
+    (1, 1, 0.0)
+    """
+    if not quasi_identifiers:
+        raise BadInput("name the quasi-identifiers: the columns by which people could be recognized")
+    with engine() as running:
+        before = running.read(original, original_reading)
+        after = running.read(released, released_reading)
+        _require(before.columns, [*quasi_identifiers, *sensitive], "original")
+        _require(after.columns, [*quasi_identifiers, *sensitive], "release")
+        names = [name for name in before.columns if name in after.columns]
+        counts = running.count(before, quasi_identifiers)
+        now = running.count(after, quasi_identifiers, histograms=sensitive)
+        marginals = {n: (running.count(before, [n]).rows_of(n), running.count(after, [n]).rows_of(n)) for n in names}
+        aligned = _aligned(running, before, after, names, marginals)
+        changed = running.differing(before, after, names) if aligned else {}
+        gone = suppressed_tuples(now, suppressed)
+        pairs = _associations(running, before, after, names, marginals) if associations else ()
+    notes = []
+    try:
+        left: Risk | None = risk(now, threshold=threshold, suppressed=suppressed)
+    except KeepsenseError:
+        left = None
+        notes.append("no released record has any value of a quasi-identifier, so there is no risk to measure")
+    kept = now.weights[~gone]
+    sizes, number = np.unique(kept, return_counts=True)
+    return Assessment(
+        rows_before=counts.total,
+        rows_after=now.total,
+        suppressed=int(now.weights[gone].sum()) + max(0, counts.total - now.total),
+        classes_before=len(counts),
+        classes_after=int((~gone).sum()),
+        k=int(kept.min()) if len(kept) else 0,
+        risk_before=risk(counts, threshold=threshold),
+        risk_after=left,
+        sizes=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
+        columns=tuple(change(name, *marginals[name], suppressed, changed.get(name)) for name in names),
+        sensitive=tuple(_sensitive(now, gone, name, marginals[name][0]) for name in sensitive),
+        associations=pairs,
+        aligned=aligned,
+        removed=tuple(name for name in before.columns if name not in after.columns),
+        added=tuple(name for name in after.columns if name not in before.columns),
+        notes=tuple(notes),
+    )
+
+
+def _require(there: Sequence[str], wanted: Sequence[str], which: str) -> None:
+    for name in wanted:
+        if name not in there:
+            raise BadInput(f"the {which} has no column {name!r}; it has {', '.join(there)}.{did_you_mean(name, there)}")
+
+
+def _sensitive(now: Counts, gone: Any, name: str, before: Mapping[Value, int]) -> Sensitive:
+    """l and t of the classes that are not suppressed; t compares with the original column, by equal distances."""
+    found = within_classes(now.histograms[name], ~gone, before)
+    return Sensitive(
+        name,
+        int(found.distinct.min(initial=len(now.histograms[name].values))),
+        float(found.entropy.min()) if found.classes else 0.0,
+        float(found.t.max(initial=0.0)),
+    )
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _aligned(
+    running: Engine, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
+) -> bool:
+    """Whether the rows are in the same order: some column of many values reads the same in both, row by row."""
+    if before.rows != after.rows:
+        return False
+    telling = [n for n in names if len(marginals[n][0]) > 1 and _texts(marginals[n][0]) == _texts(marginals[n][1])]
+    if not telling:
+        return False
+    # the column that is least likely to agree by chance
+    best = max(telling, key=lambda name: entropy(marginals[name][0].values()))
+    return running.differing(before, after, [best])[best] == 0
+
+
+def _texts(marginal: Mapping[Value, int]) -> dict[str | None, int]:
+    return {None if value is None else str(value): rows for value, rows in marginal.items()}
+
+
+def _associations(
+    running: Engine, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
+) -> tuple[Association, ...]:
+    """Associations of the columns with few enough values for a table of pairs to mean something."""
+    small = [n for n in names if 1 < len(marginals[n][0]) <= MOST_VALUES and len(marginals[n][1]) <= MOST_VALUES]
+    found = []
+    for first, second in list(combinations(small, 2))[:MOST_PAIRS]:
+        was, now = (association(running.count(table, [first, second])) for table in (before, after))
+        found.append(Association(first, second, was, now))
+    return tuple(found)

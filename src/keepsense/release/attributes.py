@@ -1,0 +1,169 @@
+"""What the quasi-identifiers of a project mean to methods that measure distances: orders, semantic distances, sets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from keepsense.arrays import Floats
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.release.job import Job
+
+_MOST_VALUES = 4_096
+"""Most distinct values of a column whose distances are written down pair by pair."""
+
+
+def attributes_of(job: Job, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False) -> list[Any]:
+    """What each column means: an order for numbers, semantic distances for words, distances of sets for sets.
+
+    A missing cell, and a word that no taxonomy knows, is as far from every other value as can be. With `meaning` every
+    word must be a concept, because new words are to be drawn from the taxonomy.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> [type(one).__name__ for one in attributes_of(job, job.counts)]
+    ['Ordered', 'Nominal']
+    """
+    return [_attribute(job, counts, name, meaning) for name in names or job.quasi_identifiers]
+
+
+def _attribute(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
+    column = job.column(name)
+    if column.kind == "set":
+        return _set(job, counts, name)
+    if column.kind in ("numeric", "ordinal", "date"):
+        return _ordered(job, counts, name, meaning)
+    return _words(job, counts, name, meaning)
+
+
+def _set(job: Job, counts: Counts, name: str) -> Any:
+    from keepsense.methods.perturb.sets import Sets
+    from keepsense.semantics import distance
+
+    column = job.column(name)
+    listed = any(isinstance(value, tuple) for value in counts.values_of(name))
+    judge = distance(column.distance, job.taxonomy(name))
+    return Sets.of(counts, name, judge, delimiter=None if listed else column.delimiter)
+
+
+def _ordered(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
+    from keepsense.semantics.attribute import Nominal, Ordered
+
+    values = counts.values_of(name)
+    levels = _levels(job, name, values)
+    if None not in values:
+        return Ordered.of(counts, name, levels=levels)
+    if meaning:
+        raise BadInput(f"column {name!r} has missing values, which cannot get noise; exclude or fill those rows first")
+    if len(values) > _MOST_VALUES:
+        raise BadInput(f"column {name!r} has missing values among more than {_MOST_VALUES:,} others; fill them first")
+    if levels is not None:
+        place = {value: float(i) for i, value in enumerate(levels)}
+        unknown = sum(value is not None and value not in place for value in values)
+        if unknown:
+            raise BadInput(f"column {name!r}: {unknown} value(s) are not in its `order`; list every value once")
+        at = np.array([np.nan if v is None else place[v] for v in values])
+    else:
+        at = np.array([np.nan if v is None else _number(name, v) for v in values])
+    there = at[~np.isnan(at)]
+    span = float(np.ptp(there)) or 1.0 if len(there) else 1.0
+    far = np.abs(at[:, None] - at[None, :]) / span
+    return Nominal.of(counts, name, _with_strangers(far, np.isnan(at)))
+
+
+def _levels(job: Job, name: str, values: Sequence[Value]) -> list[Value] | None:
+    """Values of an ordinal column as listed, dates in their order; None for numbers."""
+    column = job.column(name)
+    if column.kind == "ordinal":
+        if column.order is None:
+            raise BadInput(f"column {name!r} is ordinal; list its values in `order`, lowest first")
+        return list(column.order)
+    if column.kind != "date":
+        return None
+    from keepsense.hierarchies.kinds import as_date
+
+    found = {value: as_date(value) for value in values if value is not None}
+    if any(day is None for day in found.values()):
+        raise BadInput(f"column {name!r} is of kind date, but holds a value that is no date")
+    return sorted(found, key=lambda value: (found[value], str(value)))
+
+
+def _number(name: str, value: Value) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise BadInput(f"column {name!r} is numeric, but holds a value that is no number") from None
+
+
+def _words(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
+    from keepsense.semantics import distance
+    from keepsense.semantics.attribute import Nominal
+
+    column, values = job.column(name), counts.values_of(name)
+    if column.taxonomy is None:
+        if meaning:
+            raise BadInput(f"column {name!r} has no taxonomy to draw words from; give it one, or another role")
+        return Nominal.of(counts, name, _with_strangers(np.zeros((len(values),) * 2), np.ones(len(values), np.bool_)))
+    mapping = job.mapping(name, counts.rows_of(name))
+    judge = distance(column.distance, job.taxonomy(name))
+    strange = np.array([value is None or value not in mapping.concepts for value in values], dtype=np.bool_)
+    if not strange.any():
+        return Nominal.of(counts, name, judge, concepts=mapping.concepts)
+    if meaning:
+        raise BadInput(
+            f"column {name!r} has {int(strange.sum())} value(s) in no taxonomy; map them in a mapping file first"
+        )
+    _small_enough(name, values)
+    known = np.flatnonzero(~strange)
+    far = np.zeros((len(values), len(values)))
+    codes = [job.taxonomy(name).code(mapping.concepts[values[i]]) for i in known.tolist()]
+    if codes:
+        far[np.ix_(known, known)] = judge.matrix(codes) / (judge.maximum or 1.0)
+    return Nominal.of(counts, name, _with_strangers(far, strange))
+
+
+def _small_enough(name: str, values: Sequence[Value]) -> None:
+    if len(values) > _MOST_VALUES:
+        raise BadInput(
+            f"column {name!r} has more than {_MOST_VALUES:,} values, some in no taxonomy; map them in a "
+            "mapping file first"
+        )
+
+
+def _with_strangers(far: Floats, strange: Any) -> Floats:
+    """Distances with 1 between every strange value and all others."""
+    far = far.copy()
+    far[strange, :] = 1.0
+    far[:, strange] = 1.0
+    np.fill_diagonal(far, 0.0)
+    return far
+
+
+def with_k(job: Job, parameters: Any) -> dict[str, Any]:
+    """Parameters with the k that is promised, unless they name their own.
+
+    >>> from keepsense.release.example import example_job
+    >>> with_k(example_job(), {}), with_k(example_job(), {"k": 9})
+    ({'k': 4}, {'k': 9})
+    """
+    k = least_size(job)
+    if "k" not in parameters and k is None:
+        raise BadInput("this method needs k: promise one, or give it in [method.parameters]")
+    return {**({"k": k} if k is not None else {}), **parameters}
+
+
+def least_size(job: Job) -> int | None:
+    """Smallest class that the promises allow, or None where none of them says.
+
+    >>> from keepsense.release.example import example_job
+    >>> least_size(example_job()), least_size(example_job(privacy=[{"model": "maximum risk", "threshold": 0.2}]))
+    (4, 5)
+    """
+    import math
+
+    sizes = [int(m.promise()["k"]) for m in job.models if "k" in m.promise()]
+    sizes += [math.ceil(1 / m.promise()["threshold"] - 1e-9) for m in job.models if m.name == "maximum risk"]
+    return max(sizes, default=None)

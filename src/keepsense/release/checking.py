@@ -1,0 +1,169 @@
+"""A release read back by the independent verifier: what it is told about the project, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keepsense.engines import Reading, engine
+from keepsense.engines.files import format_of, readable
+from keepsense.privacy import KmAnonymity, Verification, verify
+from keepsense.privacy.km_verify import verify_sets
+from keepsense.privacy.verify import is_text_file
+from keepsense.project.file import Project, read_project
+from keepsense.release.describe import PRIVATE
+from keepsense.release.job import Job
+from keepsense.release.place import read_released
+from keepsense.release.recoding_file import read_recodings
+
+
+def verified(
+    job: Job,
+    file: Path,
+    *,
+    original: bool = True,
+    hidden: Path | None = None,
+    population: Any = None,
+    checked_elsewhere: Iterable[str] = (),
+    show_values: bool = False,
+) -> Verification:
+    """Check a file against everything a project promises; formats the verifier cannot read come to it as a stream.
+
+    With `original` the source is compared too: no row more, no identifier left, columns that are not recoded as they
+    were. Only the columns that this needs leave the engine, batch by batch.
+
+    >>> from keepsense.release.example import example_job, example_release
+    >>> job = example_job()
+    >>> verified(job, example_release().file).ok, verified(job, job.folder / "people.csv").ok
+    (True, False)
+    """
+    recoded = set(job.every_quasi_identifier)
+    preserved = preserved_columns(job, recoded) if original else []
+    before = dict.fromkeys([*preserved, *(n for m in job.models for n in m.columns if n in job.table.columns)])
+    text = is_text_file(file)
+    released: Any = file
+    if not text and file.suffix.lower() not in (".parquet", ".pq"):
+        # a stream can be read once only, and columns beside it ask for more
+        opened = read_released(job, file)
+        released = job.engine.reader(opened) if hidden is None else opened.arrow()
+    of_sets = _sets_checked(job, file, text)
+    found = verify(
+        released,
+        job.models,
+        quasi_identifiers=job.every_quasi_identifier,
+        sensitive=[n for n in job.project.having("sensitive") if n not in job.dropped],
+        original=job.engine.reader(_as_written(job), list(before) or list(job.table.columns[:1])) if original else None,
+        identifiers=job.project.having("identifier", "person"),
+        preserved=preserved,
+        columns=job.released,
+        suppression=job.project.release.suppression if original else None,
+        missing=job.wildcards,
+        population=None if population is None else job.engine.reader(population, job.quasi_identifiers),
+        hidden=hidden,
+        checked_elsewhere=[*checked_elsewhere, *(m for m, check in of_sets.items() if check.ok)],
+        show_values=show_values,
+        delimiter=job.project.release.delimiter if text else None,
+    )
+    broken = [finding for check in of_sets.values() for finding in check.findings if finding.is_error]
+    return replace(found, ok=found.ok and not broken, findings=(*found.findings, *broken))
+
+
+def _sets_checked(job: Job, file: Path, text: bool) -> dict[str, Verification]:
+    """Promises about the items of sets, read back by the verifier for sets; by the name of the model."""
+    found = {}
+    for model in job.models:
+        if isinstance(model, KmAnonymity):
+            column = job.column(model.column)
+            listed = dict(zip(job.table.columns, job.table.types, strict=True))[model.column].endswith("[]")
+            released: Any = file
+            if not text and file.suffix.lower() not in (".parquet", ".pq"):
+                released = read_released(job, file).arrow()
+            found[model.name] = verify_sets(
+                released,
+                [model],
+                column=model.column,
+                delimiter=None if listed and not text else column.delimiter,
+                file_delimiter=job.project.release.delimiter if text else None,
+            )
+    return found
+
+
+def preserved_columns(job: Job, recoded: set[str]) -> list[str]:
+    """Columns that must come out as they went in.
+
+    >>> from keepsense.release.example import example_job
+    >>> preserved_columns(example_job(), {"age", "job"})
+    ['illness', 'likes']
+    """
+    return [n for n in job.table.columns if n not in recoded and n not in job.dropped]
+
+
+def _as_written(job: Job) -> Any:
+    """The source as it would read in the released format: text that a spreadsheet would run is defused there."""
+    asked = job.project.release
+    if asked.database is not None or not asked.spreadsheet_safe:
+        return job.table
+    if format_of(job.released_name) not in ("csv", "excel"):
+        return job.table
+    return job.engine.as_written(job.table, job.released_name)
+
+
+def _fetched(job: Job, address: str) -> Path:
+    """A table of a database as a file of the engine, which the verifier reads."""
+    path: Path = job.engine.folder / "read_back.parquet"
+    job.engine.write(job.engine.read(address, Reading(table=job.released_table)), path)
+    return path
+
+
+def _recoded_population(job: Job, folder: Path) -> Any:
+    """The population, recoded like the release, where the project has one and the recoding is still there."""
+    recoding = folder / PRIVATE / "recoding.json"
+    if job.population is None or not recoding.is_file():
+        return None
+    return job.engine.recode(job.population, read_recodings(recoding))
+
+
+def verify_file(
+    project: Project | str | Path,
+    file: str | Path,
+    *,
+    folder: str | Path | None = None,
+    table: str | None = None,
+    original: bool = True,
+    show_values: bool = False,
+) -> tuple[Verification, tuple[str, ...]]:
+    """Check any file against a project, whoever made it; with the quasi-identifiers it was grouped by.
+
+    `file` may be a postgresql:// address, with the `table` to check (that of the project unless given).
+
+    A promise about a mechanism cannot be seen in a file, so it does not hold here; `run` checks it on the recoding. A
+    promise about a population is checked with the recoding that lies beside the release, in `private`; one about people
+    with several rows only by `run`, which knows whose they are.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "people.csv").write_text("job\\nnurse\\nclerk\\n")
+    ...     given = {"source": {"path": "people.csv"}, "columns": {"job": {"role": "quasi-identifier"}},
+    ...              "privacy": [{"model": "k-anonymity", "k": 2}]}
+    ...     verify_file(Project.model_validate(given), Path(folder) / "people.csv", folder=folder)[0].ok
+    False
+    """
+    if isinstance(project, str | Path):
+        folder = Path(project).parent if folder is None else folder
+        project = read_project(project)
+    in_database = format_of(str(file)) == "postgresql"
+    if not in_database:
+        readable(file)
+    with engine() as running:
+        job = Job(project, Path(folder or "."), running, np.random.default_rng())
+        if table is not None:
+            asked = project.release.model_copy(update={"table": table})
+            job = replace(job, project=project.model_copy(update={"release": asked}))
+        path = _fetched(job, str(file)) if in_database else Path(file)
+        everybody = _recoded_population(job, path.parent)
+        found = verified(job, path, original=original, population=everybody, show_values=show_values)
+    return found, job.every_quasi_identifier

@@ -1,0 +1,165 @@
+"""What goes into a release folder: the data, a public description of it, and, apart from both, the private recoding."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keepsense import __version__
+from keepsense.counts import Counts, Value
+from keepsense.engines.files import whole_file
+from keepsense.hierarchies import Hierarchy
+from keepsense.privacy import Verification
+from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
+from keepsense.release.job import Job
+from keepsense.release.mechanisms import DIFFERENTIAL_PRIVACY
+
+DESCRIPTION = "release.json"
+PRIVATE = "private"
+
+
+def describe_release(
+    job: Job,
+    recodings: list[Recoding],
+    set_recodings: list[Recoding],
+    verification: Verification,
+    after: Counts,
+    utility: Mapping[str, Any],
+    risk: Mapping[str, Any],
+    linked: Any = None,
+) -> dict[str, Any]:
+    """The public description: what was promised, how it was made, what is lost, what risk is left. No seed, no path.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> told = done.description  # as `run` has it from here
+    >>> told["records"], told["promises"], told["columns"]["age"]["role"]
+    (20, [{'model': 'k-anonymity', 'k': 4}], 'quasi-identifier')
+    """
+    from keepsense.release.measures import column_penalties
+
+    project = job.project
+    # under differential privacy nothing that is computed from the original leaves the house but through its mechanism
+    private = any(model.name == DIFFERENTIAL_PRIVACY for model in job.models)
+    lost = {} if private else column_penalties(job, recodings)
+    lost |= {rule.names[0]: rule.info["penalty"] for rule in set_recodings if "penalty" in rule.info}
+    secret = {"seed", "rng"}
+    return {
+        "keepsense": __version__,
+        "release": job.released_table if project.release.database is not None else job.released_name,
+        "promises": [m.promise() for m in job.models],
+        "in words": [m.describe() for m in job.models],
+        "method": {
+            "name": project.method.name,
+            "parameters": {k: v for k, v in project.method.parameters.items() if k not in secret},
+            **_method_for_sets(job, secret),
+        },
+        "columns": {
+            name: {"role": column.role, "kind": column.kind, **({"lost": lost[name]} if name in lost else {})}
+            for name, column in project.columns.items()
+            if name not in job.dropped
+        },
+        "removed columns": len(job.dropped),
+        "suppression limit": project.release.suppression,
+        "records": verification.records,
+        "classes": verification.classes,
+        "suppressed records": verification.suppressed + job.own_counts.total - verification.records,
+        "of them left out": job.own_counts.total - verification.records,
+        "verified": verification.ok,
+        "hierarchies": _released_hierarchies(job, [*recodings, *set_recodings], after),
+        **_matrices(recodings, after),
+        "utility": {} if private else dict(utility),
+        "risk": _public_risk(risk, linked, private),
+    }
+
+
+def _public_risk(risk: Mapping[str, Any], linked: Any, private: bool) -> dict[str, Any]:
+    """Risk before and after, and how linking by meaning fared where that is promised."""
+    found = {when: dict(figures) for when, figures in risk.items() if not private or when == "after"}
+    if linked is not None and "after" in found:
+        found["after"]["linked by meaning"] = float(linked.risk)
+    return found
+
+
+def _method_for_sets(job: Job, secret: set[str]) -> dict[str, Any]:
+    """The method for set-valued columns, where there are such beside others."""
+    if not set(job.set_columns) - set(job.quasi_identifiers):
+        return {}
+    chosen = job.project.set_method
+    return {
+        "sets": {"name": chosen.name, "parameters": {k: v for k, v in chosen.parameters.items() if k not in secret}}
+    }
+
+
+def _matrices(recodings: list[Recoding], after: Counts) -> dict[str, Any]:
+    """Transition matrices that are meant to be published, so that readers can undo their effect on counts.
+
+    Values that stand nowhere in the release are not named: all of them are `other`, the last row and column.
+    """
+    found = {}
+    drawn: list[Draws] = []
+    for whole in recodings:
+        drawn += [whole] if isinstance(whole, Draws) else whole.info.get("matrices", ())
+    for rule in drawn:
+        if rule.info.get("publish"):
+            shown = {_spelled(value) for value in after.values_of(rule.name)}
+            kept = [i for i, value in enumerate(rule.outputs) if _spelled(value) in shown and value in rule.inputs]
+            place = {value: i for i, value in enumerate(rule.inputs)}
+            rows = [place[rule.outputs[i]] for i in kept]
+            chances = rule.probabilities[np.ix_(rows, kept)].round(9)
+            table = [[*row, round(max(0.0, 1.0 - sum(row)), 9)] for row in chances.tolist()]
+            found[rule.name] = {"values": [*(rule.outputs[i] for i in kept), "other"], "chances": table}
+    return {"transition matrices": found} if found else {}
+
+
+def _released_hierarchies(job: Job, recodings: list[Recoding], after: Counts) -> dict[str, list[list[Value]]]:
+    """Each label that stands in the release and what lies above it: enough to read the data, nothing below the cut.
+
+    A label that only suppressed records had is not in the release, so it is not here either.
+    """
+    found: dict[str, list[list[Value]]] = {}
+    if not job.truthful:
+        return found
+    for rule in recodings:
+        levels = dict(zip(rule.names, rule.levels, strict=True)) if isinstance(rule, Cuts) else {}
+        for name in rule.names:
+            if name in job.quasi_identifiers:
+                values = after.values_of(name)
+                if job.holds_sets(name):
+                    values = tuple(job.items(name, values).items)
+                shown = {_spelled(v) for v in values} - {SUPPRESSED}
+                found[name] = _above(job.hierarchies[name], shown, levels.get(name))
+    return found
+
+
+def _spelled(value: Value) -> str | None:
+    # where a column holds suppressed cells the engine releases all its cells as text
+    return None if value is None else str(value)
+
+
+def _above(hierarchy: Hierarchy, labels: set[str | None], level: int | None) -> list[list[Value]]:
+    rows: dict[tuple[Value, ...], None] = {}
+    for row in hierarchy.rows():
+        for lv, label in enumerate(row):
+            if _spelled(label) in labels and (level is None or lv == level):
+                rows[tuple(row[lv:])] = None
+                break
+    return [list(row) for row in rows]
+
+
+def write_description(folder: Path, description: Mapping[str, Any]) -> None:
+    """Write `release.json`; it appears only when it is whole.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_description(Path(folder), {"release": "people.csv"})
+    ...     json.loads((Path(folder) / DESCRIPTION).read_text())
+    {'release': 'people.csv'}
+    """
+    text = json.dumps(description, ensure_ascii=False, indent=2, default=str)
+    with whole_file(folder / DESCRIPTION) as part:
+        part.write_text(text + "\n", encoding="utf-8")

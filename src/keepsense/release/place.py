@@ -1,0 +1,291 @@
+"""Where a release goes: a file, or a table of a database. In both it appears only when it is verified."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from keepsense.engines import Engine, Reading, Writing
+from keepsense.engines.files import format_of
+from keepsense.errors import BadInput
+from keepsense.files import hold
+from keepsense.privacy.verify import is_text_file
+from keepsense.release.describe import DESCRIPTION, PRIVATE
+from keepsense.release.job import Job
+from keepsense.release.ledger import FILE as LEDGER
+
+LOCK = ".keepsense.lock"
+"""Held while a run writes into a release folder."""
+
+_UNVERIFIED = ".unverified."
+
+
+class Draft(Protocol):
+    """A release that nobody else sees yet.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> with place_of(job).draft(job) as draft:  # a Draft
+    ...     draft.write(job.table, Writing())
+    ...     place_of(job).file.exists()
+    False
+    >>> place_of(job).file.exists()
+    False
+    """
+
+    def write(self, released: Any, how: Writing) -> None:
+        """Write the rows."""
+
+    def read_back(self) -> Path:
+        """What was written, as a file for the verifier."""
+
+    def digest(self) -> str | None:
+        """SHA-256 of what was written, by which everybody can tell the file from another; None for a table."""
+
+    def publish(self) -> None:
+        """Let it appear, whole, under its name."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a release goes; its description and what is private go into `folder` in any case.
+
+    >>> Place("people.csv", Path("release")).file.as_posix()
+    'release/people.csv'
+    """
+
+    name: str
+    folder: Path
+    database: str | None = None
+
+    @property
+    def file(self) -> Path | None:
+        """The released file; None where the release is a table of a database."""
+        return None if self.database is not None else self.folder / self.name
+
+    @contextmanager
+    def draft(self, job: Job) -> Iterator[Draft]:
+        """A draft that vanishes if it is not published, and with it a folder that was made for it.
+
+        The folder is this run's alone until the draft is done with: another one that wants it is refused.
+        """
+        made = not self.folder.exists()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise BadInput(f"the folder of the release cannot be made ({error.strerror})") from None
+        try:
+            with _alone(self.folder):
+                self.check()
+                if self.database is None:
+                    with _file(job, self.folder / self.name) as draft:
+                        yield draft
+                else:
+                    with _table(job, self.database, self.name) as draft:
+                        yield draft
+        finally:
+            if made and not any(self.folder.iterdir()):
+                self.folder.rmdir()
+
+    def check(self) -> None:
+        """Refuse a folder that holds another release: its description and recoding would be overwritten."""
+        if self.file is not None and self.file.is_dir():
+            raise BadInput(f"{self.name}: this is a folder; give the released file another name")
+        described = self.folder / DESCRIPTION
+        try:
+            found = json.loads(described.read_text(encoding="utf-8")) if described.exists() else None
+            other = None if found is None else found.get("release", self.name if "keepsense" in found else "?")
+        except (ValueError, AttributeError):
+            raise BadInput(
+                f"{DESCRIPTION} in the release folder is no description; remove it, or release elsewhere"
+            ) from None
+        if other is not None and other != self.name:
+            raise BadInput(
+                f"the folder {self.folder.name!r} holds the release {other!r}; give this one a folder of its own in "
+                "the key `folder` of [release]"
+            )
+
+
+@dataclass(frozen=True)
+class _File:
+    job: Job
+    part: Path
+    target: Path
+
+    def write(self, released: Any, how: Writing) -> None:
+        self.job.engine.write(released, self.part, how, rng=self.job.rng)
+
+    def read_back(self) -> Path:
+        return self.part
+
+    def digest(self) -> str | None:
+        return digest_of(self.part)
+
+    def publish(self) -> None:
+        self.part.replace(self.target)
+
+
+def digest_of(file: Path) -> str:
+    """SHA-256 of a file, read piece by piece.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "x").write_text("")
+    ...     digest_of(Path(folder) / "x")[:8]
+    'e3b0c442'
+    """
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Hold a folder against other runs. A lock that a killed run left behind does not bind: the system let it go."""
+    lock = folder / LOCK
+    try:
+        file = lock.open("a")
+    except OSError as error:
+        raise BadInput(f"nothing can be written into the folder of the release ({error.strerror})") from None
+    with file:
+        if not _locked(file):
+            raise BadInput(f"another run is writing into the folder {folder.name!r}; wait for it, or release elsewhere")
+        for stale in folder.glob(f"{_UNVERIFIED}*"):
+            stale.unlink(missing_ok=True)  # of a run that was killed
+        try:
+            yield
+        finally:
+            lock.unlink(missing_ok=True)
+
+
+def _locked(file: Any) -> bool:
+    if hold(file.fileno()) is False:
+        return False
+    # whoever held it before may have removed the file that we now hold
+    try:
+        return os.fstat(file.fileno()).st_ino == Path(file.name).stat().st_ino
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def _file(job: Job, target: Path) -> Iterator[Draft]:
+    part = target.with_name(f"{_UNVERIFIED}{secrets.token_hex(6)}.{target.name}")
+    try:
+        yield _File(job, part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class _Table:
+    job: Job
+    stage: Any
+
+    def write(self, released: Any, how: Writing) -> None:
+        self.stage.write(self.job.engine.stream(released, how, rng=self.job.rng))
+
+    def read_back(self) -> Path:
+        """What the database holds now, streamed into a file of the engine, so that it can be read more than once."""
+        import pyarrow.parquet as pq
+
+        path: Path = self.job.engine.folder / "read_back.parquet"
+        reader = self.stage.read()
+        with pq.ParquetWriter(path, reader.schema) as out:
+            for batch in reader:
+                out.write_batch(batch)
+        return path
+
+    def digest(self) -> str | None:
+        return None
+
+    def publish(self) -> None:
+        self.stage.commit()
+
+
+@contextmanager
+def _table(job: Job, address: str, table: str) -> Iterator[Draft]:
+    from keepsense.engines.postgresql import staged
+
+    with staged(address, table) as stage:
+        yield _Table(job, stage)
+
+
+def place_of(job: Job, into: Path | None = None) -> Place:
+    """Where a project's release goes, or with `into` a rehearsal of it; it must not overwrite what it is made from.
+
+    >>> from keepsense.release.example import example_job
+    >>> place_of(example_job()).name, place_of(example_job(), into=Path("tried")).file.as_posix()
+    ('people.csv', 'tried/people.csv')
+    """
+    asked = job.project.release
+    if "://" in asked.folder:
+        raise BadInput("the key `folder` of [release] is an address; name the database in the key `database`")
+    folder = job.folder / asked.folder if into is None else into
+    if asked.database is not None and into is None:
+        return _database(job, folder, asked.database)
+    name = job.released_name
+    if Path(name).name != name or name.startswith("."):
+        raise BadInput(f"the released file's name {name!r} must be a plain file name")
+    if format_of(name) == "postgresql":
+        raise BadInput("the released file's name is an address; name the database in the key `database` of [release]")
+    if name in (DESCRIPTION, PRIVATE, LOCK):
+        raise BadInput(f"the released file cannot be called {name!r}; Keepsense needs that name in the release folder")
+    target = folder / name
+    for path in _own_files(job):
+        same = path.exists() and target.exists() and target.samefile(path)
+        if same or target.resolve() == path.resolve():
+            raise BadInput(
+                "the release would overwrite its own source, or another file of the project; give it another folder or "
+                "name"
+            )
+    return Place(name, folder)
+
+
+def read_released(job: Job, file: Path, running: Engine | None = None) -> Any:
+    """A released file, opened by the engine of its job, or by another where that is closed by now.
+
+    >>> from keepsense.release.example import example_job, example_release
+    >>> done = example_release()
+    >>> read_released(example_job(), done.file).columns
+    ('age', 'job', 'illness', 'likes')
+    """
+    used = job.engine if running is None else running
+    if is_text_file(file):
+        return used.read(str(file), Reading(delimiter=job.project.release.delimiter))
+    table = job.released_table if format_of(file.name) in ("duckdb", "sqlite") else None
+    return used.read(str(file), Reading(table=table))
+
+
+def _own_files(job: Job) -> Iterator[Path]:
+    """Files that the project reads or keeps."""
+    for source in (job.project.source, job.project.population):
+        if source is not None and "://" not in source.path:
+            yield Path(job.located(source))
+    for column in job.project.columns.values():
+        for name in (column.hierarchy, column.mapping, column.taxonomy):
+            if name is not None:
+                yield job.folder / name
+    yield job.folder / LEDGER
+    yield from job.folder.glob("*.toml")
+
+
+def _database(job: Job, folder: Path, address: str) -> Place:
+    from keepsense.engines.postgresql import same_table, split_name
+
+    if not address.startswith(("postgresql://", "postgres://")):
+        raise BadInput("the key `database` of [release] takes a postgresql:// address; for a file, use `file`")
+    table = job.released_table
+    split_name(table)
+    for source in (job.project.source, job.project.population):
+        if source is None or source.table is None or "://" not in source.path:
+            continue
+        if same_table(address, table, source.path, source.table):
+            raise BadInput("the release would replace the table it is made from; give it another name")
+    return Place(table, folder, address)

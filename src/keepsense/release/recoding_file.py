@@ -1,0 +1,144 @@
+"""A recoding as a private file: it says what became of every value, so it stays with the publisher."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import json
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts
+from keepsense.engines.files import whole_file
+from keepsense.errors import BadInput
+from keepsense.recoding import Cells, Cut, Cuts, Draws, Recoding
+
+
+def save_recodings(recodings: list[Recoding], path: Path) -> None:
+    """Write recodings to a file that only its owner may read.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_recodings([Cuts((Cut("sex", ("f", "m"), ("*", "*"), 1),))], Path(folder) / "recoding.json")
+    ...     read_recodings(Path(folder) / "recoding.json")[0].levels
+    (1,)
+    """
+    data = json.dumps([_plain(rule) for rule in recodings], ensure_ascii=False, separators=(",", ":"), default=_spelled)
+    with whole_file(path) as part:
+        part.touch(mode=0o600)
+        part.write_text(data, encoding="utf-8")
+
+
+def read_recodings(path: Path) -> list[Recoding]:
+    """Read what `save_recodings` wrote.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> [rule.levels for rule in read_recodings(done.file.parent / "private" / "recoding.json")]
+    [(1, 0)]
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"), object_hook=_typed)
+        if not isinstance(data, list):
+            raise ValueError
+        return [_rule(entry) for entry in data]
+    except OSError as error:
+        raise BadInput(f"{path.name}: the recoding cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError):
+        raise BadInput(f"{path.name}: this is not a recoding file") from None
+
+
+# values that JSON has no word for, by name: how they are written, and how they come back
+_TYPES: dict[str, tuple[type, Callable[[Any], str], Callable[[str], Any]]] = {
+    "timestamp": (datetime.datetime, lambda v: str(v.isoformat()), datetime.datetime.fromisoformat),
+    "date": (datetime.date, lambda v: str(v.isoformat()), datetime.date.fromisoformat),
+    "time": (datetime.time, lambda v: str(v.isoformat()), datetime.time.fromisoformat),
+    "span": (datetime.timedelta, lambda v: repr(v.total_seconds()), lambda t: datetime.timedelta(seconds=float(t))),
+    "decimal": (decimal.Decimal, str, decimal.Decimal),
+    "uuid": (uuid.UUID, str, uuid.UUID),
+    "bytes": (bytes, bytes.hex, bytes.fromhex),
+}
+
+
+def _spelled(value: Any) -> dict[str, str]:
+    """A value that JSON cannot hold as a marked text."""
+    for name, (kind, write, _) in _TYPES.items():  # a timestamp is a date, too, so it comes first
+        if isinstance(value, kind):
+            return {"type": name, "value": write(value)}
+    if isinstance(value, np.generic):
+        return value.item()  # type: ignore[no-any-return]
+    raise BadInput(f"a recoding of values of type {type(value).__name__} cannot be kept; release the column as text")
+
+
+def _typed(data: dict[str, Any]) -> Any:
+    """A marked text as the value it stands for; other objects are left alone."""
+    if data.keys() == {"type", "value"} and data["type"] in _TYPES:
+        return _TYPES[data["type"]][2](data["value"])
+    return data
+
+
+def _plain(rule: Recoding) -> dict[str, Any]:
+    if isinstance(rule, Cuts):
+        cuts = [{"name": c.name, "inputs": c.inputs, "outputs": c.outputs, "level": c.level} for c in rule.cuts]
+        return {"form": "cuts", "cuts": cuts, "suppress": sorted(map(list, rule.suppress), key=str)}
+    if isinstance(rule, Draws):
+        return {
+            "form": "draws",
+            "name": rule.name,
+            "inputs": rule.inputs,
+            "outputs": rule.outputs,
+            "probabilities": rule.probabilities.tolist(),
+        }
+    inputs = rule.inputs
+    if inputs is None:
+        raise BadInput("the recoding is not bound to a table; bind it before saving")
+    return {
+        "form": "cells",
+        "names": rule.names,
+        "values": rule.values,
+        "source": rule.source.tolist(),
+        "codes": rule.codes.tolist(),
+        "multiplicity": rule.multiplicity.tolist(),
+        "suppressed": None if rule.suppressed is None else rule.suppressed.tolist(),
+        "inputs": {
+            "names": inputs.names,
+            "values": inputs.values,
+            "codes": inputs.codes.tolist(),
+            "weights": inputs.weights.tolist(),
+        },
+    }
+
+
+def _rule(data: dict[str, Any]) -> Recoding:
+    if data["form"] == "cuts":
+        cuts = tuple(Cut(c["name"], _values(c["inputs"]), _values(c["outputs"]), c["level"]) for c in data["cuts"])
+        return Cuts(cuts, frozenset(_values(row) for row in data["suppress"]))
+    if data["form"] == "draws":
+        matrix = np.array(data["probabilities"], dtype=np.float64)
+        return Draws(data["name"], _values(data["inputs"]), _values(data["outputs"]), matrix)
+    inputs = data["inputs"]
+    width = len(inputs["names"])
+    counts = Counts(
+        tuple(inputs["names"]),
+        tuple(_values(v) for v in inputs["values"]),
+        np.array(inputs["codes"], dtype=np.int32).reshape(-1, width),
+        np.array(inputs["weights"], dtype=np.int64),
+    )
+    cells = Cells(
+        tuple(data["names"]),
+        tuple(_values(v) for v in data["values"]),
+        np.array(data["source"]),
+        np.array(data["codes"], dtype=np.int32).reshape(-1, len(data["names"])),
+        np.array(data["multiplicity"]),
+        None if data["suppressed"] is None else np.array(data["suppressed"]),
+    )
+    return cells.bound(counts)
+
+
+def _values(found: Iterable[Any]) -> tuple[Any, ...]:
+    """A dictionary of values; sets, which JSON gives as lists, are tuples again."""
+    return tuple(tuple(v) if isinstance(v, list) else v for v in found)

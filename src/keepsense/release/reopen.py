@@ -1,0 +1,234 @@
+"""A release opened again: read back, verified afresh, with what became of every value, as if it had just been made."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.engines import engine
+from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
+from keepsense.progress import Listener, emit
+from keepsense.project.file import Project, read_project
+from keepsense.recoding import SUPPRESSED, Recoding
+from keepsense.release.became import aligned, of_sets, of_table, table_rules
+from keepsense.release.checking import verified
+from keepsense.release.describe import DESCRIPTION, PRIVATE
+from keepsense.release.job import Job
+from keepsense.release.ledger import Entry, read_ledger
+from keepsense.release.place import digest_of, place_of, read_released
+from keepsense.release.recoding_file import read_recodings
+from keepsense.release.run import Outcome
+from keepsense.release.techniques import technique
+
+
+def reopen(
+    project: Project | str | Path,
+    *,
+    folder: str | Path | None = None,
+    recoding: bool = True,
+    listener: Listener | None = None,
+) -> Outcome:
+    """Read a release that `run` made, without making it again: its report can then be written.
+
+    The released file is verified afresh against the promises; one that no longer keeps them is refused. The private
+    recoding says what became of the values; `recoding=False` does without it, which is enough for a public report.
+    A source or a released file that was changed since is refused.
+
+    >>> import tempfile
+    >>> from keepsense.release.run import run
+    >>> with tempfile.TemporaryDirectory() as room:
+    ...     _ = (Path(room) / "people.csv").write_text("job\\n" + "nurse\\nclerk\\n" * 5)
+    ...     job = Project.model_validate({
+    ...         "source": {"path": "people.csv"},
+    ...         "columns": {"job": {"role": "quasi-identifier"}},
+    ...         "privacy": [{"model": "k-anonymity", "k": 5}],
+    ...     })
+    ...     made = run(job, folder=room)
+    ...     reopen(job, folder=room).description == json.loads(json.dumps(made.description))
+    True
+    """
+    if isinstance(project, str | Path):
+        folder = Path(project).parent if folder is None else Path(folder)
+        project = read_project(project)
+    home = Path(folder or ".")
+    with engine() as running:
+        job = Job(project, home, running, np.random.default_rng())
+        place = place_of(job, None)
+        if place.file is None:
+            raise BadInput("the release is a table of a database; write its report with `keepsense run --report`")
+        if not place.file.is_file():
+            raise BadInput(f"{place.name}: there is no such release; make it with `keepsense run`")
+        _refuse_hidden(job)
+        emit(listener, "stage", 0, 3, stage="read and count")
+        description = _description(place.folder)
+        digest = digest_of(place.file)
+        _same_description(job, place.name, description, digest)
+        rules = _recodings(place.folder) if recoding or job.population is not None else []
+        counts = job.counts
+        after = job.count_in(read_released(job, place.file))
+        table = of_table(job, rules)
+        if rules:
+            _same_release(job, table, after)
+        emit(listener, "stage", 1, 3, stage="verify")
+        everybody = None
+        if job.population is not None:
+            everybody = running.recode(job.population, rules)
+        kept, findings = _kept(job, table, _entry(home, place.name, digest))
+        verification = verified(job, place.file, population=everybody, checked_elsewhere=kept)
+        if not verification.ok:
+            broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
+            raise Infeasible(
+                f"{place.name}: the released file does not keep its promise, so there is nothing to report: {broken}",
+                best=verification,
+                relax=("make the release again with `keepsense run`",),
+            )
+        emit(listener, "stage", 2, 3, stage="measure")
+        _ = job.every_count  # counted while the engine is there
+    return Outcome(
+        place.file,
+        verification,
+        description,
+        table,
+        counts,
+        job,
+        of_sets(job, rules),
+        {name: len(after.values_of(name)) for name in after.names},
+        [*findings, *verification.findings],
+    )
+
+
+def _refuse_hidden(job: Job) -> None:
+    """Promises about people need to know who they are, row by row, and a release does not say that."""
+    for model in job.models:
+        if any(name in job.dropped for name in model.columns):
+            raise BadInput(
+                f"{model.name} is about a column that is not released, so it can be checked only while the release is "
+                "made; write the report with `keepsense run --report`"
+            )
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    path = folder / DESCRIPTION
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise BadInput(
+            f"{DESCRIPTION}: the description of the release is missing; make it with `keepsense run`"
+        ) from None
+    except ValueError:
+        raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
+    if not _well_formed(found):
+        raise BadInput(f"{DESCRIPTION}: this is not the description of a release")
+    return found
+
+
+def _well_formed(found: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a description has the parts a report shows, each of the kind it is."""
+    kinds = {"promises": list, "in words": list, "method": dict, "columns": dict, "utility": dict, "risk": dict}
+    if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in kinds.items()):
+        return False
+    figures = [found["utility"], *found["risk"].values()]
+    return all(
+        isinstance(part, dict) and all(isinstance(value, int | float) for value in part.values()) for part in figures
+    ) and all(isinstance(column, dict) for column in found["columns"].values())
+
+
+def _recodings(folder: Path) -> list[Recoding]:
+    path = folder / PRIVATE / "recoding.json"
+    if not path.is_file():
+        raise BadInput(
+            "the recoding (private/recoding.json) is not in the release folder; without it only the public report can "
+            "be written (--public), or make the release again with `keepsense run --report`"
+        )
+    return read_recodings(path)
+
+
+def _same_release(job: Job, rules: Sequence[Recoding], after: Counts) -> None:
+    """Refuse where the recoding does not lead from this source to this file."""
+    for rule in table_rules(job, rules):
+        try:
+            counts, cells = aligned(job, rule)
+            made = cells.apply(counts)
+        except KeepsenseError:
+            raise BadInput(
+                "the source is not the table that this release was made from (it was changed since); put the old one "
+                "back, or make the release again with `keepsense run`"
+            ) from None
+        before, now = _texts(made), _texts(after.project(made.names))
+        hidden = (SUPPRESSED,) * len(made.names)
+        if hidden not in now:
+            before.pop(hidden, None)  # suppressed records may have been left out
+        if before != now:
+            raise BadInput(
+                "the released file is not what its recoding makes of the source: one of them was changed since; make "
+                "the release again with `keepsense run`"
+            )
+
+
+def _texts(counts: Counts) -> Counter[tuple[str, ...]]:
+    """Rows of each combination, as they read in a text file."""
+    spelled = [[_text(value) for value in values] for values in counts.values]
+    found: Counter[tuple[str, ...]] = Counter()
+    for row, weight in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True):
+        if weight:
+            found[tuple(spelled[j][code] for j, code in enumerate(row))] += weight
+    return found
+
+
+def _text(value: Value) -> str:
+    """A cell as both tables spell it: numbers by what they are worth, text without what defuses a formula."""
+    text = "" if value is None else str(value).removeprefix("'")
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
+
+
+def _same_description(job: Job, name: str, description: dict[str, Any], digest: str) -> None:
+    """Refuse a description that is not of this project's release, or a file that is not the one described."""
+    told = {key: description.get(key) for key in ("release", "promises")}
+    if told != {"release": name, "promises": json.loads(json.dumps([m.promise() for m in job.models]))}:
+        raise BadInput(
+            f"{DESCRIPTION} does not describe what the project file promises now; make the release again with "
+            "`keepsense run`"
+        )
+    if description["method"].get("name") != job.project.method.name or description.get("sha256") != digest:
+        raise BadInput(
+            f"{name} is not the file that {DESCRIPTION} describes: one of them was changed since; make the release "
+            "again with `keepsense run`"
+        )
+
+
+def _entry(home: Path, name: str, digest: str) -> Entry | None:
+    """What the ledger says of this very file."""
+    return next((one for one in reversed(read_ledger(home)) if (one.file, one.digest) == (name, digest)), None)
+
+
+def _kept(job: Job, rules: list[Recoding], entry: Entry | None) -> tuple[list[str], list[Finding]]:
+    """Promises about the mechanism: checked on the recoding where it still tells, else as the ledger has it."""
+    from keepsense.release.linked import linkage_kept
+
+    asked = [m.promise() for m in job.models if m.promise().get("about") == "mechanism"]
+    if not asked:
+        return [], []
+    kept: set[str] = set()
+    for check in (technique(job.project.method.name).kept, linkage_kept):
+        try:
+            kept |= set(check(job, rules))
+        except KeepsenseError:
+            continue
+    findings = []
+    for promise in asked:
+        name = str(promise["model"])
+        if name not in kept and entry is not None and promise in entry.promises:
+            kept.add(name)
+            findings.append(
+                Finding("W408", name, "checked when the release was made; a file and its recoding do not show it again")
+            )
+    return sorted(kept), findings

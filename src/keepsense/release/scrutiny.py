@@ -1,0 +1,126 @@
+"""What is looked at before anything is decided: contradictions are refused, doubtful choices are named."""
+
+from __future__ import annotations
+
+from keepsense.engines.files import FORMULA, format_of
+from keepsense.errors import BadInput, Finding
+from keepsense.privacy import KmAnonymity, XYAnonymity
+from keepsense.recoding import SUPPRESSED
+from keepsense.release.job import Job
+from keepsense.release.ledger import Entry, warnings_for
+from keepsense.release.mechanisms import DIFFERENTIAL_PRIVACY
+from keepsense.release.perturbations import PROBABILISTIC
+from keepsense.release.sets import method_for_sets
+from keepsense.release.techniques import technique
+
+
+def check(job: Job) -> None:
+    """Refuse contradictions before anything is computed.
+
+    >>> from keepsense.release.example import example_job
+    >>> check(example_job(privacy=[{"model": "linkage risk", "threshold": 0.1}]))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: linkage risk is about how values are changed, but 'optimal' only makes them less...
+    """
+    if job.set_columns:
+        method_for_sets(job)
+        if job.project.population is not None:
+            raise BadInput(
+                f"column {job.set_columns[0]!r} holds sets, which cannot be looked up in a population; leave the "
+                "population out, or make the column insensitive or an identifier"
+            )
+    if job.project.population is not None and not technique(job.project.method.name).whole_values:
+        raise BadInput(
+            f"the method {job.project.method.name!r} does not say what would become of the rest of the population; "
+            "choose one that recodes whole values, such as optimal"
+        )
+    for model in job.models:
+        if job.truthful and model.promise().get("about") == "mechanism" and model.name != PROBABILISTIC:
+            raise BadInput(
+                f"{model.name} is about how values are changed, but {job.project.method.name!r} only makes them less "
+                "exact; promise k-anonymity, or choose a method that swaps, distorts or redraws values"
+            )
+        if isinstance(model, KmAnonymity):
+            _check_km(job, model)
+            continue
+        for name in model.columns:
+            role = job.project.columns[name].role if name in job.project.columns else "unlisted"
+            if role == "quasi-identifier":
+                raise BadInput(f"column {name!r} is a quasi-identifier and sensitive for {model.name}; choose one role")
+            if isinstance(model, XYAnonymity) and role != "person":
+                raise BadInput(f'{model.name} counts people by {name!r}: give that column the role "person"')
+            if role == "identifier":
+                raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
+
+
+def check_cells(job: Job) -> None:
+    """Refuse cells and names that would be taken for something else in the release.
+
+    >>> from keepsense.release.example import example_job
+    >>> check_cells(example_job())
+    """
+    for name in job.quasi_identifiers:
+        if SUPPRESSED in job.own_counts.values_of(name):
+            raise BadInput(
+                f"column {name!r} holds cells that read {SUPPRESSED!r}, the mark of suppressed ones; rename them"
+            )
+    for name in job.set_columns:
+        if SUPPRESSED in job.item_rows(name, job.every_count.rows_of(name)):
+            raise BadInput(f"sets of {name!r} hold the item {SUPPRESSED!r}, the mark of suppressed ones; rename it")
+    spreadsheet = job.project.release.database is None and format_of(job.released_name) in ("csv", "excel")
+    if spreadsheet and job.project.release.spreadsheet_safe:
+        for name in job.released:
+            if name[:1] in FORMULA:
+                raise BadInput(
+                    f"a spreadsheet would run the name of the column {name!r}; rename it, release another format, or "
+                    "set spreadsheet_safe = false"
+                )
+
+
+def _check_km(job: Job, model: KmAnonymity) -> None:
+    if model.column not in job.set_columns or job.every_quasi_identifier != (model.column,):
+        raise BadInput(
+            f"{model.name} is about a set-valued column that is the only quasi-identifier, published with a method for "
+            f"sets; beside others, promise k-anonymity: then {model.column!r} is shared within classes"
+        )
+
+
+def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
+    """What a publisher should know though nothing forbids going on.
+
+    >>> from keepsense.release.example import example_job
+    >>> [finding.code for finding in warnings(example_job(), [])]
+    ['W404']
+    """
+    found = warnings_for(ledger, job.released)
+    if job.truthful and job.set_columns and not method_for_sets(job).truthful:
+        found.append(
+            Finding(
+                "W405",
+                ", ".join(job.set_columns),
+                "released sets are synthetic: close in meaning to what people of a class have, not what each has; "
+                "all other columns stay true",
+            )
+        )
+    people = job.project.having("person")
+    if people and not any(model.name == "(X,Y)-anonymity" for model in job.models):
+        found.append(
+            Finding(
+                "W403",
+                people[0],
+                "people may have several rows, but the promises count rows; (X,Y)-anonymity counts people",
+            )
+        )
+    names = {model.name for model in job.models}
+    secret = [n for n in job.project.having("sensitive") if not any(n in m.columns for m in job.models)]
+    if secret and not names & {DIFFERENTIAL_PRIVACY}:
+        found.append(
+            Finding(
+                "W404",
+                ", ".join(secret),
+                "nothing is promised about these sensitive columns: people who cannot be told apart may still share "
+                "one value; l-diversity or t-closeness prevents that",
+            )
+        )
+    return found

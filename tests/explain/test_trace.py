@@ -1,0 +1,389 @@
+"""Steps that are shown are those the algorithm makes, and watching changes nothing."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from keepsense.errors import BadInput, Infeasible, PrivacyWarning
+from keepsense.explain.lesson import Lesson, example
+from keepsense.explain.lesson_files import from_file
+from keepsense.explain.pages import entry_page, trace_page
+from keepsense.explain.record_watch import RecordWatch
+from keepsense.explain.set_steps import SetWatch
+from keepsense.explain.steps import SHOWN
+from keepsense.explain.trace import about_sets, explain, explainable, lesson_for
+from keepsense.explain.watch import released
+from keepsense.guide.catalogue import entry, function
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.aggregate.items import from_lists
+from keepsense.privacy import KAnonymity
+from keepsense.recoding import Cells
+from keepsense.semantics import distance
+from keepsense.taxonomy import from_edges
+
+AGES = Hierarchy.of_rows(
+    [(a, f"{a // 4 * 4}-{a // 4 * 4 + 3}", "low" if a < 12 else "high", "*") for a in range(20)],
+    name="age",
+    kind="numeric",
+)
+JOBS = Hierarchy.of_rows(
+    [
+        ("nurse", "medic", "care", "*"),
+        ("surgeon", "medic", "care", "*"),
+        ("nanny", "carer", "care", "*"),
+        ("clerk", "office", "desk", "*"),
+        ("judge", "court", "desk", "*"),
+    ],
+    name="job",
+)
+
+WORK = from_edges(
+    [
+        *(("nurse", "medic"), ("surgeon", "medic"), ("nanny", "carer"), ("medic", "care"), ("carer", "care")),
+        *(("clerk", "office"), ("judge", "court"), ("office", "desk"), ("court", "desk"), ("care", "*"), ("desk", "*")),
+    ]
+)
+JOBS = replace(JOBS, concepts=tuple(WORK.codes([str(v) for v in labels]) for labels in JOBS.labels))
+
+
+@st.composite
+def lessons(draw: st.DrawFn) -> Lesson:
+    size = draw(st.integers(4, 14))
+    ages = draw(st.lists(st.integers(0, 19), min_size=size, max_size=size))
+    jobs = draw(st.lists(st.sampled_from(JOBS.leaves), min_size=size, max_size=size))
+    ill = draw(st.lists(st.sampled_from(["yes", "no"]), min_size=size, max_size=size))
+    days = draw(st.lists(st.integers(0, 9), min_size=size, max_size=size))
+    return Lesson(
+        "drawn people",
+        {"age": ages, "job": jobs, "ill": ill, "days": days},
+        ("age", "job"),
+        {"age": AGES, "job": JOBS},
+        numbers=("age",),
+        category="ill",
+        amount="days",
+        distances={"job": distance("wu-palmer", WORK)},
+    )
+
+
+def straight(name: str, lesson: Lesson, k: int) -> Any:
+    """The algorithm called without anybody watching."""
+    method = function(entry(name))
+    offered: dict[str, Any] = {
+        "models": [KAnonymity(k)],
+        "numbers": lesson.numbers,
+        "target": lesson.amount if name == "lsd mondrian" else lesson.category,
+        "distances": lesson.distances,
+        "time_limit": 300.0,
+        "rng": 7,
+    }
+    takes = inspect.signature(method).parameters
+    return method(lesson.counts, lesson.hierarchies, **{n: v for n, v in offered.items() if n in takes})
+
+
+def by_groups(name: str) -> bool:
+    made = SHOWN[name]
+    return not (isinstance(made, type) and issubclass(made, RecordWatch | SetWatch))
+
+
+GENERALIZING = [name for name in explainable() if by_groups(name)]
+BY_RECORDS = [name for name in explainable() if not by_groups(name)]
+
+
+@pytest.mark.parametrize("name", GENERALIZING)
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(lesson=lessons(), k=st.integers(2, 3))
+def test_the_steps_lead_to_what_the_algorithm_releases(name: str, lesson: Lesson, k: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        try:
+            plain = straight(name, lesson, k)
+        except Infeasible:
+            with pytest.raises(Infeasible):
+                explain(name, lesson, k=k)
+            return
+        trace = explain(name, lesson, k=k)
+        expected, hidden = released(lesson, plain, k)
+    assert trace.final.table == expected.table, "watching changes nothing"
+    assert trace.suppressed == hidden
+    last = trace.iterations[-1] if trace.iterations else trace.before
+    for row, out, gone in zip(last.table, trace.final.table, trace.suppressed, strict=True):
+        assert gone or [str(v) for v in row] == [str(v) for v in out]
+    if name != "mu-argus":
+        assert trace.final.safe or all(trace.suppressed)
+
+
+def unwatched(name: str, lesson: Lesson, k: int, rng: int) -> Any:
+    """The method called with the same chances and nobody listening."""
+    watch = SHOWN[name](lesson, k)
+    watch.hear = None  # type: ignore[assignment, method-assign]
+    try:
+        return watch.run(function(entry(name)), watch.set({}), np.random.default_rng(rng))
+    except BadInput as error:
+        return str(error)
+
+
+@st.composite
+def baskets(draw: st.DrawFn) -> Lesson:
+    lesson = lesson_for("apriori sets")
+    assert lesson.baskets is not None
+    item = st.sampled_from(lesson.baskets.hierarchy.leaves)
+    held = draw(st.lists(st.lists(item, min_size=1, max_size=4, unique=True), min_size=4, max_size=9))
+    sets = from_lists(held, column="bought")
+    return replace(
+        lesson,
+        columns={"bought": ["; ".join(map(str, own)) for own in held]},
+        baskets=replace(lesson.baskets, sets=sets),
+    )
+
+
+def check_records(name: str, lesson: Lesson, k: int, rng: int) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyWarning)
+        plain = unwatched(name, lesson, k, rng)
+        if isinstance(plain, str):
+            with pytest.raises(BadInput):
+                explain(name, lesson, k=k, rng=rng)
+            return
+        trace = explain(name, lesson, k=k, rng=rng, most=1000)
+    assert (trace.iterations or [trace.before])[-1].table == trace.final.table, "the steps lead to what is released"
+    last = trace.before
+    for step in trace.iterations:
+        assert len(step.table) == len(last.table) == len(step.marks) == lesson.rows
+        last = step
+    if isinstance(plain, Cells):
+        for key in ("source", "codes", "multiplicity"):
+            assert (getattr(trace.recoding, key) == getattr(plain, key)).all(), "watching changes nothing"
+        assert shown(trace.final.table, lesson, name) == dealt_out(plain, lesson, name)
+    else:
+        assert trace.recoding.records() == plain.records(), "watching changes nothing"
+        told = ["; ".join(sorted(map(str, r))) or "(nothing)" for r in plain.records()]
+        assert [cell for (cell,) in trace.final.table] == told
+
+
+def columns_of(lesson: Lesson, name: str) -> list[str]:
+    """Columns that make up a record: for t-closeness the sensitive one too."""
+    return [*lesson.quasi_identifiers, *(["ill"] if name == "t-close microaggregation" else [])]
+
+
+def shown(table: Any, lesson: Lesson, name: str) -> Counter[Any]:
+    """Released rows of the trace, each with what it was before."""
+    before = zip(*(lesson.columns[c] for c in columns_of(lesson, name)), strict=True)
+    return Counter((old, tuple(map(str, new))) for old, new in zip(before, table, strict=True))
+
+
+def dealt_out(cells: Cells, lesson: Lesson, name: str) -> Counter[Any]:
+    """The same from the recoding alone."""
+    distinct = list(dict.fromkeys(zip(*(lesson.columns[c] for c in columns_of(lesson, name)), strict=True)))
+    found: Counter[Any] = Counter()
+    for source, codes, times in zip(
+        cells.source.tolist(), cells.codes.tolist(), cells.multiplicity.tolist(), strict=True
+    ):
+        got = {n: cells.values[j][c] for j, (n, c) in enumerate(zip(cells.names, codes, strict=True))}
+        old = dict(zip(columns_of(lesson, name), distinct[source], strict=True))
+        new = tuple(str(got.get(n, old[n])) for n in lesson.quasi_identifiers)
+        found[distinct[source], new] += times
+    return found
+
+
+@pytest.mark.parametrize("name", [n for n in BY_RECORDS if not about_sets(n) and n != "correlated noise"])
+@settings(max_examples=20, deadline=None)
+@given(lesson=lessons(), k=st.integers(2, 3), rng=st.integers(0, 9))
+def test_every_row_ends_where_the_method_put_it(name: str, lesson: Lesson, k: int, rng: int) -> None:
+    check_records(name, lesson, k, rng)
+
+
+@pytest.mark.parametrize("name", [n for n in BY_RECORDS if about_sets(n)])
+@settings(max_examples=20, deadline=None)
+@given(lesson=baskets(), k=st.integers(2, 3), rng=st.integers(0, 9))
+def test_every_set_ends_where_the_method_put_it(name: str, lesson: Lesson, k: int, rng: int) -> None:
+    check_records(name, lesson, k, rng)
+
+
+@pytest.mark.parametrize("rng", range(5))
+def test_correlated_noise_ends_where_the_method_put_it(rng: int) -> None:
+    check_records("correlated noise", lesson_for("correlated noise"), 2, rng)
+
+
+@settings(max_examples=40, deadline=None)
+@given(lesson=lessons(), k=st.integers(2, 3))
+def test_datafly_chooses_the_column_of_most_values(lesson: Lesson, k: int) -> None:
+    try:
+        trace = explain("datafly", lesson, k=k)
+    except Infeasible:
+        return
+    last = trace.before
+    for step in trace.iterations:
+        if step.chosen is None:
+            continue
+        counted = {name: len({row[j] for row in last.table}) for j, name in enumerate(lesson.quasi_identifiers)}
+        full = {name for name in counted if {row[lesson.quasi_identifiers.index(name)] for row in last.table} == {"*"}}
+        open_ = {name: n for name, n in counted.items() if name not in full}
+        assert counted[step.chosen] == max(open_.values())
+        assert step.score == counted[step.chosen]
+        last = step
+
+
+@settings(max_examples=40, deadline=None)
+@given(lesson=lessons(), k=st.integers(2, 3))
+def test_mondrian_cuts_one_group_at_a_time_in_two(lesson: Lesson, k: int) -> None:
+    if lesson.rows < k:
+        return
+    trace = explain("mondrian", lesson, k=k)
+    before = trace.iterations[0]
+    for step in trace.iterations[1:]:
+        changed = [i for i, (a, b) in enumerate(zip(before.table, step.table, strict=True)) if a != b]
+        assert len({before.table[i] for i in changed}) == 1 or not changed
+        assert step.chosen in lesson.quasi_identifiers
+        assert min(step.sizes) >= k
+        before = step
+
+
+def test_the_example_is_told_as_in_the_paper() -> None:
+    trace = explain("datafly", k=2)
+    assert [step.chosen for step in trace.iterations] == ["age", "education", "age", None]
+    assert [step.score for step in trace.iterations[:3]] == [9, 6, 4]
+    assert sum(trace.suppressed) == 1
+    assert trace.iterations[-1].title == "Suppress the rows that still stand alone"
+
+
+def test_samarati_checks_heights_by_halving() -> None:
+    steps = explain("samarati").iterations
+    assert (steps[0].title, steps[0].safe) == ("Check age at level 3, education at level 2", True)
+    assert (steps[1].title, steps[1].safe) == ("Check age at level 1, education at level 1", False)
+    assert steps[-1].title.startswith("Choose")
+
+
+def test_incognito_looks_at_single_columns_first() -> None:
+    steps = explain("incognito").iterations
+    assert (steps[0].title, steps[0].safe) == ("Check age at level 0", False)
+    assert {row[1] for row in steps[0].table} == {"·"}
+
+
+def test_mu_argus_says_what_it_does_not_check() -> None:
+    ages = dict.fromkeys(range(4), ("*",))
+    lesson = Lesson(
+        "four columns",
+        {c: [0, 0, 1, 1, 0, 1, 0, 1] if c == "a" else [0, 1] * 4 if c == "b" else [0, 1, 1, 0] * 2 for c in "abc"}
+        | {"d": [0, 0, 0, 0, 1, 1, 1, 1]},
+        ("a", "b", "c", "d"),
+        {c: Hierarchy.of_rows([(v, *up) for v, up in ages.items()], name=c) for c in "abcd"},
+    )
+    trace = explain("mu-argus", lesson, k=2)
+    assert trace.final.safe or trace.notes
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "reason"),
+    [
+        ("datafly", 1, "at least 2"),
+        ("datafly", 11, "has 10 rows only"),
+        ("noise on streams", 2, "cannot be shown"),
+        ("generalization", 2, "cannot be shown"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(name: str, k: int, reason: str) -> None:
+    with pytest.raises(BadInput, match=reason):
+        explain(name, k=k)
+
+
+def test_targets_are_asked_for() -> None:
+    whole = example()
+    bare = Lesson(whole.title, whole.columns, whole.quasi_identifiers, whole.hierarchies, whole.numbers)
+    for name in ("infogain mondrian", "lsd mondrian"):
+        with pytest.raises(BadInput, match="--target"):
+            explain(name, bare)
+    assert explain("top-down", bare).final.safe
+
+
+def test_long_traces_are_cut() -> None:
+    trace = explain("incognito", most=3)
+    assert len(trace.iterations) == 3
+    assert "6 more steps" in trace.notes[-1]
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    path = tmp_path / "small.csv"
+    jobs = ["nurse", "surgeon", "carpenter", "plumber", "nurse", "carpenter"] * 2
+    lines = [f"{20 + 3 * i},{job},{'yes' if i % 3 else 'no'}" for i, job in enumerate(jobs)]
+    path.write_text("age,job,ill\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_file_gets_hierarchies_of_its_own(small: Path) -> None:
+    lesson = from_file(small, ["age", "job"], "ill")
+    assert lesson.category == "ill"
+    assert lesson.hierarchies["job"].height >= 2, "words get their levels from WordNet"
+    assert explain("datafly", lesson, k=2).final.safe
+
+
+def test_files_that_do_not_suit_are_named(small: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="Did you mean job"):
+        from_file(small, ["jop"])
+    with pytest.raises(BadInput, match="12 rows; steps are shown for up to 5"):
+        from_file(small, ["age"], most=5)
+    with pytest.raises(BadInput, match=r"none\.csv"):
+        from_file(tmp_path / "none.csv")
+
+
+# ---- pages -----------------------------------------------------------------------------------------------------------
+
+
+class _Sound(HTMLParser):
+    """Checks that tags are closed in order and counts them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        assert tag not in ("script", "link", "img", "iframe"), "pages need nothing from outside"
+        assert not any(value and value.startswith(("http", "//")) for _, value in attrs)
+        if tag not in ("meta", "rect", "polygon", "polyline", "path"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("name", explainable())
+def test_a_trace_is_a_sound_page(name: str) -> None:
+    trace = explain(name)
+    page = _Sound()
+    page.feed(trace_page(trace))
+    assert not page.open
+    assert page.seen.count("table") == len(trace.iterations) + 2
+
+
+def test_values_of_the_table_are_escaped() -> None:
+    jobs = ["<b>x</b>", "y & z"] * 2
+    tree = Hierarchy.of_rows([("<b>x</b>", "*"), ("y & z", "*")], name="job")
+    lesson = Lesson("a table", {"job": jobs}, ("job",), {"job": tree})
+    assert "<b>x" not in trace_page(explain("datafly", lesson, k=2))
+
+
+@pytest.mark.parametrize("name", ["generalization", "datafly", "data shuffling"])
+def test_an_entry_is_a_sound_page(name: str) -> None:
+    page = _Sound()
+    page.feed(entry_page(name))
+    assert not page.open
+    assert "svg" in page.seen

@@ -1,0 +1,149 @@
+"""Assessments of any pair of tables, against plain counting; comparisons of projects."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.release.tables import write_jobs, write_people
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput
+from keepsense.release.assess import assess
+from keepsense.release.compare import compare
+from keepsense.release.figures import association, change, within_classes
+
+JOBS = st.sampled_from(["nurse", "clerk", "baker", "*"])
+ILL = st.sampled_from(["flu", "cold", "asthma"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(JOBS, st.sampled_from("fm"), ILL), min_size=4, max_size=30))
+def test_classes_k_l_and_t_are_those_of_plain_counting(rows: list[tuple[str, str, str]]) -> None:
+    table = {"job": [r[0] for r in rows], "sex": [r[1] for r in rows], "ill": [r[2] for r in rows]}
+    found = assess(table, table, ["job"], sensitive=["ill"])
+    classes: dict[str, list[str]] = defaultdict(list)
+    for job, _, ill in rows:
+        classes[job].append(ill)
+    hidden = len(classes.pop("*", [])) if len(classes) > 1 else 0
+    assert found.suppressed == hidden
+    assert found.classes_after == len(classes)
+    assert found.k == min(map(len, classes.values()))
+    assert dict(found.sizes) == dict(Counter(map(len, classes.values())))
+    assert found.sensitive[0].distinct == min(len(set(c)) for c in classes.values())
+    whole = Counter(r[2] for r in rows)
+    worst = max(0.5 * sum(abs(c.count(v) / len(c) - whole[v] / len(rows)) for v in whole) for c in classes.values())
+    assert found.sensitive[0].t == pytest.approx(worst)
+    spread = min(
+        math.exp(-sum(n / len(c) * math.log(n / len(c)) for n in Counter(c).values())) for c in classes.values()
+    )
+    assert found.sensitive[0].entropy == pytest.approx(spread)
+    assert all(c.distance == 0 for c in found.columns)
+    assert found.association_error in (None, 0.0)
+
+
+def test_a_generalized_table_is_told_from_its_original() -> None:
+    before = {"id": [*range(8)], "age": [20, 25, 30, 35, 40, 45, 50, 55], "ill": ["flu", "cold"] * 4}
+    after = {"age": ["20-35"] * 4 + ["40-55"] * 4, "ill": ["flu", "cold"] * 4, "extra": [0] * 8}
+    found = assess(before, after, ["age"], sensitive=["ill"])
+    assert (found.k, found.classes_before, found.classes_after) == (4, 8, 2)
+    assert (found.removed, found.added) == (("id",), ("extra",))
+    age, ill = found.columns
+    assert (age.distance, ill.distance) == (1.0, 0.0)
+    assert age.information == pytest.approx(1 / 3)
+    assert age.shift is not None
+    assert 0 < age.shift < 0.3
+    assert found.aligned
+    assert (age.changed, ill.changed) == (1.0, 0.0)
+    assert found.risk_before.prosecutor_maximum == 1.0
+    assert found.risk_after is not None
+    assert found.risk_after.prosecutor_maximum == 0.25
+
+
+def test_shuffled_rows_are_not_matched_one_by_one() -> None:
+    rng = np.random.default_rng(1)
+    before = {"job": ["a"] * 20, "ill": [f"i{n}" for n in range(20)]}
+    order = rng.permutation(20)
+    after = {"job": ["*"] * 20, "ill": [before["ill"][i] for i in order]}
+    found = assess(before, after, ["job"])
+    assert not found.aligned
+    assert all(c.changed is None for c in found.columns)
+    assert found.columns[1].distance == 0
+
+
+def test_dropped_rows_count_as_suppressed() -> None:
+    found = assess({"a": ["x", "x", "y"]}, {"a": ["x", "x"]}, ["a"])
+    assert (found.suppressed, found.k) == (1, 2)
+
+
+def test_unknown_columns_get_a_hint() -> None:
+    with pytest.raises(BadInput, match="Did you mean job"):
+        assess({"job": ["a"]}, {"job": ["a"]}, ["jobb"])
+    with pytest.raises(BadInput, match="the release has no column 'ill'"):
+        assess({"job": ["a"], "ill": ["b"]}, {"job": ["a"]}, ["job"], sensitive=["ill"])
+    with pytest.raises(BadInput, match="quasi-identifiers"):
+        assess({"job": ["a"]}, {"job": ["a"]}, [])
+
+
+def test_figures_match_their_definitions() -> None:
+    independent = Counts.of({"a": ["x", "x", "y", "y"] * 25, "b": ["p", "q"] * 50})
+    assert association(independent) == 0.0
+    moved = change("n", {"0": 1, "10": 1}, {"1": 1, "11": 1})
+    assert moved.shift == pytest.approx(0.1)
+    assert change("n", {"a": 1}, {"b": 1}).shift is None
+    # a class without the values that half of the original had is half away from it, wherever they went
+    classes = Counts.of({"job": ["nurse"] * 4}, histograms={"ill": ["flu"] * 4}).histograms["ill"]
+    found = within_classes(classes, np.ones(1, np.bool_), {"flu": 2, "cold": 2})
+    assert found.t.tolist() == pytest.approx([0.5])
+
+
+# ---- compare ---------------------------------------------------------------------------------------------------------
+
+
+def _file(folder: Path, name: str, k: int, method: str = "optimal") -> Path:
+    path = folder / name
+    path.write_text(
+        f"""
+        unlisted = "drop"
+        source.path = "people.csv"
+        privacy = [{{ model = "k-anonymity", k = {k} }}]
+        method.name = "{method}"
+        [columns]
+        sex.role = "quasi-identifier"
+        age = {{ role = "quasi-identifier", kind = "numeric" }}
+        job = {{ role = "quasi-identifier", hierarchy = "jobs.csv" }}
+        """,
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_projects_are_compared_and_nothing_is_released(tmp_path: Path) -> None:
+    write_people(tmp_path)
+    write_jobs(tmp_path)
+    files = [
+        _file(tmp_path, "a.toml", 3),
+        _file(tmp_path, "b.toml", 20),
+        _file(tmp_path, "c.toml", 500),
+        _file(tmp_path, "d.toml", 3, "mondrian"),
+    ]
+    before = sorted(p.name for p in tmp_path.iterdir())
+    a, b, c, d = compare(files, rng=1)
+    assert sorted(p.name for p in tmp_path.iterdir()) == before
+    assert [one.ok for one in (a, b, c, d)] == [True, True, False, True]
+    assert c.problem
+    assert c.figure("classes") is None
+    assert a.figure("classes") > b.figure("classes")
+    assert a.figure("utility", "certainty penalty") < b.figure("utility", "certainty penalty")
+    assert b.figure("risk", "after", "prosecutor, highest") <= 1 / 20
+
+
+def test_a_mistake_names_the_project_file(tmp_path: Path) -> None:
+    write_people(tmp_path)
+    with pytest.raises(BadInput, match=r"a\.toml: .*jobs\.csv"):
+        compare([_file(tmp_path, "a.toml", 3)])
