@@ -23,7 +23,7 @@ from keepsense.privacy import KAnonymity
 from keepsense.release.techniques import technique, techniques
 
 EVERY = list(catalogue().values())
-TEMPLATES = {"table", "lattice", "multidim", "dimension"}
+TEMPLATES = {"kernels", "remainder", "table", "lattice", "multidim", "dimension"}
 NINE = {
     "table recoding": {"datafly", "mu-argus", "bottom-up", "top-down"},
     "lattice recoding": {"samarati", "incognito"},
