@@ -1,0 +1,123 @@
+"""One registry for everything there is several of: methods, distances, privacy models, metrics, formats, kinds, ...
+
+An entry stands beside its code and is found by name here; project files, the command line, the guide, reports and the
+documentation are derived from it. Other packages add entries through entry points; see `EXTENSION_POINTS`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import import_module
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
+from typing import Generic, TypeVar
+
+from keepsense.errors import BadInput, InputWarning, InternalError, did_you_mean
+
+T = TypeVar("T")
+
+EXTENSION_POINTS: Mapping[str, str] = {
+    "keepsense.methods": "methods: a module with a `Method` beside its algorithm",
+    "keepsense.distances": "semantic distances: a module with a `Distance`",
+    "keepsense.privacy": "privacy models, each with its independent check",
+    "keepsense.metrics": "metrics of utility and risk",
+    "keepsense.loaders": "loaders of taxonomies",
+}
+"""Entry point groups of other packages. Each names a module to import, or a function to call, that registers entries."""
+
+
+def plain(name: str) -> str:
+    """A name as it is looked up: case, hyphens, underscores and blanks between its words do not matter.
+
+    >>> plain("Rank-Swapping"), plain("rank_swapping"), plain(" rank  swapping")
+    ('rank swapping', 'rank swapping', 'rank swapping')
+    """
+    return " ".join(re.split(r"[\s_-]+", name.strip().lower()))
+
+
+class Registry(Mapping[str, T], Generic[T]):
+    """Entries by name, filled when it is first asked: by the modules of our own packages, then by other packages.
+
+    `what` is what an entry is called in errors, `packages` are the packages whose modules register their entries when
+    they are imported, `group` is the entry point group of other packages: what it names is called or, where it is a
+    module, imported.
+
+    >>> colours: Registry[int] = Registry("colour")
+    >>> _ = colours.add("sky blue", 1, aliases=("azure",)), colours.add("red", 2)
+    >>> colours["Sky-Blue"], colours["azure"], list(colours)
+    (1, 1, ['sky blue', 'red'])
+    >>> colours["azur"]
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: no colour is called 'azur'; there are: sky blue, red. Did you mean azure?
+    """
+
+    def __init__(self, what: str, *, packages: Iterable[str] = (), group: str | None = None) -> None:
+        self._what = what
+        self._packages = tuple(packages)
+        self._group = group
+        self._entries: dict[str, T] = {}
+        self._spellings: dict[str, str] = {}
+        self._outdated: dict[str, str] = {}
+        self._filled = False
+
+    def add(self, name: str, entry: T, *, aliases: Iterable[str] = (), outdated: Iterable[str] = ()) -> T:
+        """Enter something under its name; `outdated` names still work, with a warning that says the new one."""
+        spellings = {plain(spelling) for spelling in (name, *aliases, *outdated)}
+        taken = sorted(s for s in spellings if self._spellings.get(s, name) != name)
+        if taken or name in self._entries:
+            raise InternalError(f"two entries want to be the {self._what} {(taken or [name])[0]!r}")
+        self._entries[name] = entry
+        self._spellings |= dict.fromkeys(spellings, name)
+        self._outdated |= {plain(spelling): name for spelling in outdated}
+        return entry
+
+    def name_of(self, spelling: str) -> str:
+        """The name of an entry, however it is spelled."""
+        self._fill()
+        key = plain(spelling)
+        name = self._spellings.get(key)
+        if name is None:
+            listed = ", ".join(self._entries)
+            hint = did_you_mean(spelling, [*self._entries, *self._spellings])
+            raise BadInput(f"no {self._what} is called {spelling!r}; there are: {listed}.{hint}")
+        if key in self._outdated:
+            warnings.warn(f"the {self._what} {spelling!r} is called {name!r} now", InputWarning, stacklevel=3)
+        return name
+
+    def __getitem__(self, spelling: str) -> T:
+        return self._entries[self.name_of(spelling)]
+
+    def __contains__(self, spelling: object) -> bool:
+        self._fill()
+        return isinstance(spelling, str) and plain(spelling) in self._spellings
+
+    def __iter__(self) -> Iterator[str]:
+        self._fill()
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        self._fill()
+        return len(self._entries)
+
+    def _fill(self) -> None:
+        if self._filled:
+            return
+        self._filled = True  # before the imports: what is imported may ask
+        for package in self._packages:
+            module = import_module(package)
+            for found in iter_modules(getattr(module, "__path__", ())):
+                if not found.ispkg and not found.name.startswith("_"):
+                    import_module(f"{package}.{found.name}")
+        for point in entry_points(group=self._group) if self._group else ():
+            try:
+                loaded = point.load()
+                if callable(loaded):
+                    loaded()
+            except Exception as error:
+                raise BadInput(
+                    f"the package that adds {point.name!r} to the entry points {self._group!r} cannot be loaded "
+                    f"({type(error).__name__}); mend or remove it"
+                ) from error
