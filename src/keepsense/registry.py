@@ -25,7 +25,7 @@ EXTENSION_POINTS: Mapping[str, str] = {
     "keepsense.metrics": "metrics of utility and risk",
     "keepsense.loaders": "loaders of taxonomies",
 }
-"""Entry point groups of other packages. Each names a module to import, or a function to call, that registers entries."""
+"""Entry point groups of other packages: each names a module to import, or a function to call, that adds entries."""
 
 
 def plain(name: str) -> str:
