@@ -111,7 +111,7 @@ def divided() -> Iterator[Figure]:
 
     Words are ordered by their first letters: it is the division that is timed, not the meaning.
     """
-    from keepsense.engines.duckdb import DuckDBEngine
+    from keepsense.engines.duckdb.engine import DuckDBEngine
     from keepsense.sample import people
 
     table = people(PEOPLE, 1).select(list(COLUMNS))

@@ -153,7 +153,7 @@ def synthetic(rows: int = 30_000, columns: int = 25) -> tuple[Counts, dict[str, 
 
 def people() -> tuple[Counts, dict[str, Hierarchy], dict[str, Any]]:
     """A million sample people; words are grouped by their first letters, since it is the search that is timed."""
-    from keepsense.engines.duckdb import DuckDBEngine
+    from keepsense.engines.duckdb.engine import DuckDBEngine
     from keepsense.sample import people as sample
 
     with DuckDBEngine() as engine:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from tests.postgresql import server
 
 from keepsense.engines import Reading, Writing, engine
-from keepsense.engines.duckdb import quoted
+from keepsense.engines.duckdb.engine import quoted
 from keepsense.engines.files import FORMATS
 from keepsense.errors import BadInput
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keepsense.engines import Reading, Writing, engine
-from keepsense.engines._rooms import PREFIX, sweep
+from keepsense.engines.scratch import PREFIX, sweep
 from keepsense.errors import BadInput
 
 

@@ -8,7 +8,7 @@ from keepsense.engines.base import Engine, Reading, Table, Writing
 from keepsense.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine
+    from keepsense.engines.duckdb.engine import DuckDBEngine
 
 __all__ = ["Engine", "Reading", "Table", "Writing", "engine"]
 
@@ -23,6 +23,6 @@ def engine(name: str = "duckdb", **options: Any) -> DuckDBEngine:
     """
     if name not in _ENGINES:
         raise BadInput(f"no engine is called {name!r}; there are: {', '.join(_ENGINES)}.{did_you_mean(name, _ENGINES)}")
-    from keepsense.engines.duckdb import DuckDBEngine
+    from keepsense.engines.duckdb.engine import DuckDBEngine
 
     return DuckDBEngine(**options)

@@ -70,7 +70,7 @@ def is_nested(kind: str) -> bool:
 
 
 def _profile(table: Any, name: str, kind: str, limit: int) -> Profile:
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
 
     column, ask = quoted(name), table.engine.connection.sql
     if is_nested(kind):

@@ -211,7 +211,7 @@ class _Table:
 
 @contextmanager
 def _table(job: Job, address: str, table: str) -> Iterator[Draft]:
-    from keepsense.engines.postgresql import staged
+    from keepsense.engines.formats.postgresql import staged
 
     with staged(address, table) as stage:
         yield _Table(job, stage)
@@ -277,7 +277,7 @@ def _own_files(job: Job) -> Iterator[Path]:
 
 
 def _database(job: Job, folder: Path, address: str) -> Place:
-    from keepsense.engines.postgresql import same_table, split_name
+    from keepsense.engines.formats.postgresql import same_table, split_name
 
     if not address.startswith(("postgresql://", "postgres://")):
         raise BadInput("the key `database` of [release] takes a postgresql:// address; for a file, use `file`")

@@ -12,7 +12,7 @@ from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 
 def recode(engine: DuckDBEngine, table: DuckTable, rule: Recoding, rng: np.random.Generator) -> DuckTable:
@@ -25,7 +25,7 @@ def recode(engine: DuckDBEngine, table: DuckTable, rule: Recoding, rng: np.rando
 
 
 def _cuts(engine: DuckDBEngine, table: DuckTable, rule: Cuts) -> DuckTable:
-    from keepsense.engines.duckdb import ROW, literal, quoted
+    from keepsense.engines.duckdb.engine import ROW, literal, quoted
 
     joins, outputs = [], {}
     for i, cut in enumerate(rule.cuts):
@@ -58,7 +58,7 @@ def _cuts(engine: DuckDBEngine, table: DuckTable, rule: Cuts) -> DuckTable:
 
 
 def _cells(engine: DuckDBEngine, table: DuckTable, rule: Cells, rng: np.random.Generator) -> DuckTable:
-    from keepsense.engines.duckdb import ROW, quoted
+    from keepsense.engines.duckdb.engine import ROW, quoted
 
     if rule.inputs is None:
         raise BadInput("the recoding does not say which tuples it is for; bind it with `cells.bound(counts)`")
@@ -91,7 +91,7 @@ def _cells(engine: DuckDBEngine, table: DuckTable, rule: Cells, rng: np.random.G
 
 
 def _draws(engine: DuckDBEngine, table: DuckTable, rule: Draws, rng: np.random.Generator) -> DuckTable:
-    from keepsense.engines.duckdb import ROW, quoted
+    from keepsense.engines.duckdb.engine import ROW, quoted
 
     source = _lookup(engine, {"i": _typed(table, rule.name, rule.inputs)})
     row, column = np.nonzero(rule.probabilities)
@@ -121,7 +121,7 @@ def _shuffled(row: str, rng: np.random.Generator) -> str:
 
 def _kept(engine: DuckDBEngine, sql: str, expected: int | None = None) -> DuckTable:
     """Materialize, so that no draw is made twice, and check that no row was lost."""
-    from keepsense.engines.duckdb import fresh
+    from keepsense.engines.duckdb.engine import fresh
 
     name = fresh("recoded")
     engine.connection.execute(f"CREATE TEMP TABLE {name} AS {sql}")
@@ -143,7 +143,7 @@ def _lookup(engine: DuckDBEngine, columns: dict[str, Any]) -> str:
     """A small table in the engine; column k numbers its rows."""
     import pyarrow as pa
 
-    from keepsense.engines.duckdb import fresh
+    from keepsense.engines.duckdb.engine import fresh
 
     name = fresh("lookup")
     size = len(next(iter(columns.values())))

@@ -7,18 +7,18 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from keepsense.engines._cells import declared_type, gather
 from keepsense.engines.base import Reading
+from keepsense.engines.formats._cells import declared_type, gather
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 
 def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
     """A table or view; columns whose cells are what they declare to be get that type."""
-    from keepsense.engines._duckdb_files import chosen_table
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
+    from keepsense.engines.duckdb.files import chosen_table
 
     address = f"{path.resolve().as_uri()}?mode=ro"
     try:
@@ -41,7 +41,7 @@ def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
 
 def write(engine: DuckDBEngine, query: str, part: str, table: str) -> None:
     """Write what a query gives, with the column types that SQLite's tools and `read` understand."""
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
 
     columns = [(name, str(kind)) for name, kind, *_ in engine.connection.sql(f"DESCRIBE {query}").fetchall()]
     declared = ", ".join(f"{quoted(name)} {_declared(kind)}" for name, kind in columns)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keepsense.engines import _csv
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import FORMULA, encoding_of, format_of, readable, transcoded
+from keepsense.engines.formats import csv
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 _SPELLED = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
@@ -25,7 +25,7 @@ def read(engine: DuckDBEngine, source: str, reading: Reading) -> DuckTable:
     """Open a file or a database table; rows go into DuckDB in a stream, whatever they come from."""
     kind = format_of(source, reading.format)
     if kind == "postgresql":
-        from keepsense.engines import postgresql
+        from keepsense.engines.formats import postgresql
 
         if reading.table is None:
             raise BadInput("say which PostgreSQL table to read")
@@ -33,25 +33,25 @@ def read(engine: DuckDBEngine, source: str, reading: Reading) -> DuckTable:
             return engine.from_arrow(reader)
     path = readable(source)
     if kind == "csv":
-        return _guarded(engine, path, _csv.relation(engine, path, reading))
+        return _guarded(engine, path, csv.relation(engine, path, reading))
     if kind == "parquet":
-        from keepsense.engines.duckdb import literal
+        from keepsense.engines.duckdb.engine import literal
 
         return _guarded(engine, path, f"read_parquet({literal(str(path))})")
     if kind == "excel":
-        from keepsense.engines import _excel
+        from keepsense.engines.formats import excel
 
-        return _excel.read(engine, path, reading)
+        return excel.read(engine, path, reading)
     if kind == "sqlite":
-        from keepsense.engines import _sqlite
+        from keepsense.engines.formats import sqlite
 
-        return _sqlite.read(engine, path, reading)
+        return sqlite.read(engine, path, reading)
     return {"jsonl": _jsonl, "arrow": _arrow, "duckdb": _duckdb}[kind](engine, path, reading)
 
 
 def _guarded(engine: DuckDBEngine, path: Path, relation: str) -> DuckTable:
     """A numbered copy of what DuckDB reads; its complaints become ours, without the cells they quote."""
-    from keepsense.engines.duckdb import ROW, fresh
+    from keepsense.engines.duckdb.engine import ROW, fresh
 
     name = fresh("source")
     with _refused(path):
@@ -86,8 +86,8 @@ def _refused(path: Path) -> Iterator[None]:
 
 def _jsonl(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
     """Every line is looked at before the columns and their types are settled; texts stay as they are spelled."""
-    from keepsense.engines._cells import faithful
-    from keepsense.engines.duckdb import literal, quoted
+    from keepsense.engines.duckdb.engine import literal, quoted
+    from keepsense.engines.formats._cells import faithful
 
     utf8 = transcoded(path, encoding_of(path, reading.encoding), engine.folder)
     lines = f"read_json({literal(str(utf8))}, format = 'newline_delimited', sample_size = -1"
@@ -127,7 +127,7 @@ def _duckdb(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
     """A table or view of another DuckDB database, which is attached for as long as that takes."""
     import duckdb
 
-    from keepsense.engines.duckdb import fresh, literal, quoted
+    from keepsense.engines.duckdb.engine import fresh, literal, quoted
 
     other = fresh("base")
     try:
@@ -161,7 +161,7 @@ def write(
     engine: DuckDBEngine, table: DuckTable, part: str, target: str, writing: Writing, rng: np.random.Generator
 ) -> None:
     """Write to `part`, in the format that `target` or the caller names; no row number leaves the engine."""
-    from keepsense.engines.duckdb import literal, quoted
+    from keepsense.engines.duckdb.engine import literal, quoted
 
     kind = format_of(target, writing.format)
     sql = query(table, kind, writing, rng)
@@ -182,7 +182,7 @@ def write(
             for batch in reader:
                 out.write_batch(batch)
     elif kind == "duckdb":
-        from keepsense.engines.duckdb import fresh
+        from keepsense.engines.duckdb.engine import fresh
 
         other = fresh("base")
         engine.connection.execute(f"ATTACH {literal(part)} AS {other} (TYPE duckdb)")
@@ -191,19 +191,19 @@ def write(
         finally:
             engine.connection.execute(f"DETACH {other}")
     elif kind == "sqlite":
-        from keepsense.engines import _sqlite
+        from keepsense.engines.formats import sqlite
 
-        _sqlite.write(engine, sql, part, writing.table)
+        sqlite.write(engine, sql, part, writing.table)
     else:
-        from keepsense.engines import _excel
+        from keepsense.engines.formats import excel
 
-        _excel.write(engine, sql, part, writing.table)
+        excel.write(engine, sql, part, writing.table)
 
 
 def query(table: DuckTable, kind: str, writing: Writing, rng: np.random.Generator) -> str:
     """SQL for the rows as they are released: in order or shuffled, defused for spreadsheets, without row numbers."""
-    from keepsense.engines._duckdb_recode import _shuffled
-    from keepsense.engines.duckdb import ROW
+    from keepsense.engines.duckdb.engine import ROW
+    from keepsense.engines.duckdb.recode import _shuffled
 
     order = _shuffled(ROW, rng) if writing.shuffle else ROW
     return f"SELECT {', '.join(cells(table, kind, writing))} FROM {table.name} ORDER BY {order}"
@@ -211,8 +211,8 @@ def query(table: DuckTable, kind: str, writing: Writing, rng: np.random.Generato
 
 def cells(table: DuckTable, kind: str, writing: Writing) -> list[str]:
     """SQL for each column as a format writes it."""
-    from keepsense.engines._sqlite import shortest
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
+    from keepsense.engines.formats.sqlite import shortest
 
     safe = writing.spreadsheet_safe and kind in ("csv", "excel")
     chosen = []
@@ -238,7 +238,7 @@ def _defused(column: str) -> str:
 
 def risky(column: str) -> str:
     """SQL that is true where a spreadsheet would run the text."""
-    from keepsense.engines.duckdb import literal
+    from keepsense.engines.duckdb.engine import literal
 
     starts = f"strpos({literal(FORMULA)}, left({column}, 1)) > 0"
     return f"{column} <> '' AND {starts} AND TRY_CAST({column} AS DOUBLE) IS NULL"

@@ -14,7 +14,7 @@ from keepsense.engines.profile import is_nested
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 WEIGHT = "__keepsense_weight"
 
@@ -47,7 +47,7 @@ def count(
 
 
 def _group(engine: DuckDBEngine, table: DuckTable, columns: Sequence[str], sums: Sequence[str] = ()) -> Any:
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
 
     keys = ", ".join(map(quoted, columns))
     added = "".join(f", sum(TRY_CAST({quoted(name)} AS DOUBLE))" for name in sums)

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import _duckdb_count as counting
-from keepsense.engines import _duckdb_files as files
-from keepsense.engines import _duckdb_recode as recoding
-from keepsense.engines._frames import arrow_of, on_demand, watched
-from keepsense.engines._rooms import fresh_room, leave
 from keepsense.engines.base import Reading, Writing
+from keepsense.engines.duckdb import count as counting
+from keepsense.engines.duckdb import files
+from keepsense.engines.duckdb import recode as recoding
 from keepsense.engines.files import format_of, whole_file
+from keepsense.engines.frames import arrow_of, on_demand, watched
+from keepsense.engines.scratch import fresh_room, leave
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.recoding import Recoding
 
@@ -238,7 +238,7 @@ class DuckDBEngine:
         """
         how, random = writing or Writing(), np.random.default_rng(rng)
         if format_of(str(target), how.format) == "postgresql":
-            from keepsense.engines import postgresql
+            from keepsense.engines.formats import postgresql
 
             with postgresql.staged(str(target), how.table) as stage:
                 stage.write(self.stream(table, how, rng=random))

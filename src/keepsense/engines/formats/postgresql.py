@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from keepsense.engines._postgresql_server import connected, plainly
-from keepsense.engines._postgresql_types import LONGEST_NAME, Incoming, as_csv, incoming, sql_type
+from keepsense.engines.formats._postgresql_server import connected, plainly
+from keepsense.engines.formats._postgresql_types import LONGEST_NAME, Incoming, as_csv, incoming, sql_type
 from keepsense.errors import BadInput, MissingExtra, did_you_mean
 
 MARK = "Released by Keepsense"

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from keepsense.engines._cells import gather, named
-from keepsense.engines._sqlite import is_short_decimal, shortest
 from keepsense.engines.base import Reading
+from keepsense.engines.formats._cells import gather, named
+from keepsense.engines.formats.sqlite import is_short_decimal, shortest
 from keepsense.errors import BadInput, MissingExtra
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 MOST_ROWS = 1_048_575
 LONGEST_TEXT = 32_767
@@ -93,7 +93,7 @@ def write(engine: DuckDBEngine, query: str, part: str, sheet_name: str) -> None:
         from openpyxl import Workbook
     except ImportError:
         raise MissingExtra("writing Excel needs openpyxl; install keepsense[excel]") from None
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
 
     described = [(name, str(kind)) for name, kind, *_ in engine.connection.sql(f"DESCRIBE {query}").fetchall()]
     kinds = [(name, kind if _shows(engine, query, quoted(name), kind) else "VARCHAR") for name, kind in described]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine, DuckTable
+    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 _CHUNK = 16_384
 _WHOLE = 2**53
@@ -29,7 +29,7 @@ def gather(
     """
     import pyarrow as pa
 
-    from keepsense.engines.duckdb import ROW, fresh, quoted
+    from keepsense.engines.duckdb.engine import ROW, fresh, quoted
 
     seen: list[set[str]] = [set() for _ in names]
 
@@ -107,7 +107,7 @@ def _may_be(kinds: set[str], declared: str) -> bool:
 
 
 def _fits(table: DuckTable, name: str, kind: str) -> bool:
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
 
     cell = quoted(name)
     if kind == "BOOLEAN":
@@ -126,7 +126,7 @@ def _fits(table: DuckTable, name: str, kind: str) -> bool:
 
 def faithful(table: DuckTable, name: str, kind: str) -> bool:
     """Whether a column has values and each is spelled as that type spells itself: nothing changes by the cast."""
-    from keepsense.engines.duckdb import quoted
+    from keepsense.engines.duckdb.engine import quoted
 
     ask, cell = table.engine.connection.sql, quoted(name)
     wrong = f"CAST(TRY_CAST({cell} AS {kind}) AS VARCHAR) IS DISTINCT FROM CAST({cell} AS VARCHAR)"

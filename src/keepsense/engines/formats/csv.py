@@ -17,7 +17,7 @@ from keepsense.engines.files import encoding_of, transcoded
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
-    from keepsense.engines.duckdb import DuckDBEngine
+    from keepsense.engines.duckdb.engine import DuckDBEngine
 
 _DELIMITERS = (",", ";", "\t", "|")
 _LINES = 2_000
@@ -26,7 +26,7 @@ _BYTES = 1 << 22
 
 def relation(engine: DuckDBEngine, path: Path, reading: Reading) -> str:
     """SQL that reads the file as text: every row must have as many cells as the header has names."""
-    from keepsense.engines.duckdb import literal
+    from keepsense.engines.duckdb.engine import literal
 
     utf8 = path if path.suffix == ".gz" else transcoded(path, encoding_of(path, reading.encoding), engine.folder)
     head = _head(utf8, path.name)

@@ -1,0 +1,1 @@
+"""Rows on one machine, in DuckDB."""
