@@ -6,6 +6,7 @@ MkDocs calls `on_files` while it builds; a new room or command appears in the do
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "keepsense"
 # what works behind a page of its own (commands), or is nothing a reader would call
 HIDDEN = {"commands", "cli"}
+FINDINGS_MARK = re.compile(r"<!-- findings: ([EW0-9 ]+?) -->")
 ORDER = ("Keepsense", "Tutorial", "How to", "Explanation", "Reference", "Decisions")
 
 
@@ -37,7 +39,7 @@ def pages() -> dict[str, str]:
             "# Reference",
             "",
             "Everything public, from its docstrings, a page for each room of the house; the",
-            "[command line](command-line.md); and the [project file](project-file.md).",
+            "[command line](command-line.md); the [project file](project-file.md); and the [findings](findings.md).",
             "",
             "| room | what it answers |",
             "|---|---|",
@@ -47,7 +49,35 @@ def pages() -> dict[str, str]:
     )
     made["command-line"] = _command_line()
     made["project-file"] = _project_file()
+    made["findings"] = _findings()
     return made
+
+
+def _findings() -> str:
+    """Every code of a finding, from the one table of them."""
+    return "\n".join(
+        [
+            "# Findings",
+            "",
+            "What a check remarks has a code: `E...` must be mended, `W...` should be looked at; each means one thing.",
+            "Findings name columns and count; they never show the values of people.",
+            "",
+            findings_table(("E", "W")),
+            "",
+        ]
+    )
+
+
+def findings_table(starts: tuple[str, ...]) -> str:
+    """The codes that start in some way, with what they say and what to do."""
+    from keepsense.errors import FINDINGS
+
+    rows = [
+        f"| {code} | {meaning.says} | {meaning.remedy} |"
+        for code, meaning in sorted(FINDINGS.items(), key=lambda item: (item[0][1], item[0]))
+        if code.startswith(starts)
+    ]
+    return "\n".join(["| code | what it says | what to do |", "|---|---|---|", *rows])
 
 
 def _project_file() -> str:
@@ -193,13 +223,14 @@ def on_nav(nav: Any, config: Any, files: Any) -> Any:
     nav.items.sort(key=lambda item: ORDER.index(item.title) if item.title in ORDER else 0)
     for section in nav.items:
         if section.title == "Reference":
-            first = ("reference/command-line.md", "reference/project-file.md")
+            first = ("reference/command-line.md", "reference/project-file.md", "reference/findings.md")
             section.children.sort(key=lambda page: page.file.src_uri not in first)
     return nav
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Put a list of the other pages of a folder where its index says `<!-- pages -->`."""
+    """Put a list of the other pages of a folder where its index says `<!-- pages -->`; tables of findings likewise."""
+    markdown = FINDINGS_MARK.sub(lambda mark: findings_table(tuple(mark[1].split())), markdown)
     if "<!-- pages -->" not in markdown:
         return markdown
     folder = str(page.file.src_uri).rpartition("/")[0]

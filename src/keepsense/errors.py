@@ -10,8 +10,9 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 class KeepsenseError(Exception):
@@ -110,9 +111,93 @@ class InputWarning(UserWarning):
     """
 
 
+class Meaning(NamedTuple):
+    """What a code of a finding says, and what to do about it.
+
+    >>> FINDINGS["E208"].remedy
+    'look at the source, and at what was suppressed'
+    """
+
+    says: str
+    remedy: str
+
+
+FINDINGS: Mapping[str, Meaning] = {
+    code: Meaning(says, remedy)
+    for code, says, remedy in (
+        # words and their concepts
+        ("E101", "no value at all is in the taxonomy", "try another taxonomy"),
+        ("W101", "some values were not found in the taxonomy", "take a suggestion, or give a mapping table"),
+        ("W102", "cells are missing", "fill them, or leave them as they are: they have no concept"),
+        ("W103", "the column looks numeric", "give it the kind numeric, or date"),
+        ("W104", "words have several senses, and one was chosen for you", "look at the alternatives"),
+        ("W105", "values were mapped by their head noun alone", "map them in a table where the rest matters"),
+        ("W106", "values are longer than 1,000 characters", "use a column of values, not of texts"),
+        ("W107", "`lesk` was asked for, but the taxonomy has no definitions", "choose senses in another way"),
+        ("W108", "values look like marks for missing cells", "make them missing, or map them in a table"),
+        ("W109", "values hold characters that were lost in decoding", "read the file in its encoding"),
+        # a release that is read back
+        ("E201", "the release lacks a column", "release it, or give it another role"),
+        ("E202", "an identifying column is in the release", "remove it"),
+        ("E203", "classes, or combinations of items, break a promise", "run again with a method that keeps it"),
+        ("E204", "a promise cannot be checked on the file, so it does not hold", "give the verifier what it lacks"),
+        ("E205", "more records are suppressed than allowed", "allow more, or choose another method"),
+        ("E206", "the release has more rows than the original", "compare it with the file that it was made from"),
+        ("E207", "a column that was to stay as it is has changed", "release another format, or mend the file"),
+        ("E208", "the release has no rows", "look at the source, and at what was suppressed"),
+        ("E209", "the release has a column that the project file does not release", "remove it, or list it"),
+        ("W211", "fewer than k records are suppressed and still in the release", "drop them"),
+        ("W212", "records that are missing everywhere fit everybody", "drop them, or let missing be a category"),
+        # hierarchies
+        ("E301", "the hierarchy is empty", "give it at least one leaf"),
+        ("E302", "rows of different lengths", "give every row as many levels as the others"),
+        ("E303", "a leaf value occurs more than once", "keep one row for each"),
+        ("E304", "a label has several parents, so a level does not coarsen the one below", "keep one parent for each"),
+        ("E305", "values of the column are missing from the hierarchy", "add them"),
+        ("E306", "empty labels", "name them"),
+        ("E307", "a label stands for several groups of one level", "give each group a name of its own"),
+        ("W301", "several roots: even full generalization tells groups apart", "put them under one"),
+        ("W302", "leaves that the column does not hold", "leave them, or drop them before you publish the hierarchy"),
+        ("W303", "a level that changes nothing", "drop it"),
+        ("W304", "a label that stands for different groups on different levels", "give each group a name of its own"),
+        # sets
+        ("W305", "terms are in no taxonomy and kept as opaque", "map them, or accept that they are like nothing else"),
+        ("W306", "groups are released as one of their records stood", "use a taxonomy with several terms a concept"),
+        ("W307", "concepts are released by label, because few people use any term", "nothing; a smaller k shows more"),
+        ("W308", "opaque terms that few people use are withheld", "map them onto a taxonomy"),
+        ("W309", "records hold the most general item, which says nothing", "ask for less, or group the items better"),
+        ("W311", "items occur again in their record, and count once", "nothing, unless how often matters"),
+        ("W312", "blank items were left out", "look whether the delimiter is right"),
+        ("W313", "missing cells were taken for empty sets", "leave those records out if they are not empty"),
+        ("W314", "empty sets are alike, and 1 away from the rest", "leave them out if they say nothing"),
+        # publishing
+        ("W401", "earlier releases hold some of the same columns", "compare what they tell together"),
+        ("W402", "earlier releases have used up some of the budget of differential privacy", "add it up"),
+        ("W403", "people may have several rows, but the promises count rows", "promise (X,Y)-anonymity"),
+        ("W404", "nothing is promised about a sensitive column", "promise l-diversity or t-closeness"),
+        ("W405", "released sets are made up, while all other columns stay true", "say so to those who use them"),
+        ("W408", "a promise was checked when the release was made, and is not shown again", "trust it, or run again"),
+        # advice
+        ("W501", "only k is promised, which hides who somebody is, not what they have", "add l-diversity"),
+        ("W502", "k is small", "take 5 for known recipients, 11 or more for the public"),
+        ("W503", "nothing is promised by construction", "look at the risk in the report, too"),
+        ("W504", "there are few rows for so large a k", "expect coarse values"),
+        ("W505", "many columns by which people could be recognized", "leave out those that nobody needs"),
+        ("W506", "who is in several releases can be found by comparing them", "mind the ledger of releases"),
+        ("W507", "sets are shared inside the groups that other columns form", "leave out columns that nobody needs"),
+        (
+            "W508",
+            "beside other columns, sets can only be released as made-up ones",
+            "release them in another file",
+        ),
+    )
+}
+"""Every code of a finding: `E...` must be mended, `W...` should be looked at. A code means one thing only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One coded remark of a check: `E...` must be mended, `W...` should be looked at.
+    """One coded remark of a check: `E...` must be mended, `W...` should be looked at; `FINDINGS` lists the codes.
 
     >>> print(Finding("W101", "occupation", "2 values are in no taxonomy"))
     W101 occupation: 2 values are in no taxonomy
@@ -121,6 +206,11 @@ class Finding:
     code: str
     where: str
     message: str
+
+    @property
+    def meaning(self) -> Meaning:
+        """What the code says in general, and what to do."""
+        return FINDINGS[self.code]
 
     @property
     def is_error(self) -> bool:

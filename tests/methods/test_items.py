@@ -54,7 +54,7 @@ def test_oddities_are_counted_and_nothing_is_lost() -> None:
     found = from_delimited(["a;a;b", " ; ", None, "", "b;;c", float("nan")], delimiter=";")
     assert found.sets() == [["a", "b"], [], [], [], ["b", "c"], []]
     assert dict(found.counts) == {"duplicate items": 1, "blank items": 3, "missing cells": 2, "empty sets": 4}
-    assert [f.code for f in found.findings()] == ["W301", "W302", "W303", "W304"]
+    assert [f.code for f in found.findings()] == ["W311", "W312", "W313", "W314"]
     assert not any(f.is_error for f in found.findings())
 
 

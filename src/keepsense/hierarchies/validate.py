@@ -1,19 +1,5 @@
-"""What is wrong with a hierarchy, as coded findings: `E3..` must be mended, `W3..` should be looked at.
-
-| code | meaning |
-|---|---|
-| E301 | the hierarchy is empty |
-| E302 | rows of different lengths |
-| E303 | a leaf value occurs more than once |
-| E304 | a level is not a coarsening of the one below: a label has several parents |
-| E305 | values of the column are no leaves of the hierarchy |
-| E306 | empty labels |
-| E307 | a label stands for several groups of one level |
-| W301 | several roots: full generalization still tells groups apart |
-| W302 | leaves that the column does not hold |
-| W303 | a level that changes nothing |
-| W304 | a label that stands for different groups on different levels |
-"""
+"""What is wrong with a hierarchy, as coded findings: `E3..` must be mended, `W3..` should be looked at;
+`keepsense.errors.FINDINGS` says what each means."""
 
 from __future__ import annotations
 

@@ -57,6 +57,11 @@ class Verification:
     findings: tuple[Finding, ...]
     examples: tuple[tuple[Any, ...], ...] = ()
 
+    @property
+    def breaks_a_promise(self) -> bool:
+        """Whether a promise, or the limit of suppression, is broken: relaxing it would help."""
+        return any(finding.code in ("E203", "E204", "E205") for finding in self.findings)
+
     def __str__(self) -> str:
         verdict = "verified" if self.ok else "NOT verified"
         classes = f"{self.classes:,} class{'' if self.classes == 1 else 'es'}"

@@ -253,12 +253,11 @@ def _stop_unless_kept(verification: Verification, linked: Any = None) -> None:
     broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
     if linked is not None:
         broken += f"; linking by meaning got {linked.risk:.1%} of the records right"
-    about_classes = any(f.code in ("E203", "E204", "E205") for f in verification.findings)
     raise Infeasible(
         f"the release was not made, because the written file does not keep its promise: {broken}",
         best=verification,
         relax=("allow more suppression", "choose another method", "ask for a smaller promise")
-        if about_classes
+        if verification.breaks_a_promise
         else ("release another format, which may carry the values as they are",),
     )
 

@@ -28,14 +28,14 @@ COUNTED = ("duplicate items", "blank items", "missing cells", "empty sets")
 
 _REMARKS = {
     "duplicate items": (
-        "W301",
+        "W311",
         "item that occurs again in its record; it counts once",
         "items that occur again in their record; each counts once",
     ),
-    "blank items": ("W302", "blank item, left out", "blank items, left out"),
-    "missing cells": ("W303", "missing cell, taken for an empty set", "missing cells, taken for empty sets"),
+    "blank items": ("W312", "blank item, left out", "blank items, left out"),
+    "missing cells": ("W313", "missing cell, taken for an empty set", "missing cells, taken for empty sets"),
     "empty sets": (
-        "W304",
+        "W314",
         "empty set: it holds nothing, like other empty sets, and is 1 away from the rest",
         "empty sets: they are alike, and 1 away from the rest",
     ),
