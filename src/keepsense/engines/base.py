@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -69,6 +69,59 @@ class Writing:
     table: str = "released"
 
 
+@dataclass(frozen=True)
+class SqlTable:
+    """A table that an `SqlConnection` knows: in SQL its columns are c0, c1, ..., whatever they are called.
+
+    `lists` are the columns whose cells were lists; as text such a cell reads [a, b].
+
+    >>> SqlTable("released", ("job", "age")).column("age")
+    'c1'
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    lists: frozenset[str] = frozenset()
+
+    def column(self, name: str) -> str:
+        """What a column is called in SQL."""
+        return f"c{self.columns.index(name)}"
+
+
+class SqlConnection(Protocol):
+    """Runs SQL over tables of text, apart from any engine's counting, coding and recoding: what the verifier gets.
+
+    The SQL is what DuckDB and Spark share. A connection is a context manager and forgets its tables when it is closed.
+
+    >>> from keepsense.engines import sql
+    >>> with sql() as connection:
+    ...     people = connection.table("people", {"job": ["nurse", "clerk", "nurse"]})
+    ...     connection.run(f"SELECT {people.column('job')}, count(*) FROM people GROUP BY c0 ORDER BY c0")
+    [('clerk', 1), ('nurse', 2)]
+    """
+
+    def table(
+        self, name: str, source: Any, reading: Reading | None = None, *, beside: Any = None, keep_lists: bool = False
+    ) -> SqlTable:
+        """Make a file of any format, or a frame or stream of record batches, known under a name: every cell as text.
+
+        `beside` are further columns, row by row: another file or frame with as many rows. With `keep_lists` lists
+        stay lists of texts. A stream is read once and never in memory as a whole.
+        """
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a statement; rows that it gives, or none."""
+
+    def close(self) -> None:
+        """Forget all tables."""
+
+    def __enter__(self) -> Self:
+        """Itself, to be closed at the end of the block."""
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+
+
 class Engine(Protocol):
     """Five verbs (read, count, recode, map batches, write) and what a checked release asks for besides.
 
@@ -82,6 +135,9 @@ class Engine(Protocol):
 
     def read(self, source: Any, reading: Reading | None = None) -> Any:
         """Open a file, a database table, columns in memory, or any frame narwhals knows."""
+
+    def sql(self) -> SqlConnection:
+        """A connection of its own that runs SQL over files and frames."""
 
     def count(
         self, table: Any, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines.base import Reading, Writing
+from keepsense.engines.base import Reading, SqlConnection, Writing
 from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb import files
 from keepsense.engines.duckdb import recode as recoding
@@ -144,6 +144,17 @@ class DuckDBEngine:
         name = fresh("view")
         self.connection.execute(f"CREATE TEMP VIEW {name} AS {sql}")
         return self.table(name)
+
+    def sql(self) -> SqlConnection:
+        """A connection of its own: it shares nothing with this engine but DuckDB.
+
+        >>> with DuckDBEngine() as duck, duck.sql() as sql:
+        ...     sql.run("SELECT 1 + 1")
+        [(2,)]
+        """
+        from keepsense.engines.duckdb.sql import DuckDBConnection
+
+        return DuckDBConnection()
 
     def count(
         self, table: DuckTable, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()

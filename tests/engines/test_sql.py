@@ -1,0 +1,97 @@
+"""What the verifier gets: tables of text under names, SQL in, rows out. Held to by every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from keepsense.engines import Reading, Writing, engine, sql
+from keepsense.errors import BadInput
+
+PEOPLE = {"job": ["nurse", "clerk", None], "Job": [31, 40, 52], "likes": [["tea", "milk"], ["tea"], None]}
+AS_TEXT = [("nurse", "31", "[tea, milk]"), ("clerk", "40", "[tea]"), (None, "52", None)]
+
+
+@pytest.fixture(params=["duckdb"])
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def connection(name: str) -> Iterator[Any]:
+    with sql(name) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    "source",
+    [PEOPLE, pa.table(PEOPLE), pa.table(PEOPLE).to_reader()],
+    ids=["columns", "arrow", "stream"],
+)
+def test_a_frame_becomes_a_table_of_text(connection: Any, source: Any) -> None:
+    table = connection.table("released", source)
+    assert table.columns == ("job", "Job", "likes") and table.lists == {"likes"}
+    assert table.column("Job") == "c1"
+    assert connection.run("SELECT c0, c1, c2 FROM released") == AS_TEXT
+
+
+def test_polars_and_pandas_frames(connection: Any) -> None:
+    pl, pd = pytest.importorskip("polars"), pytest.importorskip("pandas")
+    connection.table("polars_frame", pl.DataFrame(PEOPLE))
+    connection.table("lazy", pl.LazyFrame(PEOPLE))
+    connection.table("pandas_frame", pd.DataFrame({"job": PEOPLE["job"], "age": PEOPLE["Job"]}))
+    assert connection.run("SELECT * FROM polars_frame") == AS_TEXT == connection.run("SELECT * FROM lazy")
+    assert connection.run("SELECT * FROM pandas_frame") == [row[:2] for row in AS_TEXT]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "xlsx", "jsonl", "arrow", "duckdb", "sqlite"])
+def test_a_file_of_any_format(connection: Any, name: str, ending: str, tmp_path: Path) -> None:
+    file = tmp_path / f"people.{ending}"
+    with engine(name) as running:
+        running.write(running.read({"job": ["nurse", "clerk"], "age": [31, 40]}), file)
+    assert connection.table("released", file).columns == ("job", "age")
+    assert connection.run("SELECT * FROM released") == [("nurse", "31"), ("clerk", "40")]
+
+
+def test_how_a_file_is_read_may_be_told(connection: Any, name: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text('a|b\n"x,y"|""\n', encoding="utf-8")
+    connection.table("text", tmp_path / "people.csv", Reading(delimiter="|"))
+    assert connection.run("SELECT * FROM text") == [("x,y", "")]
+    with engine(name) as running:
+        running.write(running.read({"a": [1]}), tmp_path / "people.sqlite", Writing(table="staff"))
+    connection.table("base", tmp_path / "people.sqlite", Reading(table="staff"))
+    assert connection.run("SELECT * FROM base") == [("1",)]
+
+
+def test_lists_stay_lists_where_that_is_asked_for(connection: Any) -> None:
+    connection.table("sets", {"record": [1, 2], "items": [[3, 4], []]}, keep_lists=True)
+    assert connection.run("SELECT * FROM sets") == [("1", ["3", "4"]), ("2", [])]
+
+
+def test_columns_beside_a_table_join_it_row_by_row(connection: Any, tmp_path: Path) -> None:
+    (tmp_path / "released.csv").write_text("job\nnurse\nclerk\n", encoding="utf-8")
+    table = connection.table("released", tmp_path / "released.csv", beside={"person": ["Ann", "Bo"]})
+    assert table.columns == ("job", "person")
+    assert connection.run("SELECT c0, c1 FROM released") == [("nurse", "Ann"), ("clerk", "Bo")]
+    with pytest.raises(BadInput, match="another number of rows"):
+        connection.table("other", {"job": ["nurse"]}, beside={"person": ["Ann", "Bo"]})
+
+
+def test_what_cannot_be_read_is_refused_without_its_cells(connection: Any, tmp_path: Path) -> None:
+    (tmp_path / "people.parquet").write_bytes(b"Ann Smith, flu")
+    with pytest.raises(BadInput, match=r"the file 'people.parquet' cannot be read back") as refused:
+        connection.table("released", tmp_path / "people.parquet")
+    assert "Smith" not in str(refused.value)
+    with pytest.raises(BadInput, match="there is no such file"):
+        connection.table("released", tmp_path / "nowhere.csv")
+
+
+def test_a_closed_connection_leaves_nothing_behind(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with sql(name) as connection:
+        connection.table("people", PEOPLE)
+    assert not list(tmp_path.iterdir())
