@@ -155,7 +155,13 @@ def _rooms() -> Iterator[tuple[str, Path]]:
 
 
 def _exported(path: Path) -> list[str]:
-    """Names a package lists in `__all__`."""
+    """Names a package lists in `__all__`, or in the stub beside it."""
+    stub = path.with_suffix(".pyi")
+    if stub.is_file():
+        imports = [
+            node for node in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)
+        ]
+        return sorted(alias.name for node in imports for alias in node.names)
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and [getattr(t, "id", "") for t in node.targets] == ["__all__"]:
             return [str(name) for name in ast.literal_eval(node.value)]

@@ -44,15 +44,15 @@ def build(
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,
     order: Annotated[str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")] = None,
     distance: DistanceName = "wu-palmer",
-    seed: Annotated[int | None, typer.Option(min=0, help="Make random candidates repeatable.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, hidden=True, help="Outdated, has no effect.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Build a hierarchy for a column of a table: from a taxonomy for words, else from intervals, spans or masks."""
-    from keepsense.release.hierarchies import build_hierarchy
+    from keepsense.draft.hierarchy import hierarchy_for_column
 
     with progress(quiet=quiet or as_json, what="building"):
-        made = build_hierarchy(
+        made = hierarchy_for_column(
             file,
             column,
             kind=kind,
@@ -61,7 +61,6 @@ def build(
             mapping=use,
             order=None if order is None else [part.strip() for part in order.split(",")],
             distance=distance,
-            rng=seed,
         )
     _write(made, output)
     _show_written(made, output, as_json=as_json, quiet=quiet)
@@ -228,9 +227,9 @@ def improve_file(
 
 
 def _read(path: Path, kind: str | None = None) -> Hierarchy:
-    from keepsense.release.hierarchies import read_hierarchy, with_kind
+    from keepsense.hierarchies import read_hierarchy
 
-    return with_kind(read_hierarchy(path, path.stem), kind)
+    return read_hierarchy(path).of_kind(kind)
 
 
 def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple[Hierarchy, Distance | None]:
@@ -238,27 +237,18 @@ def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple
     tree = _read(path, kind)
     if tree.kind != "nominal":
         return tree, None
-    from keepsense.hierarchies import read_json, with_concepts
+    from keepsense.hierarchies import read_hierarchy, with_concepts
     from keepsense.semantics import distance as make
 
     chosen = _library.find(taxonomy)
-    judge = make(distance, chosen)
-    if path.suffix.lower() == ".json":
-        known = read_json(path, taxonomy=chosen).named(path.stem)
-        if known.concepts is not None:
-            return known, judge
-    return with_concepts(tree, chosen, unknown="list"), judge
+    known = read_hierarchy(path, taxonomy=chosen)
+    return known if known.concepts is not None else with_concepts(tree, chosen, unknown="list"), make(distance, chosen)
 
 
 def _write(tree: Hierarchy, path: Path, judge: Distance | None = None) -> None:
-    from keepsense.release.hierarchies import write_hierarchy
+    from keepsense.hierarchies import write_hierarchy
 
-    if judge is not None and path.suffix.lower() == ".json" and path.parent.is_dir():
-        from keepsense.hierarchies import write_json
-
-        write_json(tree, path, taxonomy=judge.taxonomy)  # with what its labels mean, so that it need not be guessed
-    else:
-        write_hierarchy(tree, path)
+    write_hierarchy(tree, path, taxonomy=None if judge is None else judge.taxonomy)
 
 
 def _scored(result: Any, tree: Hierarchy) -> dict[str, Any]:

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, frozen
 from keepsense.counts import Value
-from keepsense.errors import BadHierarchy, did_you_mean
+from keepsense.errors import BadHierarchy, BadInput, did_you_mean
 from keepsense.recoding import Cut
 
 Kind = Literal["nominal", "numeric", "date", "masked", "ordered"]
@@ -175,6 +175,15 @@ class Hierarchy:
     def named(self, name: str) -> Hierarchy:
         """The same hierarchy under another name (that of its column)."""
         return replace(self, name=name)
+
+    def of_kind(self, kind: str | None) -> Hierarchy:
+        """The same hierarchy as one of another kind, for files that do not tell theirs; None changes nothing."""
+        known = get_args(Kind)
+        if kind is not None and kind not in known:
+            raise BadInput(
+                f"no hierarchy is of kind {kind!r}; there are: {', '.join(known)}.{did_you_mean(kind, known)}"
+            )
+        return self if kind is None else replace(self, kind=cast("Kind", kind))
 
     def with_info(self, **info: Any) -> Hierarchy:
         """The same hierarchy, remembering something more."""

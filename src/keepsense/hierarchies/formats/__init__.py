@@ -1,1 +1,80 @@
-"""Hierarchies in files, one module a format."""
+"""Files that hold hierarchies: one module a format, with its entry in `FORMATS`; the ending of a file tells which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keepsense.errors import BadInput
+from keepsense.registry import Registry
+
+if TYPE_CHECKING:
+    from keepsense.hierarchies.core import Hierarchy
+    from keepsense.taxonomy.core import Taxonomy
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format of hierarchies: what it is, how files in it end, and how they are read and written.
+
+    Both functions take the taxonomy that the labels' concepts are named by; formats that hold no concepts ignore it.
+
+    >>> FORMATS["arx"].endings, FORMATS["tree"].about
+    (('.csv',), 'indented text, to look at')
+    """
+
+    name: str
+    about: str
+    endings: tuple[str, ...]
+    read: Callable[[Path, Taxonomy | None], Hierarchy]
+    write: Callable[[Hierarchy, Path, Taxonomy | None], None]
+
+
+FORMATS: Registry[Format] = Registry("hierarchy format", packages=["keepsense.hierarchies.formats"])
+
+
+def read_hierarchy(path: str | Path, name: str | None = None, *, taxonomy: Taxonomy | None = None) -> Hierarchy:
+    """Read a hierarchy file of any format, by its ending; `name` is that of its column, the file's unless given.
+
+    >>> read_hierarchy("jobs.docx")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: jobs.docx: no hierarchy format ends in .docx; there are: .csv, .json, .tree, .txt, .xml
+    """
+    file = Path(path)
+    return format_of(file).read(file, taxonomy).named(file.stem if name is None else name)
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonomy | None = None) -> None:
+    """Write a hierarchy in the format its file's ending tells.
+
+    With the taxonomy that its concepts are of, formats that can hold them say what the labels mean.
+
+    >>> import tempfile
+    >>> from keepsense.hierarchies import Hierarchy
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "jobs.csv"
+    ...     write_hierarchy(Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")]), file)
+    ...     read_hierarchy(file).leaves
+    ('nurse', 'clerk')
+    """
+    file = Path(path)
+    chosen = format_of(file)
+    if not file.parent.is_dir():
+        raise BadInput(f"{file.name}: the folder to write it into does not exist")
+    chosen.write(hierarchy, file, taxonomy)
+
+
+def format_of(path: Path) -> Format:
+    """The format of a hierarchy file, by its ending.
+
+    >>> format_of(Path("jobs.txt")).name
+    'tree'
+    """
+    for entry in FORMATS.values():
+        if path.suffix.lower() in entry.endings:
+            return entry
+    known = ", ".join(sorted(ending for entry in FORMATS.values() for ending in entry.endings))
+    raise BadInput(f"{path.name}: no hierarchy format ends in {path.suffix or 'nothing'}; there are: {known}")

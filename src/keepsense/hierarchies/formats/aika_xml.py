@@ -18,6 +18,7 @@ from xml.parsers import expat
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind
 from keepsense.hierarchies.files import read_bytes, write_bytes
+from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
 
 _DEEPEST = 200
@@ -177,3 +178,15 @@ def write_xml(hierarchy: Hierarchy, path: str | Path) -> None:
     2
     """
     write_bytes(path, format_xml(hierarchy).encode("utf-8"))
+
+
+FORMATS.add(
+    "xml",
+    Format(
+        "xml",
+        "AIKA's XML",
+        (".xml",),
+        read=lambda path, _: read_xml(path),
+        write=lambda hierarchy, path, _: write_xml(hierarchy, path),
+    ),
+)

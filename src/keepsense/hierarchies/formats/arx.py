@@ -17,6 +17,7 @@ from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import Hierarchy, Kind
 from keepsense.hierarchies.files import read_text, write_bytes
+from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.validate import check_rows, require
 
 FORM = "csv form"
@@ -143,3 +144,15 @@ def _spelled(rows: Sequence[Sequence[str]], form: CsvForm) -> str:
     text = out.getvalue()
     # The csv module ends every line itself; the last line end is cut off where the file had none.
     return (_BOM if form.mark else "") + (text if form.last_line_end else text[: -len(form.line_end)])
+
+
+FORMATS.add(
+    "arx",
+    Format(
+        "arx",
+        "as ARX reads it, one row a value",
+        (".csv",),
+        read=lambda path, _: read_arx(path),
+        write=lambda hierarchy, path, _: write_arx(hierarchy, path),
+    ),
+)

@@ -17,6 +17,7 @@ from keepsense.counts import Value
 from keepsense.errors import BadHierarchy, UnknownConcept
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind
 from keepsense.hierarchies.files import read_text, write_bytes
+from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.validate import check, require
 
 if TYPE_CHECKING:
@@ -179,3 +180,15 @@ def _value(file: str, label: Any) -> Value:
     except (TypeError, ValueError):
         pass
     raise BadHierarchy(f"{file}: a label must be text, a number, a date or null")
+
+
+FORMATS.add(
+    "json",
+    Format(
+        "json",
+        "JSON, with concepts",
+        (".json",),
+        read=lambda path, taxonomy: read_json(path, taxonomy=taxonomy),
+        write=lambda hierarchy, path, taxonomy: write_json(hierarchy, path, taxonomy=taxonomy),
+    ),
+)

@@ -18,6 +18,7 @@ from pathlib import Path
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind
 from keepsense.hierarchies.files import read_text, write_bytes
+from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
 
 
@@ -115,3 +116,15 @@ def _unspell(text: str, name: str, line: int) -> str:
             f"{name}: line {line:,} starts a quoted label and does not end it; close the quotes"
         ) from None
     return str(label)
+
+
+FORMATS.add(
+    "tree",
+    Format(
+        "tree",
+        "indented text, to look at",
+        (".tree", ".txt"),
+        read=lambda path, _: read_tree(path),
+        write=lambda hierarchy, path, _: write_tree(hierarchy, path),
+    ),
+)

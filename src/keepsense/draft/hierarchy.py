@@ -1,0 +1,49 @@
+"""The hierarchy of a column of a table, before there is a project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from keepsense.hierarchies import Hierarchy, build_hierarchy
+
+
+def hierarchy_for_column(
+    source: str | Path,
+    column: str,
+    *,
+    kind: str | None = None,
+    taxonomy: str | None = "wordnet",
+    domain: str | None = None,
+    mapping: str | Path | None = None,
+    order: Sequence[str] | None = None,
+    distance: str = "wu-palmer",
+) -> Hierarchy:
+    """Build the hierarchy that a project with `hierarchy = "auto"` would use for a column of a table.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "people.csv").write_text("age\\n" + "\\n".join(map(str, range(20, 40))))
+    ...     hierarchy_for_column(Path(folder) / "people.csv", "age").kind
+    'numeric'
+    """
+    from keepsense.engines import engine
+    from keepsense.engines.profile import profiles
+    from keepsense.project.inspect import kind_of
+
+    with engine() as running:
+        table = running.read(str(source))
+        table.require([column])
+        chosen = kind or ("ordinal" if order else kind_of(profiles(table, columns=[column])[0]))
+        rows = running.count(table, [column]).rows_of(column)
+    meaning, senses = None, None
+    if chosen == "nominal" and taxonomy is not None:
+        from keepsense.taxonomy import Mapping, map_values
+        from keepsense.taxonomy.library import find
+
+        whole = find(taxonomy)
+        meaning = whole if domain is None else whole.below(domain)
+        words = {value: count for value, count in rows.items() if value is not None}
+        own = None if mapping is None else Mapping.read(mapping, meaning)
+        senses = map_values(words, meaning, table=own, senses="joint", column=column)
+    return build_hierarchy(rows, chosen, name=column, order=order, taxonomy=meaning, mapping=senses, distance=distance)
