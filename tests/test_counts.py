@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.counts import Counts, encode
+from keepsense.counts import Counts, distinct_rows, encode
 from keepsense.errors import BadInput
 
 CELLS = st.sampled_from(["nurse", "cook", "", None, 0, 7, 2.5])
@@ -78,3 +78,22 @@ def test_counts_travel_to_a_worker() -> None:
     again = pickle.loads(pickle.dumps(counts))
     assert again.weights.tolist() == [2, 1]
     assert again.histograms["c"].table().tolist() == [[2, 0], [0, 1]]
+
+
+FARTHEST = st.sampled_from([-(2**31), -(2**31) + 1, -1, 0, 1, 2**31 - 2, 2**31 - 1])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(*[FARTHEST] * 5), max_size=25))
+def test_distinct_rows_are_those_of_plain_python_however_far_their_codes_lie_apart(rows: list[tuple[int, ...]]) -> None:
+    table = np.array(rows, dtype=np.int32).reshape(-1, 5)
+    distinct, group = distinct_rows(table)
+    assert [tuple(row) for row in distinct.tolist()] == list(dict.fromkeys(rows))
+    assert [tuple(distinct[place].tolist()) for place in group] == rows
+
+
+def test_rows_that_differ_in_the_first_column_only_are_not_taken_for_one() -> None:
+    """One number for a row of columns of 2^32 codes each would have to be larger than 64 bits hold."""
+    low, high = -(2**31), 2**31 - 1
+    table = np.array([[low, low, low], [high, high, high], [0, low, low], [1, low, low]], dtype=np.int32)
+    assert distinct_rows(table)[1].tolist() == [0, 1, 2, 3]

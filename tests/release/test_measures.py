@@ -124,6 +124,19 @@ def test_what_goes_together_is_kept_where_nothing_changes(tmp_path: Path) -> Non
     assert found.linkage["before"].risk == pytest.approx(found.linkage["after"].risk)
 
 
+def test_what_goes_together_is_not_told_where_classes_have_labels_of_their_own(tmp_path: Path) -> None:
+    """Such labels go together whatever the people do: Cramér's V would praise a release for its recoding."""
+    alike = _run(tmp_path, "datafly")
+    apart = _run(tmp_path, "mondrian")
+    labels: dict[tuple[str, Any], set[Any]] = defaultdict(set)
+    for old, new in _cells(apart):
+        for name in old:
+            labels[name, old[name]].add(new[name])
+    assert max(map(len, labels.values())) > 1
+    assert details_of(alike.job, alike.recodings).associations
+    assert details_of(apart.job, apart.recodings).associations == ()
+
+
 # ---- distances -------------------------------------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import decimal
+import hashlib
 import json
 import os
 import signal
@@ -286,6 +287,44 @@ def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None
         # a room that was made in the very moment may stay, empty, until the next program sweeps it
         assert not [p for p in room.rglob("*") if p.is_file() and p.name != "lock"]
         assert not list(tmp_path.glob("release/.*"))
+
+
+@pytest.mark.parametrize("moment", ["people.csv", "release.json", "recoding.json"])
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_signal_in_the_moment_of_publishing_waits_until_all_of_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, moment: str
+) -> None:
+    """Released file, description, recoding and ledger appear together, though somebody stops the run in between."""
+    number = getattr(signal, name, None)
+    if number is None:
+        pytest.skip(f"there is no {name} here")
+    table(tmp_path, ALONE)
+    put, seen = os.replace, []
+
+    def interrupted(source: Any, target: Any, **options: Any) -> None:
+        if Path(target).name == moment:
+            seen.append(moment)
+            signal.raise_signal(number)
+        put(source, target, **options)
+
+    def stop(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    before = signal.signal(number, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(town_project(release={"suppression": 0.05}), folder=tmp_path, rng=1)
+        assert signal.getsignal(number) is stop
+    finally:
+        signal.signal(number, before)
+    assert seen == [moment]
+    released = tmp_path / "release"
+    about = json.loads((released / "release.json").read_text(encoding="utf-8"))
+    digest = hashlib.sha256((released / "people.csv").read_bytes()).hexdigest()
+    assert about["sha256"] == digest == read_ledger(tmp_path)[0].digest
+    assert (released / "private" / "recoding.json").is_file()
+    assert not [p for p in released.iterdir() if p.name.startswith(".")]
 
 
 # ---- the ledger ------------------------------------------------------------------------------------------------------
