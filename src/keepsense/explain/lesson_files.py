@@ -60,7 +60,8 @@ def from_project_file(path: str | Path, most: int = MOST_ROWS, *, sets: bool = F
     keepsense.errors.BadInput: keepsense.toml: there is no such project file; write one with `keepsense init`
     """
     project = read_project(path)
-    return _opened(project, Path(path).parent, Path(project.source.path).name, most, sets=sets)
+    title = Path(path if project.source is None else project.source.path).name
+    return _opened(project, Path(path).parent, title, most, sets=sets)
 
 
 def project_for(
@@ -158,11 +159,9 @@ def _only(project: Project, *, sets: bool, holding: list[str]) -> Project:
 
 
 def _about_sets(job: Job, title: str, name: str, cells: Sequence[Any]) -> Lesson:
-    from keepsense.release.hierarchies import hierarchy_of
-
     column, sets = job.column(name), job.items(name, cells)
     used = dict(zip(sets.items, sets.users().tolist(), strict=True))
-    tree = hierarchy_of(job, name, used)
+    tree = job.meaning.hierarchy(name, used)
     taxonomy = None if column.taxonomy is None else job.taxonomy(name)
     measure = None if taxonomy is None else distance("feature", taxonomy)
     shown = ["; ".join(str(item) for item in own) for own in sets.sets()]

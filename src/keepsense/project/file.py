@@ -107,7 +107,7 @@ class Project(_Part):
     ('job',)
     """
 
-    source: Source
+    source: Source | None = Field(None, description="The table to release, unless it is given in memory")
     population: Source | None = Field(None, description="Table of everybody, for k-map, presence and journalist risk")
     columns: dict[str, Column] = Field(default_factory=dict)
     privacy: list[dict[str, Any]] = Field(default_factory=list, description="Promises, all of which must hold")
@@ -173,14 +173,14 @@ def check_project(data: dict[str, Any], name: str = "project") -> Project:
     try:
         return Project.model_validate(data)
     except ValidationError as error:
-        found = error.errors()
+        mistakes = error.errors()
         # A misspelt section is missing under its right name too: the misspelling is what to mend.
-        strange = [e for e in found if e["type"] == "extra_forbidden"] or found
+        strange = [e for e in mistakes if e["type"] == "extra_forbidden"] or mistakes
         raise BadInput(f"{name}: {'; '.join(_complaint(e) for e in strange[:5])}") from None
 
 
 def _complaint(error: Any) -> str:
-    where = [str(part) for part in error["loc"]]
+    where = [str(key) for key in error["loc"]]
     if error["type"] == "extra_forbidden":
         valid = _keys(where[:-1])
         inside = f" in [{'.'.join(where[:-1])}]" if len(where) > 1 else ""

@@ -12,7 +12,7 @@ from typing import Any
 from keepsense.errors import BadInput, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
 from keepsense.project.file import read_project
-from keepsense.release.job import Random
+from keepsense.random import Random
 from keepsense.release.run import run
 
 

@@ -1,8 +1,11 @@
-"""From a project file to what methods need: the open table, its counts, hierarchies, meanings and promises."""
+"""A project at work: its columns, its source, what its values mean and what is promised, opened together.
+
+`Job` is all that methods may ask of a project (`keepsense.methods.task`); each part of it is a small value of its own.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +14,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Reading, Writing
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.engines import Writing
+from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
-from keepsense.project.file import Column, Project, Source
+from keepsense.project.columns import Columns, resolve
+from keepsense.project.file import Column, Project
+from keepsense.project.meaning import Meaning
 from keepsense.release.mechanisms import promised
+from keepsense.release.source import Source
 
 if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
@@ -26,12 +32,12 @@ if TYPE_CHECKING:
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
 
-Random = np.random.Generator | int | None
-
 
 @dataclass(frozen=True, eq=False)
 class Job:
     """A project opened: everything is made when it is first asked for, once.
+
+    `data` is a table in memory in place of the source that the project file names.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
@@ -43,262 +49,215 @@ class Job:
     folder: Path
     engine: Any
     rng: np.random.Generator
+    data: Any = None
+
+    # ---- the parts -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def table(self) -> Any:
-        """The source, opened; refuses columns that the project file does not list, or lists and the source lacks."""
-        table = self.engine.read(self.located(self.project.source), _reading(self.project.source))
-        for name in self.project.columns:
-            if name not in table.columns:
-                raise BadInput(
-                    f"the project file lists the column {name!r}, but the source has no such column."
-                    f"{did_you_mean(name, table.columns)}"
-                )
-        unlisted = [name for name in table.columns if name not in self.project.columns]
-        if unlisted and self.project.unlisted == "refuse":
-            raise BadInput(
-                f"the source has columns that the project file does not list: {', '.join(unlisted)}; give each a role, "
-                'or set unlisted = "drop" or "keep"'
-            )
-        return table
-
-    def located(self, source: Source) -> str:
-        """Where a source lies: relative paths start at the project file."""
-        if "://" in source.path:
-            return source.path
-        return str(self.folder / source.path)
-
-    @property
-    def released_name(self) -> str:
-        """Name of the released file: as asked for, or that of the source; a table of a server goes into a CSV file."""
-        source = self.project.source
-        if self.project.release.file is None and "://" in source.path:
-            return f"{(source.table or 'released').split('.')[-1].strip(chr(34))}.csv"
-        return self.project.release.file or Path(source.path).name
-
-    @property
-    def released_table(self) -> str:
-        """Name of the released table or sheet, where the release goes into one."""
-        return self.project.release.table or Writing().table
-
-    @property
-    def dropped(self) -> tuple[str, ...]:
-        """Columns that are not released."""
-        gone = set(self.project.having("identifier", "person"))
-        if self.project.unlisted == "drop":
-            gone |= {name for name in self.table.columns if name not in self.project.columns}
-        return tuple(name for name in self.table.columns if name in gone)
+    def source(self) -> Source:
+        """The rows, opened and counted once."""
+        return Source(self.project, self.folder, self.engine, self.data)
 
     @cached_property
-    def models(self) -> list[Model]:
-        """What is promised."""
-        found: list[Model] = []
-        for promise in self.project.privacy:
-            options = dict(promise)
-            name = str(options.pop("model"))
-            found.append(promised(name, **options))
-        return found
+    def columns(self) -> Columns:
+        """Roles of the columns that the source has."""
+        return resolve(self.project, self.table.columns, self.method)
 
     @cached_property
-    def quasi_identifiers(self) -> tuple[str, ...]:
-        """Columns by which people could be recognized, as far as the method decides on them; at least one."""
-        chosen = self.project.quasi_identifiers
-        if not chosen:
-            raise BadInput('no column has the role "quasi-identifier"; name those by which people could be recognized')
-        single = tuple(name for name in chosen if not self.holds_sets(name))
-        if self._method.sets == "only":
-            if single:
-                raise BadInput(
-                    f"the method {self._method.name!r} is for sets, but {single[0]!r} holds single values: name a "
-                    "method for those in [method], and this one in [set_method]"
-                )
-            return chosen
-        if self._method.sets == "together":
-            return chosen
-        if not single:
-            raise BadInput("all quasi-identifiers hold sets; choose a method for sets, such as set microaggregation")
-        return single
+    def meaning(self) -> Meaning:
+        """What values mean."""
+        return Meaning(self.project.columns, self.folder)
 
-    @property
-    def set_columns(self) -> tuple[str, ...]:
-        """Set-valued quasi-identifiers, recoded one after another inside the classes of what is recoded before."""
-        if self._method.sets == "together":
-            return ()
-        return tuple(name for name in self.project.quasi_identifiers if self.holds_sets(name))
-
-    @property
-    def every_quasi_identifier(self) -> tuple[str, ...]:
-        """All columns by which people could be recognized, those with sets too: what promises are about."""
-        return tuple(dict.fromkeys((*self.quasi_identifiers, *self.set_columns)))
-
-    @property
-    def _method(self) -> Any:
+    @cached_property
+    def method(self) -> Any:
+        """The method of the project."""
         from keepsense.release.techniques import technique
 
         return technique(self.project.method.name)
 
+    @cached_property
+    def models(self) -> list[Model]:
+        """What is promised."""
+        promises = [dict(promise) for promise in self.project.privacy]
+        return [promised(str(promise.pop("model")), **promise) for promise in promises]
+
+    @cached_property
+    def hierarchies(self) -> dict[str, Hierarchy]:
+        """Hierarchy of every quasi-identifier: read, or built."""
+        hierarchies = {}
+        for name in self.quasi_identifiers:
+            rows = self.counts.rows_of(name)
+            rows = self.item_rows(name, rows) if self.holds_sets(name) else rows
+            hierarchies[name] = self.meaning.hierarchy(name, rows)
+        return hierarchies
+
+    @cached_property
+    def distances(self) -> dict[str, Distance]:
+        """Semantic distance of every quasi-identifier whose hierarchy knows what values mean, be it some of them."""
+        return {
+            name: self.meaning.distance(name)
+            for name, tree in self.hierarchies.items()
+            if self.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).any()
+        }
+
     @property
     def truthful(self) -> bool:
         """Whether the method releases values that are true, if less exact."""
-        return bool(self._method.truthful)
+        return bool(self.method.truthful)
 
     @property
-    def released(self) -> tuple[str, ...]:
-        """Columns of the release."""
-        return tuple(name for name in self.table.columns if name not in self.dropped)
+    def suppression(self) -> float:
+        """Share of the records that may be suppressed."""
+        return self.project.release.suppression
 
     @property
-    def missing(self) -> Literal["category", "wildcard"]:
-        """What empty cells of the quasi-identifiers are: values of their own, or such that fit any.
+    def target(self) -> str | None:
+        """The column that readers of the release want to predict, if there is one."""
+        return next(iter(self.project.having("target")), None)
 
-        Where columns differ the stricter reading counts for all; the verifier goes by `wildcards`, column by column.
-        """
-        return "wildcard" if self.wildcards == self.every_quasi_identifier else "category"
-
-    @property
-    def wildcards(self) -> tuple[str, ...]:
-        """Quasi-identifiers whose empty cells fit any value."""
-        return tuple(name for name in self.every_quasi_identifier if self.column(name).missing == "wildcard")
+    # ---- counts --------------------------------------------------------------------------------------------------
 
     @cached_property
     def counts(self) -> Counts:
         """Distinct tuples of the quasi-identifiers, with what the models and targets need under each."""
         if POPULATION not in needed_columns(self.models):
             return self.own_counts
-        if self.population is None:
+        if self.population_counts is None:
             raise BadInput("a promise compares with the population; say where that table is in [population]")
-        return with_population(self.own_counts, self.count_in(self.population))
+        return with_population(self.own_counts, self.population_counts)
 
     @cached_property
     def own_counts(self) -> Counts:
         """The same of the source alone, without the tuples that only a population holds."""
-        targets = [n for n in self.project.having("target") if self.project.columns[n].kind != "numeric"]
-        numbers = [n for n in self.project.having("target") if self.project.columns[n].kind == "numeric"]
+        numeric = {n: self.project.columns[n].kind == "numeric" for n in self.project.having("target")}
         needed = [n for n in needed_columns(self.models) if n != POPULATION and n not in self.set_columns]
-        sums = [*numbers, *self.project.having("weight")]
+        targets = [name for name, is_number in numeric.items() if not is_number]
+        sums = [*(name for name, is_number in numeric.items() if is_number), *self.project.having("weight")]
         return self.count(self.quasi_identifiers, histograms=dict.fromkeys([*needed, *targets]), sums=sums)
-
-    @cached_property
-    def population(self) -> Any:
-        """The table of everybody, opened, or None; it must have the quasi-identifiers."""
-        given = self.project.population
-        if given is None:
-            return None
-        table = self.engine.read(self.located(given), _reading(given))
-        for name in self.quasi_identifiers:
-            if name not in table.columns:
-                raise BadInput(
-                    f"the population lacks the quasi-identifier {name!r}.{did_you_mean(name, table.columns)}"
-                )
-        return table
-
-    def count_in(self, table: Any) -> Counts:
-        """Count the quasi-identifiers of another table, a population or a release."""
-        found: Counts = self.engine.count(table, self.every_quasi_identifier)
-        return found
 
     @cached_property
     def every_count(self) -> Counts:
         """Distinct tuples of all quasi-identifiers of the source, those with sets too."""
         if self.every_quasi_identifier == self.quasi_identifiers:
             return self.own_counts
-        return self.count_in(self.table)
-
-    def count(self, columns: Sequence[str], *, histograms: Any = (), sums: Any = ()) -> Counts:
-        """Count some columns of the source."""
-        found: Counts = self.engine.count(self.table, columns, histograms=histograms, sums=sums)
-        return found
-
-    # ---- meaning -------------------------------------------------------------------------------------------------
+        return self.count(self.every_quasi_identifier)
 
     @cached_property
-    def _taxonomies(self) -> dict[str, Taxonomy]:
-        return {}
+    def population_counts(self) -> Counts | None:
+        """Distinct tuples of the quasi-identifiers of everybody, or None where no population is given."""
+        return None if self.population is None else self.count_in(self.population)
 
-    def taxonomy(self, name: str) -> Taxonomy:
-        """Taxonomy of a column, restricted to its domain."""
-        column = self.column(name)
-        if column.taxonomy is None:
-            raise BadInput(f'column {name!r} has no taxonomy; give it one, for instance taxonomy = "wordnet"')
-        key = f"{column.taxonomy}#{column.domain}"
-        if key not in self._taxonomies:
-            from keepsense.taxonomy.library import find
+    def count_in(self, table: Any) -> Counts:
+        """Count the quasi-identifiers of another table, a population or a release."""
+        counts: Counts = self.engine.count(table, self.every_quasi_identifier)
+        return counts
 
-            beside = self.folder / column.taxonomy
-            whole = find(str(beside) if beside.exists() else column.taxonomy)
-            self._taxonomies[key] = whole if column.domain is None else whole.below(column.domain)
-        return self._taxonomies[key]
+    def count(self, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()) -> Counts:
+        """Count some columns of the source."""
+        return self.source.count(columns, histograms=histograms, sums=sums)
 
-    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
-        """Concepts of a column's values: from its mapping file first, then found."""
-        from keepsense.taxonomy import map_values
+    # ---- the release ---------------------------------------------------------------------------------------------
 
-        column, taxonomy, table = self.column(name), self.taxonomy(name), self.own_senses(name)
-        words = {value: rows for value, rows in values.items() if value is not None}
-        return map_values(words, taxonomy, table=table, senses=column.senses, column=name)
+    @property
+    def released_name(self) -> str:
+        """Name of the released file: as asked for, or that of the source; a table of a server goes into a CSV file."""
+        source, asked = self.project.source, self.project.release.file
+        if asked is not None:
+            return asked
+        if self.data is not None or source is None:
+            return "released.parquet"
+        if "://" in source.path:
+            return f"{(source.table or 'released').split('.')[-1].strip(chr(34))}.csv"
+        return Path(source.path).name
 
-    def own_senses(self, name: str) -> Mapped | None:
-        """What the publisher's mapping file says that a column's words mean; None where there is none."""
-        from keepsense.taxonomy import Mapping as Mapped
+    @property
+    def released_table(self) -> str:
+        """Name of the released table or sheet, where the release goes into one."""
+        return self.project.release.table or Writing().table
 
-        file = self.column(name).mapping
-        return None if file is None else Mapped.read(self.folder / file, self.taxonomy(name))
+    # ---- what the parts know -------------------------------------------------------------------------------------
+
+    @property
+    def table(self) -> Any:
+        """The source, opened."""
+        return self.source.table
+
+    @property
+    def population(self) -> Any:
+        """The table of everybody, opened, or None."""
+        return self.source.population
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Columns that are not released."""
+        return self.columns.dropped
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """Columns of the release."""
+        return self.columns.released
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Columns by which people could be recognized, as far as the method decides on them; at least one."""
+        return self.columns.quasi_identifiers
+
+    @property
+    def set_columns(self) -> tuple[str, ...]:
+        """Set-valued quasi-identifiers that are recoded after the others."""
+        return self.columns.set_columns
+
+    @property
+    def every_quasi_identifier(self) -> tuple[str, ...]:
+        """All columns by which people could be recognized, those with sets too: what promises are about."""
+        return self.columns.every_quasi_identifier
+
+    @property
+    def wildcards(self) -> tuple[str, ...]:
+        """Quasi-identifiers whose empty cells fit any value."""
+        return self.columns.wildcards
+
+    @property
+    def missing(self) -> Literal["category", "wildcard"]:
+        """What empty cells of the quasi-identifiers are: values of their own, or such that fit any."""
+        return self.columns.missing
 
     def column(self, name: str) -> Column:
         """What the project file says about a column."""
         return self.project.columns[name]
 
-    @cached_property
-    def hierarchies(self) -> dict[str, Hierarchy]:
-        """Hierarchy of every quasi-identifier: read, or built."""
-        from keepsense.release.hierarchies import hierarchy_of
+    def kind_of(self, name: str) -> str:
+        """Kind of a column's values."""
+        return self.column(name).kind
 
-        found = {}
-        for name in self.quasi_identifiers:
-            rows = self.counts.rows_of(name)
-            found[name] = hierarchy_of(self, name, self.item_rows(name, rows) if self.holds_sets(name) else rows)
-        return found
+    def order_of(self, name: str) -> list[str] | None:
+        """Values of an ordinal column, lowest first."""
+        return self.column(name).order
 
-    @cached_property
-    def distances(self) -> dict[str, Distance]:
-        """Semantic distance of every quasi-identifier whose hierarchy knows what values mean, be it some of them."""
-        from keepsense.semantics import distance
+    def taxonomy(self, name: str) -> Taxonomy:
+        """Taxonomy of a column, restricted to its domain."""
+        return self.meaning.taxonomy(name)
 
-        return {
-            name: distance(self.column(name).distance, self.taxonomy(name))
-            for name, tree in self.hierarchies.items()
-            if self.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).any()
-        }
+    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
+        """Concepts of a column's values."""
+        return self.meaning.mapping(name, values)
 
-    # ---- sets ----------------------------------------------------------------------------------------------------
+    def own_senses(self, name: str) -> Mapped | None:
+        """What the publisher's mapping file says that a column's words mean."""
+        return self.meaning.own_senses(name)
 
     def holds_sets(self, name: str) -> bool:
         """Whether the cells of a column are sets of items."""
-        return self.column(name).kind == "set"
+        return self.meaning.holds_sets(name)
 
     def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
         """Cells of a set-valued column, divided into their items."""
-        from keepsense.methods.aggregate.items import read_cells
-
-        return read_cells(cells, delimiter=self.column(name).delimiter, column=name)
+        return self.meaning.items(name, cells)
 
     def concept_sets(self, name: str, items: ItemSets) -> ConceptSets:
-        """What the items of a set-valued column mean: by its mapping file first, then by its taxonomy."""
-        from keepsense.methods.aggregate.concepts import map_sets
-
-        column = self.column(name)
-        senses = "first" if column.senses == "joint" else column.senses
-        if column.taxonomy is None:
-            return map_sets(items, None, senses=senses)
-        return map_sets(items, self.taxonomy(name), table=self.own_senses(name), senses=senses)
+        """What the items of a set-valued column mean."""
+        return self.meaning.concept_sets(name, items)
 
     def item_rows(self, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
-        """Items of a set-valued column and the rows that hold each, from its cells and theirs."""
-        sets = self.items(name, list(rows))
-        weights = np.array(list(rows.values()), dtype=np.int64)
-        times = np.bincount(sets.rows.indices, weights[sets.rows.row_of()], len(sets.items)).astype(np.int64)
-        return dict(zip(sets.items, times.tolist(), strict=True))
-
-
-def _reading(source: Source) -> Reading:
-    return Reading(source.format, source.delimiter, source.quote, source.encoding, source.header, source.table)
+        """Items of a set-valued column and the rows that hold each."""
+        return self.meaning.item_rows(name, rows)

@@ -230,7 +230,7 @@ def measured_risk(
     [0.5, 0.2]
     """
     before = job.every_count
-    everybody = None if job.population is None else job.count_in(job.population)
+    everybody = job.population_counts
     found: dict[str, dict[str, Any]] = {}
     for when, counts, people in (("before", before, everybody), ("after", after, population)):
         try:

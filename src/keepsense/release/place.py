@@ -20,6 +20,7 @@ from keepsense.privacy.verify import is_text_file
 from keepsense.release.describe import DESCRIPTION, PRIVATE
 from keepsense.release.job import Job
 from keepsense.release.ledger import FILE as LEDGER
+from keepsense.release.source import located
 
 LOCK = ".keepsense.lock"
 """Held while a run writes into a release folder."""
@@ -265,9 +266,9 @@ def read_released(job: Job, file: Path, running: Engine | None = None) -> Any:
 
 def _own_files(job: Job) -> Iterator[Path]:
     """Files that the project reads or keeps."""
-    for source in (job.project.source, job.project.population):
+    for source in (None if job.data is not None else job.project.source, job.project.population):
         if source is not None and "://" not in source.path:
-            yield Path(job.located(source))
+            yield Path(located(job.folder, source))
     for column in job.project.columns.values():
         for name in (column.hierarchy, column.mapping, column.taxonomy):
             if name is not None:

@@ -22,10 +22,11 @@ from keepsense.errors import Finding, Infeasible
 from keepsense.privacy import Verification
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, read_project
+from keepsense.random import Random
 from keepsense.recoding import Recoding
 from keepsense.release.checking import verified
 from keepsense.release.describe import DESCRIPTION, PRIVATE, describe_release, write_description
-from keepsense.release.job import Job, Random
+from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, entered, read_ledger, today
 from keepsense.release.linked import linkage, linkage_kept, promises_linkage
 from keepsense.release.measures import measured_risk, measured_utility

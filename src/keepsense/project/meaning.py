@@ -1,0 +1,141 @@
+"""What the values of a project's columns mean: their taxonomies, senses, distances and items. No rows, no engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from keepsense.counts import Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies import Hierarchy, build_hierarchy, read_hierarchy
+from keepsense.hierarchies.build import with_missing
+from keepsense.project.file import Column
+
+if TYPE_CHECKING:
+    from keepsense.methods.aggregate.concepts import ConceptSets
+    from keepsense.methods.aggregate.items import ItemSets
+    from keepsense.semantics import Distance
+    from keepsense.taxonomy import Mapping as Mapped
+    from keepsense.taxonomy import Taxonomy
+
+_WORDS = ("nominal", "set")
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """Columns by what the project file says about them; its relative paths start at `folder`.
+
+    >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
+    >>> words.mapping("job", {"nurse": 2, "surgeon": 1}).coverage.values
+    1.0
+    >>> words.distance("job").pair("nurse", "nurse")
+    0.0
+    """
+
+    columns: Mapping[str, Column]
+    folder: Path = Path()
+    _taxonomies: dict[str, Taxonomy] = field(default_factory=dict, repr=False)
+
+    def column(self, name: str) -> Column:
+        """What the project file says about a column."""
+        return self.columns[name]
+
+    def taxonomy(self, name: str) -> Taxonomy:
+        """Taxonomy of a column, restricted to its domain."""
+        column = self.column(name)
+        if column.taxonomy is None:
+            raise BadInput(f'column {name!r} has no taxonomy; give it one, for instance taxonomy = "wordnet"')
+        key = f"{column.taxonomy}#{column.domain}"
+        if key not in self._taxonomies:
+            from keepsense.taxonomy.library import find
+
+            beside = self.folder / column.taxonomy
+            whole = find(str(beside) if beside.exists() else column.taxonomy)
+            self._taxonomies[key] = whole if column.domain is None else whole.below(column.domain)
+        return self._taxonomies[key]
+
+    def distance(self, name: str) -> Distance:
+        """Semantic distance of a column's values."""
+        from keepsense.semantics import distance
+
+        return distance(self.column(name).distance, self.taxonomy(name))
+
+    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
+        """Concepts of a column's values: from its mapping file first, then found."""
+        from keepsense.taxonomy import map_values
+
+        words = {value: rows for value, rows in values.items() if value is not None}
+        return map_values(
+            words,
+            self.taxonomy(name),
+            table=self.own_senses(name),
+            senses=self.column(name).senses,
+            column=name,
+        )
+
+    def own_senses(self, name: str) -> Mapped | None:
+        """What the publisher's mapping file says that a column's words mean; None where there is none."""
+        from keepsense.taxonomy import Mapping as Mapped
+
+        file = self.column(name).mapping
+        return None if file is None else Mapped.read(self.folder / file, self.taxonomy(name))
+
+    def hierarchy(self, name: str, rows: Mapping[Value, int]) -> Hierarchy:
+        """Hierarchy of a column over exactly the values it has (a missing cell is one of them): read, or built.
+
+        >>> Meaning({"age": Column(kind="numeric")}).hierarchy("age", {"20": 2, "21": 3, "24": 2, "26": 2}).rows()[0]
+        ('20', '[20, 21]', '*')
+        """
+        column = self.column(name)
+        if column.hierarchy not in (None, "auto"):
+            if not any(value is not None for value in rows):
+                raise BadInput(f"column {name!r} is empty; drop it or give it another role")
+            return with_missing(read_hierarchy(self.folder / str(column.hierarchy), name), rows, column.missing)
+        words = column.taxonomy is not None and column.kind in _WORDS
+        return build_hierarchy(
+            rows,
+            column.kind,
+            name=name,
+            order=column.order,
+            taxonomy=self.taxonomy(name) if words else None,
+            mapping=self.mapping(name, rows) if words else None,
+            distance=column.distance,
+            missing=column.missing,
+        )
+
+    # ---- sets ----------------------------------------------------------------------------------------------------
+
+    def holds_sets(self, name: str) -> bool:
+        """Whether the cells of a column are sets of items."""
+        return self.column(name).kind == "set"
+
+    def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
+        """Cells of a set-valued column, divided into their items."""
+        from keepsense.methods.aggregate.items import read_cells
+
+        return read_cells(cells, delimiter=self.column(name).delimiter, column=name)
+
+    def concept_sets(self, name: str, items: ItemSets) -> ConceptSets:
+        """What the items of a set-valued column mean: by its mapping file first, then by its taxonomy."""
+        from keepsense.methods.aggregate.concepts import map_sets
+
+        column = self.column(name)
+        senses = "first" if column.senses == "joint" else column.senses
+        if column.taxonomy is None:
+            return map_sets(items, None, senses=senses)
+        return map_sets(items, self.taxonomy(name), table=self.own_senses(name), senses=senses)
+
+    def item_rows(self, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
+        """Items of a set-valued column and the rows that hold each, from its cells and theirs.
+
+        >>> Meaning({"likes": Column(kind="set")}).item_rows("likes", {"tea;chess": 2, "tea": 1})
+        {'chess': 2, 'tea': 3}
+        """
+        sets = self.items(name, list(rows))
+        weights = np.array(list(rows.values()), dtype=np.int64)
+        times = np.bincount(sets.rows.indices, weights[sets.rows.row_of()], len(sets.items)).astype(np.int64)
+        return dict(zip(sets.items, times.tolist(), strict=True))

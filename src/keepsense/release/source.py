@@ -1,0 +1,91 @@
+"""The rows that a release is made from: the source and the population of a project, opened and counted once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from keepsense.counts import Counts
+from keepsense.engines import Reading
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.project.columns import check_names
+from keepsense.project.file import Project
+from keepsense.project.file import Source as Place
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A project's rows in an engine; opened when first asked for, and every count made once.
+
+    `data` is a table in memory that takes the place of the file that the project names.
+
+    >>> from keepsense.release.example import example_job
+    >>> source = example_job().source
+    >>> source.count(["job"]).rows_of("job") == source.count(["job", "age"]).rows_of("job")
+    True
+    >>> source.count(["job", "age"]) is source.count(["job", "age"])
+    True
+    """
+
+    project: Project
+    folder: Path
+    engine: Any
+    data: Any = None
+    _counted: dict[tuple[str, ...], Counts] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def table(self) -> Any:
+        """The source, opened; refuses columns that the project file does not list, or lists and the source lacks."""
+        if self.data is not None:
+            table = self.engine.read(self.data)
+        elif self.project.source is not None:
+            table = self._opened(self.project.source)
+        else:
+            raise BadInput("the project names no source; add a [source] section with the path of the table")
+        check_names(self.project, table.columns)
+        return table
+
+    @cached_property
+    def population(self) -> Any:
+        """The table of everybody, opened, or None; it must have the quasi-identifiers."""
+        if self.project.population is None:
+            return None
+        table = self._opened(self.project.population)
+        for name in self.project.quasi_identifiers:
+            if name not in table.columns:
+                raise BadInput(
+                    f"the population lacks the quasi-identifier {name!r}.{did_you_mean(name, table.columns)}"
+                )
+        return table
+
+    def _opened(self, place: Place) -> Any:
+        how = Reading(place.format, place.delimiter, place.quote, place.encoding, place.header, place.table)
+        return self.engine.read(located(self.folder, place), how)
+
+    def count(self, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()) -> Counts:
+        """Count some columns of the source, or remember what was counted."""
+        names, further, numbers = tuple(columns), tuple(histograms), tuple(sums)
+        known = self._counted.get(names)
+        if known is None or not (set(further) <= set(known.histograms) and set(numbers) <= set(known.sums)):
+            known = self.engine.count(self.table, names, histograms=further, sums=numbers)
+            self._counted[names] = known
+        if tuple(known.histograms) == further and tuple(known.sums) == numbers:
+            return known
+        # the same arrays, without what was counted along for others
+        return replace(
+            known,
+            histograms={name: known.histograms[name] for name in further},
+            sums={name: known.sums[name] for name in numbers},
+        )
+
+
+def located(folder: Path, place: Place) -> str:
+    """Where a source lies: relative paths start at the project file.
+
+    >>> located(Path("projects"), Place(path="people.csv")).replace("\\\\", "/")
+    'projects/people.csv'
+    """
+    return place.path if "://" in place.path else str(folder / place.path)
