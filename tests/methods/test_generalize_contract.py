@@ -74,7 +74,7 @@ def protect(algorithm: Algorithm, counts: Counts, k: int) -> Any:
     if algorithm.name == "mu-argus":
         given["strict"] = True
     if algorithm.name == "anytime":
-        given |= {"time_limit": 0.3, "rng": 1}
+        given["rng"] = 1
     if "suppression" in algorithm.takes:
         given["suppression"] = 0.2
     return algorithm.function(counts, HIERARCHIES, **given)
@@ -180,7 +180,5 @@ def test_events_are_told(algorithm: Algorithm) -> None:
         given["target"] = "age" if algorithm.name == "lsd-mondrian" else "illness"
     if "distances" in algorithm.needs:
         given["distances"] = {"job": distance("wu-palmer", TREE)}
-    if algorithm.name == "anytime":
-        given["time_limit"] = 0.3
     algorithm.function(counts, HIERARCHIES, **given)
     assert seen, "every algorithm tells its steps"

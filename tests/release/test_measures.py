@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.clocks import tick
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.project.file import Project
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.release import linked
+from keepsense.release import alternatives, linked
 from keepsense.release.alternatives import lattice, other_methods
 from keepsense.release.details import details_of
 from keepsense.release.distances import covered, gaps_between, value_gaps
@@ -271,7 +272,7 @@ def test_the_best_nodes_are_the_best_of_all(tmp_path: Path) -> None:
 
 def test_other_methods_keep_the_same_promise(tmp_path: Path) -> None:
     done = _run(tmp_path)
-    models, found = other_methods(done.job, seconds=30)
+    models, found = other_methods(done.job)
     assert [model.name for model in models] == ["k-anonymity"]
     assert "optimal" not in [one.method for one in found]
     for one in found:
@@ -279,5 +280,17 @@ def test_other_methods_keep_the_same_promise(tmp_path: Path) -> None:
         assert one.risk is not None
         assert one.risk <= 1 / 4
         assert one.penalty is not None
-    _, late = other_methods(done.job, seconds=0.0)
-    assert all("time" in one.problem for one in late)
+
+
+def test_searches_are_bounded_by_their_steps_and_not_by_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = _run(tmp_path, "datafly")
+    quick = lattice(done.job, done.recodings), other_methods(done.job)
+    tick(monkeypatch, 3600.0)
+    assert (lattice(done.job, done.recodings), other_methods(done.job)) == quick
+    monkeypatch.setattr(alternatives, "MOST_VISITS", 10)
+    assert lattice(done.job, done.recodings) is None
+    problems = {one.method: one.problem for one in other_methods(done.job)[1]}
+    assert "too many steps" in problems["optimal"]
+    assert problems["local recoding"] == problems["mondrian"] == ""

@@ -1,11 +1,11 @@
-"""What else could have been released: other nodes of the lattice, other methods on the same counts, all within a time.
+"""What else could have been released: other nodes of the lattice, other methods on the same counts, with bounded work.
 
 Only figures come out of here. They show a publisher what the chosen way is worth beside others, with the same promise.
+Searches are bounded by steps, never by seconds: a slow machine writes the same report as a fast one.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -26,16 +26,18 @@ MOST_NODES = 200_000
 """Largest lattice all of whose nodes are judged."""
 MOST_TUPLES = 200_000
 """Most distinct combinations on which other methods are tried."""
+MOST_VISITS = 300_000_000
+"""Most combinations that a search may look at, over all its steps: some seconds."""
 _SHOWN = 8
 _CHECKED = 400
 
-# name in project files: its module, its function, and how it takes a limit of seconds
-_METHODS: tuple[tuple[str, str, str, str | None], ...] = (
-    ("optimal", "optimal", "optimal", "time_limit"),
-    ("semantic mondrian", "semantic_mondrian", "semantic_mondrian", None),
-    ("mondrian", "mondrian", "mondrian", None),
-    ("local recoding", "local", "local_recoding", "seconds"),
-    ("datafly", "datafly", "datafly", None),
+# name in project files: its module and its function
+_METHODS: tuple[tuple[str, str, str], ...] = (
+    ("optimal", "optimal", "optimal"),
+    ("semantic mondrian", "semantic_mondrian", "semantic_mondrian"),
+    ("mondrian", "mondrian", "mondrian"),
+    ("local recoding", "local", "local_recoding"),
+    ("datafly", "datafly", "datafly"),
 )
 
 
@@ -90,29 +92,37 @@ class Tried:
     risk: float | None = None
     classes: int = 0
     suppressed: int = 0
-    seconds: float = 0.0
     problem: str = ""
 
 
-class _TimeIsUp(KeepsenseError):
-    """A method was stopped, because nobody waits that long for a comparison."""
+class _TooMuchWork(KeepsenseError):
+    """A search was stopped, because nobody waits that long for a comparison."""
 
 
-def deadline(seconds: float) -> Listener:
-    """A listener that ends a method after some time: it raises when it next hears of it.
+def bounded(tuples: int, models: Sequence[Model]) -> Listener:
+    """A listener that ends a search over nodes after a number of them that depends on the table alone.
 
-    >>> deadline(60.0)(Event("node"))
+    >>> listen = bounded(MOST_VISITS // 2, [KAnonymity(5)])
+    >>> listen(Event("node"))
+    >>> listen(Event("node"))
+    Traceback (most recent call last):
+    ...
+    keepsense.release.alternatives._TooMuchWork: it would take too many steps for a comparison
     """
-    end = time.monotonic() + seconds
+    # models that look at more than the sizes of classes are asked one node at a time
+    cost = (tuples + 5_000) * (1 if all(isinstance(model, KAnonymity) for model in models) else 10)
+    left = MOST_VISITS
 
     def listen(event: Event) -> None:
-        if time.monotonic() > end:
-            raise _TimeIsUp(f"it did not end within {seconds:.0f} seconds")
+        nonlocal left
+        left -= cost if event.name == "node" else 0
+        if left < 0:
+            raise _TooMuchWork("it would take too many steps for a comparison")
 
     return listen
 
 
-def lattice(job: Job, rules: Sequence[Recoding], *, seconds: float = 10.0) -> Lattice | None:
+def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
     """Judge every node, and find the best safe ones; None where the recoding is no node or there are too many.
 
     >>> from keepsense.release.example import example_release
@@ -134,7 +144,7 @@ def lattice(job: Job, rules: Sequence[Recoding], *, seconds: float = 10.0) -> La
         job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, measure="loss"
     )
     try:
-        status = np.asarray(classified(search, deadline(seconds)))
+        status = np.asarray(classified(search, bounded(len(job.counts), job.models)))
     except KeepsenseError:
         return None
     names = search.space.names
@@ -178,15 +188,15 @@ def _best(search: Any, safe: Any, chosen: tuple[int, ...]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def other_methods(job: Job, *, seconds: float = 5.0) -> tuple[tuple[Model, ...], list[Tried]]:
-    """Other methods that generalize, tried on the same counts within a time; with the promise they were held to.
+def other_methods(job: Job) -> tuple[tuple[Model, ...], list[Tried]]:
+    """Other methods that generalize, tried on the same counts; with the promise they were held to.
 
     Where the release changes values instead, there may be no promise about classes: then k-anonymity is asked for,
     with the method's own k or 5, to compare.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
-    >>> models, found = other_methods(done.job, seconds=60)
+    >>> models, found = other_methods(done.job)
     >>> models, [one.method for one in found if not one.problem]
     ((KAnonymity(k=4),), ['semantic mondrian', 'mondrian', 'local recoding', 'datafly'])
     """
@@ -195,17 +205,11 @@ def other_methods(job: Job, *, seconds: float = 5.0) -> tuple[tuple[Model, ...],
     models = _comparable(job)
     if len(job.counts) > MOST_TUPLES:
         return models, [Tried("other methods", problem=f"not tried on more than {MOST_TUPLES:,} combinations")]
-    end = time.monotonic() + seconds
     found = []
-    for name, module, function, limit in _METHODS:
-        if name == job.project.method.name:
-            continue
-        left = min(0.5 * seconds, end - time.monotonic())
-        if left < 0.2:
-            found.append(Tried(name, problem="not tried: the time for trying others was used up"))
-            continue
-        method = getattr(import_module(f"keepsense.methods.generalize.{module}"), function)
-        found.append(_tried(job, name, method, models, left, limit))
+    for name, module, function in _METHODS:
+        if name != job.project.method.name:
+            method = getattr(import_module(f"keepsense.methods.generalize.{module}"), function)
+            found.append(_tried(job, name, method, models))
     return models, found
 
 
@@ -217,36 +221,33 @@ def _comparable(job: Job) -> tuple[Model, ...]:
     return (KAnonymity(max(asked) if asked else own if isinstance(own, int) and own > 1 else 5),)
 
 
-def _tried(
-    job: Job, name: str, method: Callable[..., Any], models: Sequence[Model], left: float, limit: str | None
-) -> Tried:
+def _tried(job: Job, name: str, method: Callable[..., Any], models: Sequence[Model]) -> Tried:
     import inspect
     import warnings
 
     takes = inspect.signature(method).parameters
+    counts: Counts = job.counts
     options: dict[str, Any] = {
         "models": list(models),
         "suppression": job.project.release.suppression,
-        "listener": deadline(left if limit is None else left + 2.0),
         "numbers": [n for n in job.quasi_identifiers if job.column(n).kind == "numeric"],
         "rng": 0,
+        "most_nodes": max(1, MOST_VISITS // (30 * len(counts))),  # such a search gives the best it has by then
     }
-    if limit is not None:
-        options[limit] = 0.7 * left
+    if "most_nodes" not in takes:
+        options["listener"] = bounded(len(counts), models)
     if "distances" in takes:
         options["distances"] = job.distances
-    start = time.perf_counter()
-    counts: Counts = job.counts
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             rule = method(counts, job.hierarchies, **{k: v for k, v in options.items() if k in takes})
     except KeepsenseError as error:
-        return Tried(name, problem=str(error).split(":")[0], seconds=time.perf_counter() - start)
-    return measured(job, name, rule, time.perf_counter() - start)
+        return Tried(name, problem=str(error).split(":")[0])
+    return measured(job, name, rule)
 
 
-def measured(job: Job, name: str, rule: Cuts | Cells, seconds: float = 0.0) -> Tried:
+def measured(job: Job, name: str, rule: Cuts | Cells) -> Tried:
     """The figures of one recoding: certainty penalty, highest risk, classes and suppressed records.
 
     >>> from keepsense.release.example import example_release
@@ -263,4 +264,4 @@ def measured(job: Job, name: str, rule: Cuts | Cells, seconds: float = 0.0) -> T
         highest, classes, gone = found.prosecutor_maximum, found.classes, found.suppressed
     except KeepsenseError:
         highest, classes, gone = 0.0, 0, counts.total
-    return Tried(name, certainty_penalty(job, counts, rule), highest, classes, gone, seconds)
+    return Tried(name, certainty_penalty(job, counts, rule), highest, classes, gone)

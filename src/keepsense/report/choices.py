@@ -84,11 +84,11 @@ def _methods(subject: Subject) -> str:
     failed = [one for one in found if one.problem]
     promised = " ".join(model.describe() for model in models)
     if subject.truthful:
-        text = "Other methods on the same table with the same promise, within a few seconds."
+        text = "Other methods on the same table with the same promise; long searches are cut short."
     else:
         text = f"What generalizing would lose and leave on the same table, if this were promised: {promised}"
     note = "".join(page.paragraph(f"{one.method}: {one.problem}.", "note") for one in failed)
-    header = ["method", "certainty lost", "highest risk", "classes", "suppressed", "seconds"]
+    header = ["method", "certainty lost", "highest risk", "classes", "suppressed"]
     shown = page.table(header, rows, marked=[0] if own else []) if rows else ""
     return f"<h3>Methods</h3>{page.paragraph(text)}{shown}{note}"
 
@@ -112,7 +112,6 @@ def _row(one: Tried) -> list[str]:
         "" if one.risk is None else percent(one.risk),
         number(one.classes),
         number(one.suppressed),
-        f"{one.seconds:.1f}" if one.seconds else "",
     ]
 
 

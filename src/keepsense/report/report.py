@@ -71,7 +71,6 @@ def render(outcome: Outcome, audience: Audience = "internal", *, alternatives: b
         found += [
             Section("together", "What goes together", measured.association(subject)),
             Section("alternatives", "Alternatives considered", choices.alternatives(subject, tried=alternatives)),
-            Section("time", "Time", sections.timing(subject)),
             Section("again", "How to reproduce it", sections.again(subject)),
         ]
     kept = "This report may be published." if subject.public else "This report is internal: keep it inside."

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from html import escape
 
-from keepsense.report import charts, page
-from keepsense.report.charts import Row, number, percent
+from keepsense.report import page
+from keepsense.report.charts import number, percent
 from keepsense.report.subject import Subject
 from keepsense.report.words import METHODS, measure_words
 
@@ -78,22 +78,6 @@ def warnings(subject: Subject) -> str:
 
 
 # ---- how it was made -------------------------------------------------------------------------------------------------
-
-
-def timing(subject: Subject) -> str:
-    """Seconds by step.
-
-    >>> from keepsense.release.example import example_release
-    >>> from keepsense.report.subject import Subject
-    >>> "verify" in timing(Subject(example_release()))
-    True
-    """
-    spent = subject.outcome.seconds
-    if not spent:
-        return ""
-    rows = [Row(step, (seconds,), (f"{seconds:.2f} s",)) for step, seconds in spent.items()]
-    text = f"The release took {sum(spent.values()):.1f} seconds in all."
-    return page.paragraph(text) + charts.bars(rows, ("after",), "Seconds by step")
 
 
 def again(subject: Subject) -> str:
