@@ -82,9 +82,8 @@ def findings_table(starts: tuple[str, ...]) -> str:
 
 def _project_file() -> str:
     """Every key of the project file, from the schema that checks it."""
-    from keepsense.privacy.catalogue import models
+    from keepsense.privacy import PRIVACY
     from keepsense.project.schema import json_schema
-    from keepsense.release.mechanisms import ABOUT_MECHANISMS
     from keepsense.release.techniques import techniques
 
     schema = json_schema()
@@ -108,8 +107,11 @@ def _project_file() -> str:
         "",
         "## [[privacy]]",
         "",
-        f"{schema['properties']['privacy']['description']}. Each section has a `model` and its parameters. Models:",
-        f"{', '.join((*models(), *ABOUT_MECHANISMS))}.",
+        f"{schema['properties']['privacy']['description']}. Each section has a `model` and its parameters.",
+        "",
+        "| model | promises that | where | parameters | paper |",
+        "|---|---|---|---|---|",
+        *(_model_row(entry) for entry in PRIVACY.values()),
         "",
     ]
     for section, (part, about) in sections.items():
@@ -124,6 +126,16 @@ def _project_file() -> str:
     for name, method in sorted(techniques().items()):
         lines.append(f"| `{name}` | {method.summary} | {'yes' if method.truthful else 'no'} |")
     return "\n".join([*lines, ""])
+
+
+def _model_row(entry: Any) -> str:
+    """A privacy model as a row of a table."""
+    takes = [
+        f"`{name}`: {' or '.join(f'`{option}`' for option in parameter.options) or str(parameter)}"
+        f"{'' if entry.required(name) else ' (optional)'}"
+        for name, parameter in entry.parameters().items()
+    ]
+    return f"| `{entry.name}` | {entry.promises} | {entry.choose} | {'; '.join(takes)} | {entry.paper} |"
 
 
 def _row(key: str, found: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,35 +19,73 @@ from numpy.typing import NDArray
 from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram
 from keepsense.errors import BadInput, Infeasible
+from keepsense.privacy.parameters import parameters_of
 
 Weights = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Promise = dict[str, Any]
+Disclosure = Literal["identity", "attribute", "membership"]
 
 
 class Model(ABC):
-    """A promise about every equivalence class of a released table.
+    """A promise about every equivalence class of a released table, or about the mechanism that made it.
 
-    `monotonic` says that merging classes (more generalization, no suppression) never breaks the promise. `per_class`
-    says that `satisfied` is exact; where it is False it is a safe, stricter stand-in and `holds` decides exactly for
-    the table as a whole. A class without records breaks no promise unless the model says otherwise.
+    What others need to know of a model they read here, so that nobody asks for its name. Parameters are declared by
+    their types (`keepsense.privacy.parameters`); they are checked, described and written into the promise from there.
 
     >>> from keepsense.privacy import KAnonymity
-    >>> isinstance(KAnonymity(5), Model), KAnonymity(5).monotonic, KAnonymity(5).columns
-    (True, True, ())
+    >>> model = KAnonymity(5)
+    >>> model.promise(), model.least_size, model.protects, model.columns
+    ({'model': 'k-anonymity', 'k': 5}, 5, ('identity',), ())
     """
 
     name: ClassVar[str]
+    form: ClassVar[str] = ""
+    """Which of several forms of one promise a class is."""
+    remarks: ClassVar[tuple[str, ...]] = ()
+    """What its promise tells besides the parameters, and does not take."""
+    about: ClassVar[Literal["file", "mechanism"]] = "file"
+    """Where the promise can be seen: in a file, or only in how it was made."""
+    protects: ClassVar[tuple[Disclosure, ...]] = ("identity",)
+    """What somebody who reads the release does not learn: who a record is, what a person has, whether they are in."""
     monotonic: ClassVar[bool] = True
+    """Merging classes (more generalization, no suppression) never breaks the promise."""
     per_class: ClassVar[bool] = True
+    """`satisfied` is exact; if not it is a safe, stricter stand-in, and `holds` decides for the table as a whole."""
+    by_size: ClassVar[bool] = False
+    """Only the sizes of classes matter, so that classes may be divided while they stay large enough."""
+    kept_by_classes: ClassVar[bool] = True
+    """Classes of equal records can keep the promise, so that methods which only generalize may make it."""
+    counts_people: ClassVar[bool] = False
+    """People are counted, who may have several rows."""
+    needs_population: ClassVar[bool] = False
+    """The table is compared with the population that it was drawn from."""
+    of_sets: ClassVar[bool] = False
+    """The promise is about the items of a set-valued column."""
+
+    def __post_init__(self) -> None:
+        for name, parameter in parameters_of(type(self)).items():
+            parameter.check(name, getattr(self, name), self.name)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Columns whose histograms the model needs."""
-        return ()
+        return tuple(getattr(self, name) for name, p in parameters_of(type(self)).items() if p.column)
+
+    @property
+    def least_size(self) -> int | None:
+        """The smallest class that the promise allows, where it says: the k of models that have one."""
+        k: int | None = getattr(self, "k", None)
+        return k
+
+    @property
+    def covers_every_column(self) -> bool:
+        """Whether it bounds what the release tells of sensitive values, whichever column holds them."""
+        return "attribute" in self.protects and not self.columns
 
     @abstractmethod
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
-        """Whether each equivalence class keeps the promise."""
+        """Whether each equivalence class keeps the promise; one without records breaks none."""
 
     def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
         """Whether the table keeps the promise; `kept` marks the classes that are not suppressed."""
@@ -64,17 +102,24 @@ class Model(ABC):
         total = np.array([class_weights.sum()], dtype=np.int64)
         return self.bound(histograms).holds(total, {**histograms, **whole})
 
-    @abstractmethod
-    def promise(self) -> dict[str, Any]:
+    def promise(self) -> Promise:
         """The promise as plain data: what goes into a release's description and what the verifier reads."""
+        form = {"form": self.form} if self.form else {}
+        about = {"about": self.about} if self.about == "mechanism" else {}
+        given = {name: _plain(getattr(self, name)) for name in parameters_of(type(self))}
+        return {"model": self.name, **form, **given, **about}
 
-    def evidence(self) -> dict[str, Any]:
-        """Public data the verifier needs besides the promise (a hierarchy, a matrix of distances); mostly none."""
+    def evidence(self) -> dict[str, Mapping[str, Any]]:
+        """Public data by column that the verifier needs besides (a hierarchy, a matrix of distances); mostly none."""
         return {}
 
     @abstractmethod
     def describe(self) -> str:
         """The promise in plain words."""
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _as_one_class(histogram: Histogram) -> Histogram:
@@ -101,37 +146,25 @@ def histogram_of(histograms: Mapping[str, Histogram], column: str, classes: int,
     ...
     keepsense.errors.BadInput: t-closeness needs the values of column 'disease' in each class; count it along
     """
-    found = histograms.get(column)
-    if found is None:
+    if not column:
+        raise BadInput(f"{model} is about a sensitive column; say which, for instance with .on('disease')")
+    values = histograms.get(column)
+    if values is None:
         raise BadInput(f"{model} needs the values of column {column!r} in each class; count it along")
-    if len(found.rows) != classes:
-        raise BadInput(f"{model}: the histogram of {column!r} has {len(found.rows)} classes, the table {classes}")
-    return found
+    if len(values.rows) != classes:
+        raise BadInput(f"{model}: the histogram of {column!r} has {len(values.rows)} classes, the table {classes}")
+    return values
 
 
-def whole_number(name: str, value: object, least: int, model: str) -> int:
-    """A parameter that must be a whole number, checked.
+def distinct_values(histogram: Histogram) -> NDArray[np.int64]:
+    """Number of different values in each class.
 
-    >>> whole_number("k", 5, 1, "k-anonymity")
-    5
+    >>> from keepsense.arrays import Rows
+    >>> distinct_values(Histogram(("a", "b"), Rows.from_pairs([0, 0], [0, 1], 2), np.array([3, 0]))).tolist()
+    [1, 0]
     """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise BadInput(f"{model}: {name} must be a whole number of at least {least}, not {value!r}")
-    if value > 1 << 53:
-        raise BadInput(f"{model}: {name} is larger than any table; give a smaller number")
-    return int(value)
-
-
-def share(name: str, value: object, model: str, *, above_zero: bool = False) -> float:
-    """A parameter that must be a number between 0 and 1, checked.
-
-    >>> share("t", 0.2, "t-closeness")
-    0.2
-    """
-    good = isinstance(value, int | float | np.floating) and not isinstance(value, bool) and 0 <= value <= 1
-    if not good or (above_zero and value == 0):
-        raise BadInput(f"{model}: {name} must be a number {'above 0 and up to 1' if above_zero else 'from 0 to 1'}")
-    return float(value)  # type: ignore[arg-type]
+    seen = histogram.counts > 0
+    return np.bincount(histogram.rows.row_of()[seen], minlength=len(histogram.rows)).astype(np.int64)
 
 
 def suppression_limit(allowed: float, total: int) -> int:

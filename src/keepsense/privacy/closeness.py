@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +13,27 @@ from keepsense.arrays import Floats
 from keepsense.counts import Histogram, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.privacy.base import Flags, Model, Weights, histogram_of, share, unless_empty
-from keepsense.privacy.ground import Ground, ground
+from keepsense.privacy.base import Disclosure, Flags, Model, Promise, Weights, histogram_of, unless_empty
+from keepsense.privacy.ground import BY_NAME, Ground, ground
+from keepsense.privacy.parameters import Column, Parameter, Share
+from keepsense.privacy.registry import privacy_model
 
 
+@privacy_model(
+    check="keepsense.privacy.checks.closeness:t_closeness",
+    promises="each group of people who look alike is like the whole table in sensitive values",
+    choose="the diagnoses of a group could differ much from those of everybody",
+    paper="Li et al. 2007",
+)
 @dataclass(frozen=True, eq=False)
 class TCloseness(Model):
     """The sensitive values of every class are spread like those of the whole table, up to t (Li et al. 2007).
 
     The difference is the earth mover's distance with a ground distance: `equal`, `ordered` (ranks), `numeric`, a
-    hierarchy, or meaning (`Semantic.of(distance, values)`). The whole table is the original one, suppressed records
-    included: that is what everybody may know, and it keeps the promise monotonic. `reference` fixes it where only a
-    part of the table is judged (`bind` fills it in).
+    hierarchy, or meaning (`Semantic.of(distance, values)`). `TCloseness(0.2).on("disease")` names the column later.
+
+    The whole table is the original one, suppressed records included: that is what everybody may know, and it keeps
+    the promise monotonic. `reference` fixes it where only a part of the table is judged (`bind` fills it in).
 
     >>> from keepsense.arrays import Rows
     >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 1, 1], [0, 0, 1], 2), np.array([2, 1, 1]))
@@ -34,20 +43,21 @@ class TCloseness(Model):
     [False, False]
     """
 
-    t: float
-    column: str
-    ground: Ground | Hierarchy | str = "equal"
+    t: Share
+    column: Column = ""
+    ground: Annotated[Ground | Hierarchy | str, Parameter("string", options=tuple(BY_NAME))] = "equal"
     reference: tuple[tuple[Value, int], ...] | None = None
     name: ClassVar[str] = "t-closeness"
+    remarks: ClassVar[tuple[str, ...]] = ("distance",)
+    protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
 
     def __post_init__(self) -> None:
-        share("t", self.t, self.name)
+        super().__post_init__()
         object.__setattr__(self, "ground", ground(self.ground))
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.column,)
+    def on(self, column: str) -> TCloseness:
+        """The same promise about one sensitive column."""
+        return replace(self, column=column)
 
     @property
     def _ground(self) -> Ground:
@@ -86,19 +96,14 @@ class TCloseness(Model):
         whole = histograms[self.column]
         return replace(self, reference=tuple(zip(whole.values, whole.total().tolist(), strict=True)))
 
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        kind = self._ground
-        name = "numeric" if getattr(kind, "by_number", False) else kind.name
-        found: dict[str, Any] = {"model": self.name, "t": self.t, "column": self.column, "ground": name}
-        if name == "semantic":
-            found["distance"] = getattr(kind, "label", name)
-        return found
+    def promise(self) -> Promise:
+        """The promise as plain data; the distance of meaning by its name."""
+        return {**super().promise(), **self._ground.promise()}
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> dict[str, Mapping[str, Any]]:
         """What the ground distance is computed from."""
-        found = self._ground.evidence()
-        return {self.column: found} if found else {}
+        data = self._ground.evidence()
+        return {self.column: data} if data else {}
 
     def describe(self) -> str:
         """The promise in plain words."""

@@ -8,59 +8,27 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Histogram
-from keepsense.errors import BadInput
-from keepsense.privacy.base import Flags, Model, Weights, histogram_of, unless_empty, whole_number
+from keepsense.privacy.base import Disclosure, Flags, Model, Weights, distinct_values, histogram_of, unless_empty
+from keepsense.privacy.parameters import Column, Count, Parameter, Positive
+from keepsense.privacy.registry import PRIVACY, privacy_model
 
 _NOISE = 1e-9
 """Rounding noise of a sum of logarithms: a class of l equally frequent values has entropy log l."""
 
 
-@dataclass(frozen=True)
-class DistinctDiversity(Model):
-    """Every class holds at least l different sensitive values.
-
-    The weakest and cheapest form: a class may still be dominated by one value.
-
-    >>> from keepsense.arrays import Rows
-    >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 0, 1], [0, 1, 1], 2), np.array([3, 1, 2]))
-    >>> DistinctDiversity(2, "disease").satisfied(np.array([4, 2]), {"disease": seen}).tolist()
-    [True, False]
-    """
-
-    l: int  # noqa: E741 - the name of the parameter in the field
-    column: str
+class _Diversity(Model):
     name: ClassVar[str] = "l-diversity"
-
-    def __post_init__(self) -> None:
-        whole_number("l", self.l, 1, self.name)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.column,)
-
-    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
-        """Whether each class holds at least l different values."""
-        values = histogram_of(histograms, self.column, len(class_weights), self.name)
-        return unless_empty(distinct_values(values) >= self.l, class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "form": "distinct", "l": int(self.l), "column": self.column}
-
-    def describe(self) -> str:
-        """The promise in plain words."""
-        return f"Every class holds at least {self.l} different values of {self.column}."
+    protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
 
 
 @dataclass(frozen=True)
-class EntropyDiversity(Model):
+class EntropyDiversity(_Diversity):
     """The entropy of the sensitive values in every class is at least log l (l may be fractional).
 
     Stronger than the distinct form: values must also be spread evenly. Not reachable where the whole table's entropy
@@ -72,27 +40,14 @@ class EntropyDiversity(Model):
     [False, True]
     """
 
-    l: float  # noqa: E741
-    column: str
-    name: ClassVar[str] = "entropy l-diversity"
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.l, int | float) or isinstance(self.l, bool) or not self.l >= 1:
-            raise BadInput(f"{self.name}: l must be a number of at least 1, not {self.l!r}")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.column,)
+    l: Annotated[float, Parameter("number", least=1)]  # noqa: E741
+    column: Column
+    form: ClassVar[str] = "entropy"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether the entropy of each class reaches log l."""
         values = histogram_of(histograms, self.column, len(class_weights), self.name)
         return unless_empty(class_entropy(values) >= math.log(self.l) - _NOISE, class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": "l-diversity", "form": "entropy", "l": self.l, "column": self.column}
 
     def describe(self) -> str:
         """The promise in plain words."""
@@ -100,7 +55,7 @@ class EntropyDiversity(Model):
 
 
 @dataclass(frozen=True)
-class RecursiveDiversity(Model):
+class RecursiveDiversity(_Diversity):
     """In every class the most frequent value is rarer than c times the l-th and all less frequent ones together.
 
     With counts sorted downwards r1, r2, ...: r1 < c (r_l + r_l+1 + ...). A larger c is a weaker promise.
@@ -111,30 +66,16 @@ class RecursiveDiversity(Model):
     [False, True]
     """
 
-    c: float
-    l: int  # noqa: E741
-    column: str
-    name: ClassVar[str] = "recursive (c,l)-diversity"
-
-    def __post_init__(self) -> None:
-        whole_number("l", self.l, 1, self.name)
-        if not isinstance(self.c, int | float) or isinstance(self.c, bool) or not self.c > 0:
-            raise BadInput(f"{self.name}: c must be a number above 0, not {self.c!r}")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The sensitive column."""
-        return (self.column,)
+    c: Positive
+    l: Count  # noqa: E741
+    column: Column
+    form: ClassVar[str] = "recursive"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether the most frequent value of each class is outweighed."""
         values = histogram_of(histograms, self.column, len(class_weights), self.name)
         first, tail = head_and_tail(values, self.l)
         return unless_empty(first < self.c * tail, class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": "l-diversity", "form": "recursive", "c": self.c, "l": int(self.l), "column": self.column}
 
     def describe(self) -> str:
         """The promise in plain words."""
@@ -144,15 +85,64 @@ class RecursiveDiversity(Model):
         )
 
 
-def distinct_values(histogram: Histogram) -> NDArray[np.int64]:
-    """Number of different values in each class.
+@privacy_model(
+    EntropyDiversity,
+    RecursiveDiversity,
+    check="keepsense.privacy.checks.diversity:l_diversity",
+    promises="each group of people who look alike holds several sensitive values",
+    choose="all who look alike could share one diagnosis, or nearly all of them",
+    paper="Machanavajjhala et al. 2007",
+)
+@dataclass(frozen=True)
+class DistinctDiversity(_Diversity):
+    """Every class holds at least l different sensitive values.
+
+    The weakest and cheapest form: a class may still be dominated by one value.
 
     >>> from keepsense.arrays import Rows
-    >>> distinct_values(Histogram(("a", "b"), Rows.from_pairs([0, 0], [0, 1], 2), np.array([3, 0]))).tolist()
-    [1, 0]
+    >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 0, 1], [0, 1, 1], 2), np.array([3, 1, 2]))
+    >>> DistinctDiversity(2, "disease").satisfied(np.array([4, 2]), {"disease": seen}).tolist()
+    [True, False]
     """
-    seen = histogram.counts > 0
-    return np.bincount(histogram.rows.row_of()[seen], minlength=len(histogram.rows)).astype(np.int64)
+
+    l: Count  # noqa: E741 - the name of the parameter in the field
+    column: Column
+    form: ClassVar[str] = "distinct"
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether each class holds at least l different values."""
+        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        return unless_empty(distinct_values(values) >= self.l, class_weights)
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return f"Every class holds at least {self.l} different values of {self.column}."
+
+
+@dataclass(frozen=True)
+class LDiversity:
+    """l-diversity in one of its forms, before it is said of which column: `on` makes the model.
+
+    `form` is "distinct" (l different values), "entropy" (as mixed as l equally frequent values) or "recursive" (the
+    commonest value is rarer than `c` times the l-th and all less frequent ones together).
+
+    >>> LDiversity(2).on("diagnosis")
+    DistinctDiversity(l=2, column='diagnosis')
+    >>> LDiversity(3, form="recursive", c=2.0).on("diagnosis")
+    RecursiveDiversity(c=2.0, l=3, column='diagnosis')
+    """
+
+    l: float  # noqa: E741
+    form: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: float | None = None
+
+    def __post_init__(self) -> None:
+        self.on("a column")  # refuses parameters that do not fit the form
+
+    def on(self, column: str) -> Model:
+        """The promise about one sensitive column."""
+        rarer = {} if self.c is None else {"c": self.c}
+        return PRIVACY[_Diversity.name].make(form=self.form, l=self.l, column=column, **rarer)
 
 
 def class_entropy(histogram: Histogram) -> NDArray[np.float64]:

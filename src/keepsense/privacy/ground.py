@@ -37,6 +37,10 @@ class Ground(ABC):
         """Whether each class's distance is at most the threshold."""
         return self.distances(histogram, reference) <= threshold + emd.NOISE
 
+    def promise(self) -> dict[str, str]:
+        """How a promise names the distance."""
+        return {"ground": self.name}
+
     def evidence(self) -> dict[str, Any]:
         """Public data from which anyone can compute the same distances."""
         return {}
@@ -95,6 +99,10 @@ class Ordered(Ground):
         ranks = np.empty(len(keys))
         ranks[order] = np.arange(len(keys), dtype=np.float64)
         return ranks
+
+    def promise(self) -> dict[str, str]:
+        """How a promise names the distance."""
+        return {"ground": "numeric" if self.by_number else self.name}
 
     def evidence(self) -> dict[str, Any]:
         """The order, where one was given."""
@@ -231,6 +239,10 @@ class Semantic(Ground):
         """Bounds first, exact transport for what they leave open."""
         return emd.within(histogram, reference, self._matrix(histogram.values), threshold, self.metric)
 
+    def promise(self) -> dict[str, str]:
+        """How a promise names the distance, and that of meaning."""
+        return {"ground": self.name, "distance": self.label}
+
     def evidence(self) -> dict[str, Any]:
         """Values and matrix."""
         return {"values": list(self.values), "matrix": self.matrix.tolist()}
@@ -246,12 +258,15 @@ def ground(kind: str | Ground | Hierarchy) -> Ground:
         return kind
     if isinstance(kind, Hierarchy):
         return Tree(kind)
-    known = {"equal": Equal(), "ordered": Ordered(), "numeric": Ordered(by_number=True)}
-    if isinstance(kind, str) and kind in known:
-        return known[kind]
+    if isinstance(kind, str) and kind in BY_NAME:
+        return BY_NAME[kind]
     raise BadInput(
         f"t-closeness: {kind!r} is no ground distance; use equal, ordered or numeric, or give a hierarchy or `Semantic`"
     )
+
+
+BY_NAME: Mapping[str, Ground] = {"equal": Equal(), "ordered": Ordered(), "numeric": Ordered(by_number=True)}
+"""Ground distances that need nothing but a name."""
 
 
 def numbers_of(values: Sequence[Value]) -> Floats | None:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar, Literal
 
 from keepsense.counts import Histogram
-from keepsense.privacy.base import Flags, Model, Weights, histogram_of, unless_empty, whole_number
+from keepsense.privacy.base import Flags, Model, Weights, distinct_values, histogram_of, unless_empty
+from keepsense.privacy.parameters import Column, Count
+from keepsense.privacy.registry import privacy_model
 
 
+@privacy_model(
+    check="keepsense.privacy.checks.sizes:k_anonymity",
+    check_sets="keepsense.privacy.checks.sets:whole_sets",
+    promises="nobody can be told from fewer than k - 1 others",
+    choose="somebody could be found by what many know of them: age, place, job",
+    paper="Samarati and Sweeney 1998",
+)
 @dataclass(frozen=True)
 class KAnonymity(Model):
     """Every combination of quasi-identifiers is shared by at least k records (Samarati and Sweeney 1998).
@@ -19,29 +26,30 @@ class KAnonymity(Model):
     An attacker who knows someone's quasi-identifiers finds at least k records that fit. Use it whenever the records
     are one a person; it says nothing about sensitive values.
 
+    >>> import numpy as np
     >>> KAnonymity(3).satisfied(np.array([5, 2, 3]), {}).tolist()
     [True, False, True]
     """
 
-    k: int
+    k: Count
     name: ClassVar[str] = "k-anonymity"
-
-    def __post_init__(self) -> None:
-        whole_number("k", self.k, 1, self.name)
+    by_size: ClassVar[bool] = True
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class holds at least k records."""
         return unless_empty(class_weights >= self.k, class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "k": int(self.k)}
 
     def describe(self) -> str:
         """The promise in plain words."""
         return f"Every combination of quasi-identifiers is shared by at least {self.k} records."
 
 
+@privacy_model(
+    check="keepsense.privacy.checks.sizes:k_anonymity",
+    promises="nobody is linked to a record with a chance above 1/k; records need not be true",
+    choose="values should stay as they are and be exchanged between people",
+    paper="Soria-Comas and Domingo-Ferrer 2012",
+)
 @dataclass(frozen=True)
 class ProbabilisticKAnonymity(Model):
     """Nobody is linked to the right record with more than one chance in k (Soria-Comas and Domingo-Ferrer 2012).
@@ -50,29 +58,30 @@ class ProbabilisticKAnonymity(Model):
     at least k records (rank swapping). `class_weights` are then the sizes of those groups. A k-anonymous table keeps
     the promise too, its groups being the equivalence classes (Rodríguez-García 2017, Sec. 2.5.2).
 
+    >>> import numpy as np
     >>> ProbabilisticKAnonymity(3).satisfied(np.array([3, 2]), {}).tolist()
     [True, False]
     """
 
-    k: int
+    k: Count
     name: ClassVar[str] = "probabilistic k-anonymity"
-
-    def __post_init__(self) -> None:
-        whole_number("k", self.k, 1, self.name)
+    about: ClassVar[Literal["file", "mechanism"]] = "mechanism"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each group within which records are exchanged holds at least k of them."""
         return unless_empty(class_weights >= self.k, class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data; `about` tells the verifier that a file alone need not show it."""
-        return {"model": self.name, "k": int(self.k), "about": "mechanism"}
 
     def describe(self) -> str:
         """The promise in plain words."""
         return f"No person is linked to the right record with a chance above 1 in {self.k}."
 
 
+@privacy_model(
+    check="keepsense.privacy.checks.sizes:people",
+    promises="nobody can be told from fewer than k - 1 other people, however many rows each has",
+    choose="people have several rows each",
+    paper="Wang and Fung 2006",
+)
 @dataclass(frozen=True)
 class XYAnonymity(Model):
     """Every combination of quasi-identifiers is shared by at least k different people (Wang and Fung 2006).
@@ -80,34 +89,22 @@ class XYAnonymity(Model):
     For tables with several rows a person: `person` names the column that tells people apart. It is counted as a
     histogram and never released. With one row a person it is k-anonymity.
 
+    >>> import numpy as np
     >>> from keepsense.arrays import Rows
     >>> rows = Histogram(("ann", "bob"), Rows.from_pairs([0, 0, 1], [0, 1, 1], 2), np.array([1, 1, 2]))
     >>> XYAnonymity(2, "person").satisfied(np.array([2, 2]), {"person": rows}).tolist()
     [True, False]
     """
 
-    k: int
-    person: str
+    k: Count
+    person: Column
     name: ClassVar[str] = "(X,Y)-anonymity"
-
-    def __post_init__(self) -> None:
-        whole_number("k", self.k, 1, self.name)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The column that tells people apart."""
-        return (self.person,)
+    counts_people: ClassVar[bool] = True
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class holds at least k different people."""
         people = histogram_of(histograms, self.person, len(class_weights), self.name)
-        seen = people.counts > 0
-        distinct = np.bincount(people.rows.row_of()[seen], minlength=len(class_weights))
-        return unless_empty(distinct >= self.k, class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "k": int(self.k), "person": self.person}
+        return unless_empty(distinct_values(people) >= self.k, class_weights)
 
     def describe(self) -> str:
         """The promise in plain words."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,21 @@ from numpy.typing import NDArray
 from keepsense.arrays import Ints, Rows
 from keepsense.counts import Histogram
 from keepsense.errors import Infeasible
-from keepsense.privacy.base import Flags, Model, Weights, histogram_of, unless_empty, whole_number
+from keepsense.privacy.base import Flags, Model, Weights, histogram_of, unless_empty
+from keepsense.privacy.parameters import Column, Count
+from keepsense.privacy.registry import privacy_model
 
 _BLOCK = 1 << 21
 _MOST = 1 << 29
 
 
+@privacy_model(
+    check="",
+    check_sets="keepsense.privacy.checks.sets:combinations",
+    promises="whoever knows up to m items of a person still finds at least k records that hold them",
+    choose="sets are published, and nobody can say which items would give somebody away",
+    paper="Terrovitis et al. 2008",
+)
 @dataclass(frozen=True)
 class KmAnonymity(Model):
     """Any m items or fewer that occur together occur together in at least k records (Terrovitis et al. 2008).
@@ -35,20 +44,13 @@ class KmAnonymity(Model):
     [False, True]
     """
 
-    k: int
-    m: int
-    column: str
+    k: Count
+    m: Count
+    column: Column
     name: ClassVar[str] = "k^m-anonymity"
     per_class: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        whole_number("k", self.k, 1, self.name)
-        whole_number("m", self.m, 1, self.name)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The set-valued column."""
-        return (self.column,)
+    by_size: ClassVar[bool] = True
+    of_sets: ClassVar[bool] = True
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether every combination of up to m items of each set occurs at least k times."""
@@ -62,10 +64,6 @@ class KmAnonymity(Model):
         """Whether no combination of up to m items is rare among the sets that are kept."""
         weights = class_weights if kept is None else np.where(kept, class_weights, 0)
         return bool(self.satisfied(weights, histograms).all())
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "k": int(self.k), "m": int(self.m), "column": self.column}
 
     def describe(self) -> str:
         """The promise in plain words."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,31 @@ from numpy.typing import NDArray
 from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram, Value, distinct_rows
 from keepsense.errors import BadInput
-from keepsense.privacy.base import Flags, Model, Weights, histogram_of, share, unless_empty, whole_number
+from keepsense.privacy.base import Disclosure, Flags, Model, Weights, histogram_of, unless_empty
+from keepsense.privacy.parameters import Count, Share
+from keepsense.privacy.registry import privacy_model
 
 POPULATION = "population"
 """Name of the histogram that counts the population under each tuple."""
 
 
+class _OfPopulation(Model):
+    needs_population: ClassVar[bool] = True
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The histogram that counts the population."""
+        return (POPULATION,)
+
+
+@privacy_model(
+    check="keepsense.privacy.checks.population:k_map",
+    promises="everything released about somebody fits at least k people of the population",
+    choose="nobody knows who is in the table",
+    paper="Sweeney 2002",
+)
 @dataclass(frozen=True)
-class KMap(Model):
+class KMap(_OfPopulation):
     """Every combination of quasi-identifiers that is released fits at least k people of the population (Sweeney 2002).
 
     Weaker than k-anonymity: a combination may be unique in the table as long as it is not in the population. Use it
@@ -35,33 +52,26 @@ class KMap(Model):
     [True, False]
     """
 
-    k: int
-    population: str = POPULATION
+    k: Count
     name: ClassVar[str] = "k-map"
-
-    def __post_init__(self) -> None:
-        whole_number("k", self.k, 1, self.name)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The histogram that counts the population."""
-        return (self.population,)
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class fits at least k people of the population."""
-        return unless_empty(_people(histograms, self.population, class_weights, self.name) >= self.k, class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "k": int(self.k)}
+        return unless_empty(_people(histograms, class_weights, self.name) >= self.k, class_weights)
 
     def describe(self) -> str:
         """The promise in plain words."""
         return f"Every released combination of quasi-identifiers fits at least {self.k} people of the population."
 
 
+@privacy_model(
+    check="keepsense.privacy.checks.population:delta_presence",
+    promises="the chance that a person of the population is in the table lies within bounds",
+    choose="being in the table at all is the secret",
+    paper="Nergiz et al. 2007",
+)
 @dataclass(frozen=True)
-class DeltaPresence(Model):
+class DeltaPresence(_OfPopulation):
     """The chance that a person of the population is in the table lies between two bounds (Nergiz et al. 2007).
 
     For a class it is the records of the table over the people of the population that fit it. Use it where being in the
@@ -74,24 +84,19 @@ class DeltaPresence(Model):
     [True, False, True]
     """
 
-    lower: float
-    upper: float
-    population: str = POPULATION
+    lower: Share
+    upper: Share
     name: ClassVar[str] = "delta-presence"
+    protects: ClassVar[tuple[Disclosure, ...]] = ("membership",)
 
     def __post_init__(self) -> None:
-        low, high = share("the lower bound", self.lower, self.name), share("the upper bound", self.upper, self.name)
-        if low > high:
-            raise BadInput(f"{self.name}: the lower bound {low:g} is above the upper bound {high:g}")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The histogram that counts the population."""
-        return (self.population,)
+        super().__post_init__()
+        if self.lower > self.upper:
+            raise BadInput(f"{self.name}: the lower bound {self.lower:g} is above the upper bound {self.upper:g}")
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether the chance of presence in each class lies within the bounds."""
-        people = _people(histograms, self.population, class_weights, self.name)
+        people = _people(histograms, class_weights, self.name)
         noise = 1e-12 * people
         enough = class_weights >= self.lower * people - noise
         return enough & (class_weights <= self.upper * people + noise)
@@ -101,12 +106,8 @@ class DeltaPresence(Model):
         good = self.satisfied(class_weights, histograms)
         if kept is None or bool(kept.all()):
             return bool(good.all())
-        people = _people(histograms, self.population, class_weights, self.name)
+        people = _people(histograms, class_weights, self.name)
         return bool(good[kept].all()) and (self.lower == 0 or not people[~kept].any())
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "lower": self.lower, "upper": self.upper}
 
     def describe(self) -> str:
         """The promise in plain words."""
@@ -116,8 +117,8 @@ class DeltaPresence(Model):
         )
 
 
-def _people(histograms: Mapping[str, Histogram], column: str, class_weights: Weights, model: str) -> NDArray[np.int64]:
-    counted = histogram_of(histograms, column, len(class_weights), model)
+def _people(histograms: Mapping[str, Histogram], class_weights: Weights, model: str) -> NDArray[np.int64]:
+    counted = histogram_of(histograms, POPULATION, len(class_weights), model)
     people = np.bincount(counted.rows.row_of(), counted.counts, len(class_weights)).astype(np.int64)
     if (people < class_weights).any():
         raise BadInput(
@@ -146,7 +147,7 @@ def align(counts: Counts, other: Counts) -> tuple[tuple[tuple[Value, ...], ...],
     return tuple(dictionaries), counts.codes, second
 
 
-def with_population(counts: Counts, population: Counts, name: str = POPULATION) -> Counts:
+def with_population(counts: Counts, population: Counts) -> Counts:
     """The table's tuples and the population's, the latter as a histogram of one value.
 
     Tuples that only the population holds come last, with weight 0. The population must contain the table.
@@ -171,6 +172,6 @@ def with_population(counts: Counts, population: Counts, name: str = POPULATION) 
         for key, h in counts.histograms.items()
     }
     one_each = Rows(np.arange(size + 1, dtype=np.int32), np.zeros(size, dtype=np.int32))
-    histograms[name] = Histogram((name,), one_each, people)
+    histograms[POPULATION] = Histogram((POPULATION,), one_each, people)
     sums = {key: np.concatenate([x, np.zeros(size - len(counts))]) for key, x in counts.sums.items()}
     return Counts(counts.names, values, distinct, weights, histograms, sums)

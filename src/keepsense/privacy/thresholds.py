@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from math import ceil
+from typing import ClassVar
 
 from keepsense.counts import Histogram
-from keepsense.privacy.base import Flags, Model, Weights, share, unless_empty
+from keepsense.privacy.base import Flags, Model, Weights, unless_empty
+from keepsense.privacy.parameters import Chance
+from keepsense.privacy.registry import privacy_model
 
 
+@privacy_model(
+    check="keepsense.privacy.checks.sizes:maximum_risk",
+    promises="no record is re-identified with a chance above the threshold",
+    choose="a rule names the risk of a record, not a k",
+    paper="El Emam 2013",
+)
 @dataclass(frozen=True)
 class MaximumRisk(Model):
     """No record has a re-identification risk (one over the size of its class) above the threshold.
@@ -18,29 +27,34 @@ class MaximumRisk(Model):
     The same promise as k-anonymity with k = 1 / threshold rounded up, in the words of risk.
 
     >>> import numpy as np
-    >>> MaximumRisk(0.2).satisfied(np.array([5, 4]), {}).tolist()
-    [True, False]
+    >>> MaximumRisk(0.2).satisfied(np.array([5, 4]), {}).tolist(), MaximumRisk(0.2).least_size
+    ([True, False], 5)
     """
 
-    threshold: float
+    threshold: Chance
     name: ClassVar[str] = "maximum risk"
+    by_size: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        share("the threshold", self.threshold, self.name, above_zero=True)
+    @property
+    def least_size(self) -> int:
+        """Smallest class size whose risk is at most the threshold (1 / 0.2 is 5, though not in binary)."""
+        return ceil(1 / _exact(self.threshold))
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether the risk in each class is at most the threshold."""
-        return unless_empty(class_weights >= _least_size(self.threshold), class_weights)
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "threshold": self.threshold}
+        return unless_empty(class_weights >= self.least_size, class_weights)
 
     def describe(self) -> str:
         """The promise in plain words."""
         return f"No record is re-identified with a chance above {self.threshold:g}."
 
 
+@privacy_model(
+    check="keepsense.privacy.checks.sizes:average_risk",
+    promises="on average a record is re-identified with a chance of at most the threshold",
+    choose="a rule names the average risk; beside another promise, for small classes can hide in an average",
+    paper="El Emam 2013",
+)
 @dataclass(frozen=True)
 class AverageRisk(Model):
     """The mean re-identification risk over released records is at most the threshold.
@@ -55,32 +69,24 @@ class AverageRisk(Model):
     ([True, False], True)
     """
 
-    threshold: float
+    threshold: Chance
     name: ClassVar[str] = "average risk"
     per_class: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        share("the threshold", self.threshold, self.name, above_zero=True)
-
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class is large enough to keep the average by itself."""
-        return unless_empty(class_weights >= _least_size(self.threshold), class_weights)
+        return unless_empty(class_weights >= ceil(1 / _exact(self.threshold)), class_weights)
 
     def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
         """Whether the average over the records that are not suppressed is at most the threshold."""
         sizes = class_weights if kept is None else class_weights[kept]
-        return int((sizes > 0).sum()) <= Fraction(repr(float(self.threshold))) * int(sizes.sum())
-
-    def promise(self) -> dict[str, Any]:
-        """The promise as plain data."""
-        return {"model": self.name, "threshold": self.threshold}
+        return int((sizes > 0).sum()) <= _exact(self.threshold) * int(sizes.sum())
 
     def describe(self) -> str:
         """The promise in plain words."""
         return f"On average a record is re-identified with a chance of at most {self.threshold:g}."
 
 
-def _least_size(threshold: float) -> int:
-    """Smallest class size whose risk is at most the threshold (0.2 means 5, though 1 / 0.2 is not exact in binary)."""
-    exact = 1 / Fraction(repr(float(threshold)))
-    return -(-exact.numerator // exact.denominator)
+def _exact(threshold: float) -> Fraction:
+    """The number as it is written."""
+    return Fraction(repr(float(threshold)))

@@ -162,8 +162,4 @@ def least_size(job: Job) -> int | None:
     >>> least_size(example_job()), least_size(example_job(privacy=[{"model": "maximum risk", "threshold": 0.2}]))
     (4, 5)
     """
-    import math
-
-    sizes = [int(m.promise()["k"]) for m in job.models if "k" in m.promise()]
-    sizes += [math.ceil(1 / m.promise()["threshold"] - 1e-9) for m in job.models if m.name == "maximum risk"]
-    return max(sizes, default=None)
+    return max((model.least_size for model in job.models if model.least_size is not None), default=None)

@@ -13,10 +13,9 @@ from keepsense import __version__
 from keepsense.counts import Counts, Value
 from keepsense.engines.files import whole_file
 from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import Verification
+from keepsense.privacy import DifferentialPrivacy, Verification
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.job import Job
-from keepsense.release.mechanisms import DIFFERENTIAL_PRIVACY
 
 DESCRIPTION = "release.json"
 PRIVATE = "private"
@@ -44,7 +43,7 @@ def describe_release(
 
     project = job.project
     # under differential privacy nothing that is computed from the original leaves the house but through its mechanism
-    private = any(model.name == DIFFERENTIAL_PRIVACY for model in job.models)
+    private = any(isinstance(model, DifferentialPrivacy) for model in job.models)
     lost = {} if private else column_penalties(job, recodings)
     lost |= {rule.names[0]: rule.info["penalty"] for rule in set_recodings if "penalty" in rule.info}
     secret = {"seed", "rng"}

@@ -17,12 +17,11 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Writing
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import Model, needed_columns, with_population
+from keepsense.privacy import Model, model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
 from keepsense.project.meaning import Meaning
-from keepsense.release.mechanisms import promised
 from keepsense.release.source import Source
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Job:
     def models(self) -> list[Model]:
         """What is promised."""
         promises = [dict(promise) for promise in self.project.privacy]
-        return [promised(str(promise.pop("model")), **promise) for promise in promises]
+        return [model(str(promise.pop("model")), **promise) for promise in promises]
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:

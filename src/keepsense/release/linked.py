@@ -11,13 +11,13 @@ import numpy as np
 
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import KeepsenseError
+from keepsense.privacy import LinkageRisk
 from keepsense.privacy.linkage import record_linkage
 from keepsense.recoding import Cells, Recoding
 from keepsense.release.became import table_cells
 from keepsense.release.distances import released_gaps
 from keepsense.release.figures import SEED, Note
 from keepsense.release.job import Job
-from keepsense.release.mechanisms import LINKAGE_RISK, LinkageRisk
 
 MOST_COMPARED = 20_000_000_000
 """Pairs of distinct released and original records up to which a promise is checked on all of them."""
@@ -58,7 +58,7 @@ def linkage_kept(job: Job, rules: list[Recoding], measured: Any = None) -> tuple
     if not limits:
         return ()
     found = linkage(job, rules) if measured is None else measured
-    return (LINKAGE_RISK,) if found is not None and found.risk <= min(limits) + 1e-12 else ()
+    return (LinkageRisk.name,) if found is not None and found.risk <= min(limits) + 1e-12 else ()
 
 
 def linkage(job: Job, rules: Sequence[Recoding], *, most: int = MOST_COMPARED) -> Any:

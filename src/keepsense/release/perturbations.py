@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from keepsense.errors import BadInput
+from keepsense.privacy import ProbabilisticKAnonymity
 from keepsense.progress import Listener
 from keepsense.recoding import Cells, Recoding
 from keepsense.release.attributes import attributes_of, with_k
 from keepsense.release.job import Job
 from keepsense.release.techniques import call, register
 
-PROBABILISTIC = "probabilistic k-anonymity"
 _NOISE = 0.2
 """Share of a column's variance that noise has where the project file does not say."""
 
@@ -134,7 +134,7 @@ def _groups_kept(job: Job, rules: list[Recoding]) -> tuple[str, ...]:
     """Probabilistic k-anonymity holds where the same groups of k were permuted in all columns and keep their values."""
     from keepsense.methods.perturb.strict import check_groups
 
-    k = max((int(m.promise()["k"]) for m in job.models if m.name == PROBABILISTIC), default=0)
+    k = max((model.k for model in job.models if isinstance(model, ProbabilisticKAnonymity)), default=0)
     for rule in rules:
         if not isinstance(rule, Cells) or rule.inputs is None or set(rule.names) != set(job.every_quasi_identifier):
             return ()
@@ -143,7 +143,7 @@ def _groups_kept(job: Job, rules: list[Recoding]) -> tuple[str, ...]:
         # one column's groups hide that column only; and whoever knows the edits can exclude some permutations
         if (groups != groups[:, :1]).any() or rule.info.get("mended_touched"):
             return ()
-    return (PROBABILISTIC,) if k else ()
+    return (ProbabilisticKAnonymity.name,) if k else ()
 
 
 @register(
@@ -156,7 +156,7 @@ def _groups_kept(job: Job, rules: list[Recoding]) -> tuple[str, ...]:
 def _swap_strictly(job: Job, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
     from keepsense.methods.perturb.strict import swap_in_groups
 
-    together = {"together": True} if any(model.name == PROBABILISTIC for model in job.models) else {}
+    together = {"together": True} if any(isinstance(model, ProbabilisticKAnonymity) for model in job.models) else {}
 
     def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
         found: Cells = call(swap_in_groups, {**together, **options}, counts, columns, rng=job.rng, listener=listener)

@@ -9,18 +9,18 @@ from typing import Any
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
+from keepsense.privacy import DifferentialPrivacy
 from keepsense.progress import Listener
 from keepsense.recoding import Cells, Recoding
 from keepsense.release.attributes import attributes_of
 from keepsense.release.job import Job
-from keepsense.release.mechanisms import DIFFERENTIAL_PRIVACY
 from keepsense.release.techniques import register
 
 _OPTIONS = ("epsilon", "domains", "bounds")
 
 
 def _promised(job: Job) -> list[float]:
-    return [float(m.promise()["epsilon"]) for m in job.models if m.name == DIFFERENTIAL_PRIVACY]
+    return [float(model.epsilon) for model in job.models if isinstance(model, DifferentialPrivacy)]
 
 
 def budget_kept(job: Job, rules: list[Recoding]) -> tuple[str, ...]:
@@ -37,7 +37,7 @@ def budget_kept(job: Job, rules: list[Recoding]) -> tuple[str, ...]:
     promised = min(_promised(job), default=0.0)
     recoded = {name for rule in rules for name in rule.names}
     spent = math.fsum(epsilon_of(rule) for rule in rules)
-    return (DIFFERENTIAL_PRIVACY,) if recoded == set(job.released) and 0 < spent <= promised * (1 + 1e-9) else ()
+    return (DifferentialPrivacy.name,) if recoded == set(job.released) and 0 < spent <= promised * (1 + 1e-9) else ()
 
 
 def epsilon_of(rule: Recoding) -> float:
@@ -78,7 +78,7 @@ def _drawn(only: str | None) -> Callable[[Job, Mapping[str, Any], Listener | Non
                 parts.append(make(job, counts, chosen, share, options))
         cells = parts[0] if len(parts) == 1 else join(counts, parts, rng=job.rng)
         spent = {name: value for part in parts for name, value in part.info["epsilon"].items()}
-        told = {"method": DIFFERENTIAL_PRIVACY, "epsilon": spent, "neighbours": "replace one record"}
+        told = {"method": DifferentialPrivacy.name, "epsilon": spent, "neighbours": "replace one record"}
         return [replace(cells, info={**cells.info, **told}).bound(counts)]
 
     return run

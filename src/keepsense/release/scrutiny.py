@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from keepsense.engines.files import FORMULA, format_of
 from keepsense.errors import BadInput, Finding
-from keepsense.privacy import KmAnonymity, XYAnonymity
+from keepsense.privacy import KmAnonymity
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, warnings_for
-from keepsense.release.mechanisms import DIFFERENTIAL_PRIVACY
-from keepsense.release.perturbations import PROBABILISTIC
 from keepsense.release.sets import method_for_sets
 from keepsense.release.techniques import technique
 
@@ -36,7 +34,7 @@ def check(job: Job) -> None:
             "choose one that recodes whole values, such as optimal"
         )
     for model in job.models:
-        if job.truthful and model.promise().get("about") == "mechanism" and model.name != PROBABILISTIC:
+        if job.truthful and not model.kept_by_classes:
             raise BadInput(
                 f"{model.name} is about how values are changed, but {job.project.method.name!r} only makes them less "
                 "exact; promise k-anonymity, or choose a method that swaps, distorts or redraws values"
@@ -48,7 +46,7 @@ def check(job: Job) -> None:
             role = job.project.columns[name].role if name in job.project.columns else "unlisted"
             if role == "quasi-identifier":
                 raise BadInput(f"column {name!r} is a quasi-identifier and sensitive for {model.name}; choose one role")
-            if isinstance(model, XYAnonymity) and role != "person":
+            if model.counts_people and role != "person":
                 raise BadInput(f'{model.name} counts people by {name!r}: give that column the role "person"')
             if role == "identifier":
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
@@ -104,7 +102,7 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
             )
         )
     people = job.project.having("person")
-    if people and not any(model.name == "(X,Y)-anonymity" for model in job.models):
+    if people and not any(model.counts_people for model in job.models):
         found.append(
             Finding(
                 "W403",
@@ -112,9 +110,8 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
                 "people may have several rows, but the promises count rows; (X,Y)-anonymity counts people",
             )
         )
-    names = {model.name for model in job.models}
     secret = [n for n in job.project.having("sensitive") if not any(n in m.columns for m in job.models)]
-    if secret and not names & {DIFFERENTIAL_PRIVACY}:
+    if secret and not any(model.covers_every_column for model in job.models):
         found.append(
             Finding(
                 "W404",

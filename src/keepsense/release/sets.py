@@ -20,9 +20,6 @@ from keepsense.release.techniques import Technique, call, register, technique
 SetMethod = Callable[[Job, str, Counts, Mapping[str, Any], Listener | None], Cells]
 """Recodes one set-valued column: the last of the counts, whose others tell the class of each record."""
 
-_BY_SIZE = ("k-anonymity", "maximum risk", "k^m-anonymity")
-"""Promises that only look at how many share a record: classes may be divided into groups of k."""
-
 _METHODS: dict[str, SetMethod] = {}
 
 
@@ -110,7 +107,7 @@ def _microaggregate(
     taxonomy = None if column.taxonomy is None else job.taxonomy(name)
     sets = job.concept_sets(name, items)
     judge = None if taxonomy is None else distance(measure, taxonomy)
-    divide = least_size(job) is not None and all(model.name in _BY_SIZE for model in job.models)
+    divide = least_size(job) is not None and all(model.by_size for model in job.models)
     inside: dict[str, Any] = {} if alone else {"within": _classes(counts)[source[shown]], "divide": divide}
     release = call(microaggregate_sets, options, sets, judge, rng=job.rng, listener=listener, **inside)
     cells: list[Value] = release.cells()
@@ -181,7 +178,7 @@ def _topdown() -> Any:
 )
 def _by_apriori(job: Job, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None) -> Cells:
     """k and m as promised by k^m-anonymity, unless they are given."""
-    asked = next((m.promise() for m in job.models if m.name == "k^m-anonymity"), {})
+    asked = next((m.promise() for m in job.models if m.of_sets), {})
     options = {key: asked[key] for key in ("k", "m") if key in asked} | dict(parameters)
     if not {"k", "m"} <= set(options):
         raise BadInput("this method needs k and m: promise k^m-anonymity, or give both in [method.parameters]")

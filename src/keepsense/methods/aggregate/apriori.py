@@ -13,7 +13,7 @@ from keepsense.errors import Infeasible, InternalError
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree, leaf_rows, mean_penalty, released_rows
 from keepsense.methods.aggregate.items import ItemSets
-from keepsense.privacy.base import whole_number
+from keepsense.privacy import KmAnonymity
 from keepsense.privacy.km import rare_itemsets
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cut
@@ -40,7 +40,7 @@ def generalize_apriori(
     >>> release.records()
     [['meat', 'tea'], ['meat', 'tea'], ['tea']]
     """
-    k, m = whole_number("k", k, 1, "k^m-anonymity"), whole_number("m", m, 1, "k^m-anonymity")
+    promise = KmAnonymity(k, m, sets.column).promise()
     rows = leaf_rows(sets, hierarchy)
     filled = int((rows.sizes > 0).sum())
     if 0 < filled < k:
@@ -64,7 +64,6 @@ def generalize_apriori(
     if any(len(rare.itemsets) for rare in rare_itemsets(released, weights, k, m)):
         raise InternalError("a rare combination of items was left after the apriori generalization")
     labels = tuple(tree.labels[node] for node in search.node.tolist())
-    promise = {"model": "k^m-anonymity", "k": k, "m": m, "column": sets.column}
     cut = Cut(sets.column, hierarchy.leaves, labels)
     return GeneralizedSets(sets, tree, released, mean_penalty(tree, search.node[rows.indices]), promise, cut)
 

@@ -26,7 +26,7 @@ from keepsense.methods.aggregate.centres import Candidates, centres, squared_err
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.aggregate.records import own_order
-from keepsense.privacy.base import share
+from keepsense.privacy import TCloseness
 from keepsense.privacy.emd import NOISE
 from keepsense.privacy.ground import Ground, Ordered, ground
 from keepsense.progress import Listener, emit
@@ -62,7 +62,7 @@ def microaggregate_close(
     ([40.0, 40.0, 41.0, 41.0], 2)
     """
     k = check_size(k, counts.total)
-    t = share("t", t, "t-closeness")
+    t = TCloseness(t, sensitive).t
     if how not in ("merge", "swap", "spread"):
         raise BadInput(f"how: {how!r} is not one of 'merge', 'swap', 'spread'")
     if sensitive in [attribute.name for attribute in attributes]:

@@ -1,0 +1,152 @@
+"""Privacy models by name: the one list from which project files, their schema, the guide and the docs are derived.
+
+An entry stands above its class, and names the check by which the verifier computes the promise again. The two share
+no code: the check is found by where it lives, and reads the released file with SQL of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, TypeVar
+
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.privacy.base import Model
+from keepsense.privacy.parameters import Parameter, parameters_of
+from keepsense.registry import Registry
+
+M = TypeVar("M", bound=type[Model])
+
+
+@dataclass(frozen=True)
+class PrivacyModel:
+    """A privacy model as others see it: its forms (mostly one), its check, and what to say about it.
+
+    >>> entry = PRIVACY["k-anonymity"]
+    >>> entry.promises, entry.choose, entry.paper  # doctest: +NORMALIZE_WHITESPACE
+    ('nobody can be told from fewer than k - 1 others',
+     'somebody could be found by what many know of them: age, place, job',
+     'Samarati and Sweeney 1998')
+    """
+
+    name: str
+    forms: tuple[type[Model], ...]
+    check: str
+    promises: str
+    choose: str
+    paper: str
+    check_sets: str = ""
+
+    @property
+    def model(self) -> type[Model]:
+        """The class, or that of the form to begin with."""
+        return self.forms[0]
+
+    def parameters(self, form: str = "") -> dict[str, Parameter]:
+        """The parameters of one form; those of all of them where it is not named.
+
+        >>> list(PRIVACY["l-diversity"].parameters("recursive"))
+        ['form', 'c', 'l', 'column']
+        """
+        names = tuple(model.form for model in self.forms if model.form)
+        shown = {"form": Parameter("string", options=names)} if names else {}
+        chosen = [model for model in self.forms if form in ("", model.form)]
+        if not chosen:
+            listed = ", ".join(names) or "none"
+            raise BadInput(f"{self.name} has no form {form!r}; there are: {listed}.{did_you_mean(form, names)}")
+        return shown | {name: p for model in reversed(chosen) for name, p in parameters_of(model).items()}
+
+    def required(self, name: str) -> bool:
+        """Whether a parameter must be given in a project file, whatever the form."""
+        return all(_required(model, name) for model in self.forms)
+
+    def make(self, **options: Any) -> Model:
+        """The model with these parameters; what a promise only tells (`about`, `distance`) may stand beside them."""
+        form = str(options.pop("form", self.model.form))
+        known = self.parameters(form)
+        model = next(model for model in self.forms if model.form == form)
+        told = (*model.remarks, *(["about"] if model.about == "mechanism" else []))
+        chosen = {name: value for name, value in options.items() if name not in told}
+        for name in chosen:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise BadInput(f"{self.name} takes no parameter {name!r}; it takes {', '.join(known)}.{hint}")
+        lacking = [name for name in known if _required(model, name) and name not in chosen]
+        if lacking:
+            raise BadInput(f"{self.name} needs the parameter {' and '.join(lacking)}")
+        return model(**chosen)
+
+    def schema(self) -> dict[str, object]:
+        """A [[privacy]] section of a project file that promises it, as JSON schema.
+
+        >>> PRIVACY["maximum risk"].schema()["properties"]["threshold"]
+        {'type': 'number', 'exclusiveMinimum': 0, 'maximum': 1}
+        """
+        takes = self.parameters()
+        return {
+            "title": self.name,
+            "description": self.promises,
+            "type": "object",
+            "properties": {"model": {"const": self.name}, **{name: p.schema() for name, p in takes.items()}},
+            "required": ["model", *(name for name in takes if self.required(name))],
+            "additionalProperties": False,
+        }
+
+    def checker(self, *, of_sets: bool = False) -> Callable[..., Any] | None:
+        """The verifier's own reading of the promise, on a table or on sets; None where a file does not show it."""
+        module, _, function = (self.check_sets if of_sets else self.check).partition(":")
+        return getattr(import_module(module), function) if module else None
+
+
+PRIVACY: Registry[PrivacyModel] = Registry("privacy model", packages=("keepsense.privacy",), group="keepsense.privacy")
+"""Every privacy model by its name, also those that other packages add."""
+
+
+def privacy_model(
+    *forms: type[Model], check: str, promises: str, choose: str, paper: str, check_sets: str = ""
+) -> Callable[[M], M]:
+    """Enter a class into the list of privacy models; `forms` are other classes that promise it in another form.
+
+    `check` is where the verifier's own function for tables lives ("package.module:function"), `check_sets` that for
+    sets; empty where no file shows the promise. `promises` says in one sentence what is promised, `choose` in which
+    situation it fits: after "where ".
+
+    >>> PRIVACY["k-map"].model.__name__
+    'KMap'
+    """
+
+    def enter(model: M) -> M:
+        PRIVACY.add(model.name, PrivacyModel(model.name, (model, *forms), check, promises, choose, paper, check_sets))
+        return model
+
+    return enter
+
+
+def models() -> tuple[str, ...]:
+    """Names of all privacy models.
+
+    >>> "k-anonymity" in models()
+    True
+    """
+    return tuple(PRIVACY)
+
+
+def model(name: str, **options: Any) -> Model:
+    """Make a model from its name and parameters; `model(**promise)` with `name` for `model` rebuilds a promise.
+
+    >>> model("k-anonymity", k=5)
+    KAnonymity(k=5)
+    >>> model("l-diversity", form="entropy", l=2, column="disease").describe()
+    'In every class the values of disease are as mixed as 2 equally frequent ones.'
+    >>> model("k-anonymity", kk=5)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: k-anonymity takes no parameter 'kk'; it takes k. Did you mean k?
+    """
+    return PRIVACY[name].make(**options)
+
+
+def _required(model: type[Model], name: str) -> bool:
+    parameter = parameters_of(model).get(name)
+    return parameter is not None and (parameter.column or not hasattr(model, name))
