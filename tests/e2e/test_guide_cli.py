@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.clocks import tick
 from typer.testing import CliRunner
 
 from keepsense import cli
@@ -35,6 +36,7 @@ Run = Callable[..., Outcome]
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     monkeypatch.chdir(tmp_path)
+    tick(monkeypatch, 0.0)  # however long compiling takes, no method that is tried is stopped for it
 
     def command(*words: str) -> Outcome:
         with pytest.raises(SystemExit) as end:

@@ -53,7 +53,7 @@ def anytime(
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> counts = Counts.of({"job": ["nurse", "surgeon", "nurse", "clerk"]})
-    >>> found = anytime(counts, {"job": jobs}, k=3, suppression=0.25, time_limit=1)
+    >>> found = anytime(counts, {"job": jobs}, k=3, suppression=0.25, time_limit=60)
     >>> found.levels, found.info["optimal"]
     ((1,), True)
     """
