@@ -17,7 +17,7 @@ import numpy as np
 from benchmarks._registry import Figure, benchmark, best_of, missing
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy, read_arx
-from keepsense.methods.generalize import algorithm
+from keepsense.methods.registry import method
 from keepsense.privacy import KAnonymity
 from keepsense.utility import loss
 
@@ -73,8 +73,8 @@ def generalize() -> Iterator[Figure]:
     ]
     for label, name, table, options, most in cases:
         yield from _timed(label, name, table, hierarchies, options, unit, None if most is None else most, None)
-    yield from _timed("local-recoding", "local", counts, hierarchies, {}, unit, 4.0, 0.0524)
-    start = algorithm("local").function(counts, hierarchies, models=[KAnonymity(5)])
+    yield from _timed("local-recoding", "local recoding", counts, hierarchies, {}, unit, 4.0, 0.0524)
+    start = method("local recoding").function(counts, hierarchies, models=[KAnonymity(5)])
     yield from _timed(
         "local-recoding-improved", "cell-greedy", counts, hierarchies, {"start": start}, unit, None, 0.0524
     )
@@ -84,7 +84,7 @@ def _timed(
     label: str, name: str, counts: Counts, hierarchies: dict[str, Hierarchy], options: dict[str, Any], unit: float,
     most: float | None, bar: float | None,
 ) -> Iterator[Figure]:  # fmt: skip
-    function = algorithm(name).function
+    function = method(name).function
     mine = {n: h for n, h in hierarchies.items() if n in counts.names and n not in options.get("numbers", ())}
     results: list[Any] = []
     run: Callable[[], None] = lambda: results.append(  # noqa: E731
@@ -123,7 +123,7 @@ def divided() -> Iterator[Figure]:
         if name != "age":
             rows = [(v, w[:3], w[:2], w[:1], "*") for v, w in zip(counts.values_of(name), words, strict=True)]
             hierarchies[name] = Hierarchy.of_rows(rows, name=name)
-    function = algorithm("mondrian").function
+    function = method("mondrian").function
     small = Counts.of({"age": [1, 2, 3]})
     function(small, {}, models=[KAnonymity(1)])
     keys = np.random.default_rng(0).permutation(PEOPLE)

@@ -118,7 +118,7 @@ def anonymized(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # suppressed classes are what is measured here
         if algorithm == "Datafly":
-            return datafly(counts, hierarchies, k, suppression=None if suppress else 0.0)
+            return datafly(counts, hierarchies, k=k, suppression=None if suppress else 0.0)
         share = min(1.0, k / counts.total) if suppress else 0.0
         return incognito(counts, hierarchies, k=k, measure=tables, suppression=share)
 

@@ -88,7 +88,7 @@ def _anonymized(algorithm: str, counts: Counts, chosen: Mapping[str, Hierarchy],
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if algorithm == "semantic Datafly":
-            return semantic_datafly(counts, chosen, k, distances=distances)
+            return semantic_datafly(counts, chosen, k=k, distances=distances)
         tables = semantic_tables(chosen, distances)
         return incognito(counts, chosen, k=k, measure=tables, suppression=min(1.0, k / counts.total))
 

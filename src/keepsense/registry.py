@@ -17,6 +17,7 @@ from typing import Generic, TypeVar
 from keepsense.errors import BadInput, InputWarning, InternalError, did_you_mean
 
 T = TypeVar("T")
+_MANY = 20
 
 EXTENSION_POINTS: Mapping[str, str] = {
     "keepsense.methods": "methods: a module with a `Method` beside its algorithm",
@@ -80,9 +81,10 @@ class Registry(Mapping[str, T], Generic[T]):
         key = plain(spelling)
         name = self._spellings.get(key)
         if name is None:
-            listed = ", ".join(self._entries)
             hint = did_you_mean(spelling, [*self._entries, *self._spellings])
-            raise BadInput(f"no {self._what} is called {spelling!r}; there are: {listed}.{hint}")
+            # a long list would drown the hint
+            listed = "" if hint and len(self._entries) > _MANY else f"; there are: {', '.join(self._entries)}"
+            raise BadInput(f"no {self._what} is called {spelling!r}{listed}.{hint}")
         if key in self._outdated:
             warnings.warn(f"the {self._what} {spelling!r} is called {name!r} now", InputWarning, stacklevel=3)
         return name

@@ -29,7 +29,6 @@ NINE = {
     "lattice recoding": {"samarati", "incognito"},
     "multidimensional recoding": {"mondrian", "infogain mondrian", "lsd mondrian"},
 }
-CATEGORIES = {"TR": "table recoding", "LR": "lattice recoding", "MR": "multidimensional recoding"}
 
 
 def by_project() -> dict[str, Entry]:
@@ -55,15 +54,6 @@ def test_project_files_and_the_catalogue_read_names_alike(name: str, joint: str)
     assert entry(spelled).project == technique(spelled).name == name
 
 
-def test_the_registry_and_the_catalogue_name_the_same_generalizations() -> None:
-    codes = {f"{generalize.__name__}.{one.where}" for one in generalize.algorithms()}
-    apart = {"sampling", "top and bottom coding"}  # they go before an algorithm
-    described = {e.code for e in EVERY if e.code and ".generalize." in e.code and e.name not in apart}
-    assert codes == described
-    for one in generalize.algorithms():
-        assert entry(one.name).code == f"{generalize.__name__}.{one.where}"
-
-
 NO_METHOD = {
     # parts of methods, and what reads, checks, compares and undoes
     *("Budget", "Edit", "Sets", "broken", "check_groups", "draw", "estimate", "invariant", "join", "mend"),
@@ -83,15 +73,6 @@ NO_METHOD = {
 def test_every_exported_method_is_described(room: Any) -> None:
     described = {e.code.split(":")[1] for e in EVERY if e.code}
     assert set(room.__all__) - NO_METHOD <= described, "describe the method in keepsense.guide.entries"
-
-
-@pytest.mark.parametrize("one", generalize.algorithms(), ids=lambda one: one.name)
-def test_every_algorithm_of_the_registry_has_an_entry(one: generalize.Algorithm) -> None:
-    code = f"{generalize.__name__}.{one.where}"
-    found = [e for e in EVERY if e.code == code]
-    assert found, f"{one.name} has no entry in the catalogue"
-    if one.category in CATEGORIES:
-        assert found[0].parent == CATEGORIES[one.category]
 
 
 def test_every_module_of_a_generalization_is_described() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from keepsense.guide.advise import NEEDS
 from keepsense.guide.properties import APPLICABLE, FEATURES, PRESERVED, SATISFIES, mark, noise_for
-from keepsense.methods.generalize import algorithms
+from keepsense.methods.registry import methods
 
 COLUMNS = (
     "sampling",
@@ -80,9 +80,10 @@ def test_table_2_2_promises() -> None:
 @pytest.mark.golden
 def test_the_papers_comparison_of_the_nine_algorithms() -> None:
     """Ben Fredj et al. 2015, Sec. 2: what each is for, and what its recoding is."""
-    recodes = {one.name.replace("-", " "): one.recodes for one in algorithms()}
-    assert {n for n, r in recodes.items() if r == "sub-tree"} == {"bottom up", "top down"}
-    assert {n for n, r in recodes.items() if r == "multidimensional"} >= {
+    nine = [found for found in methods() if found.nine]
+    branches = {n.name for n in nine if "candidates" in n.fillings and n.fillings["candidates"].value == "branches"}
+    assert branches == {"bottom-up", "top-down"}
+    assert {found.name for found in nine if found.family == "multidimensional recoding"} == {
         "mondrian",
         "infogain mondrian",
         "lsd mondrian",

@@ -29,12 +29,12 @@ from keepsense.progress import Event
 def test_cuts_are_valid_true_and_safe(rows: list[tuple[Any, ...]], k: int, anonymity: Any) -> None:
     k = min(k, len(rows))
     counts = counted(rows)
-    found = bottom_up(counts, HIERARCHIES, k, anonymity=anonymity)
+    found = bottom_up(counts, HIERARCHIES, k=k, anonymity=anonymity)
     assert min(kept(found, counts)) >= k
     assert_sub_tree_cut(found)
     assert_true_ancestors(found, counts)
     shuffled = counted([rows[i] for i in np.random.default_rng(k).permutation(len(rows))])
-    again = bottom_up(shuffled, HIERARCHIES, k, anonymity=anonymity)
+    again = bottom_up(shuffled, HIERARCHIES, k=k, anonymity=anonymity)
     assert [cut.outputs for cut in again.cuts] == [cut.outputs for cut in found.cuts]
 
 
@@ -48,7 +48,7 @@ def test_every_step_is_the_best_one_by_its_definition(rows: list[tuple[Any, ...]
     columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
     counts = Counts.of(columns, histograms={"buys": target})
     seen: list[Event] = []
-    found = bottom_up(counts, HIERARCHIES, k, target="buys", listener=seen.append)
+    found = bottom_up(counts, HIERARCHIES, k=k, target="buys", listener=seen.append)
     assert min(kept(found, counts)) >= k
     now = [dict(zip(set(columns[name]), set(columns[name]), strict=True)) for name in names]
     smallest = min(Counter(rows).values())
@@ -89,7 +89,7 @@ def test_a_table_worked_by_hand() -> None:
         histograms={"buys": ["y", "n", "n", "n", "n", "n"]},
     )
     seen: list[Event] = []
-    found = bottom_up(counts, HIERARCHIES, 2, target="buys", listener=seen.append)
+    found = bottom_up(counts, HIERARCHIES, k=2, target="buys", listener=seen.append)
     # only nurse and surgeon stand alone: bringing them together costs one bit and lets the smallest class grow by one
     steps = [event.details for event in seen if event.name == "step"]
     assert [(s["column"], s["candidate"], s["score"]) for s in steps] == [("job", "medic", pytest.approx(-1.0))]
@@ -103,9 +103,9 @@ def test_diversity_and_suppression(rows: list[tuple[Any, ...]], seed: int) -> No
     counts = counted(rows, ill)
     if len(set(ill)) < 2:
         with pytest.raises(Infeasible, match="weaker"):
-            bottom_up(counts, HIERARCHIES, 1, models=[DistinctDiversity(2, "illness")])
+            bottom_up(counts, HIERARCHIES, k=1, models=[DistinctDiversity(2, "illness")])
         return
-    found = bottom_up(counts, HIERARCHIES, 2, models=[DistinctDiversity(2, "illness")], suppression=0.1)
+    found = bottom_up(counts, HIERARCHIES, k=2, models=[DistinctDiversity(2, "illness")], suppression=0.1)
     seen: dict[tuple[Any, ...], set[int]] = {}
     for t, out in enumerate(released(found, counts)):
         seen.setdefault(out, set()).update(counts.histograms["illness"].rows[t].tolist())

@@ -27,13 +27,13 @@ def test_the_promise_holds_and_values_are_least_common_ancestors(
 ) -> None:
     k = min(k, len(rows))
     counts = counted(rows)
-    cells = cell_greedy(counts, HIERARCHIES, k, block=block)
+    cells = cell_greedy(counts, HIERARCHIES, k=k, block=block)
     cells.check(counts)
     assert min(kept(cells, counts)) >= k
     assert_true_ancestors(cells, counts)
     assert cells.info["loss"] == pytest.approx(loss(counts, cells, HIERARCHIES))
     again = [rows[i] for i in np.random.default_rng(k).permutation(len(rows))]
-    other = cell_greedy(counted(again), HIERARCHIES, k, block=block)
+    other = cell_greedy(counted(again), HIERARCHIES, k=k, block=block)
     rule = dict(zip(original(counts), released(cells, counts), strict=True))
     assert rule == dict(zip(original(counted(again)), released(other, counted(again)), strict=True))
 
@@ -49,9 +49,9 @@ def test_further_models_hold(rows: list[tuple[Any, ...]], seed: int) -> None:
     counts = counted(rows, ill)
     if len(set(ill)) < 2:
         with pytest.raises(Infeasible, match="weaker l-diversity"):
-            cell_greedy(counts, HIERARCHIES, 2, models=[DistinctDiversity(2, "illness")])
+            cell_greedy(counts, HIERARCHIES, k=2, models=[DistinctDiversity(2, "illness")])
         return
-    cells = cell_greedy(counts, HIERARCHIES, 2, models=[DistinctDiversity(2, "illness"), TCloseness(0.4, "illness")])
+    cells = cell_greedy(counts, HIERARCHIES, k=2, models=[DistinctDiversity(2, "illness"), TCloseness(0.4, "illness")])
     seen: dict[tuple[Any, ...], Any] = {}
     table = counts.histograms["illness"].table()
     for t, out in enumerate(released(cells, counts)):
@@ -211,11 +211,11 @@ def test_dissolving_and_moving_lower_the_loss_and_keep_k(seed: int, k: int) -> N
 def test_it_improves_another_recoding(rows: list[tuple[Any, ...]], k: int) -> None:
     counts = counted(rows)
     start = local_recoding(counts, HIERARCHIES, [KAnonymity(k)])
-    better = cell_greedy(counts, HIERARCHIES, k, start=start, rounds=3)
+    better = cell_greedy(counts, HIERARCHIES, k=k, start=start, rounds=3)
     assert min(kept(better, counts)) >= k
     assert better.info["loss"] <= start.info["loss"] + 1e-12
     with pytest.raises(BadInput, match="this very table"):
-        cell_greedy(counted([*rows, ("nurse", 20, "f")] * 2), {**HIERARCHIES}, k, start=cut_short(start))
+        cell_greedy(counted([*rows, ("nurse", 20, "f")] * 2), {**HIERARCHIES}, k=k, start=cut_short(start))
 
 
 def cut_short(cells: Cells) -> Cells:
@@ -235,10 +235,10 @@ def test_joining_costs_are_those_of_the_lowest_common_level() -> None:
 
 def test_near_records_come_together() -> None:
     rows = [("nurse", 31, "f"), ("surgeon", 31, "f"), ("clerk", 31, "f"), ("typist", 31, "f")]
-    found = cell_greedy(counted(rows), HIERARCHIES, 2)
+    found = cell_greedy(counted(rows), HIERARCHIES, k=2)
     assert released(found, counted(rows)) == [("medic", 31, "f")] * 2 + [("office", 31, "f")] * 2
     heavy = counted([("nurse", 31, "f")] * 5 + [("clerk", 31, "f")])
-    assert set(released(cell_greedy(heavy, HIERARCHIES, 5), heavy)) == {("*", 31, "f")}, "who is left over joins"
+    assert set(released(cell_greedy(heavy, HIERARCHIES, k=5), heavy)) == {("*", 31, "f")}, "who is left over joins"
 
 
 @settings(deadline=None, max_examples=20)
@@ -247,17 +247,17 @@ def test_it_loses_less_than_one_level_for_all_on_larger_tables(rows: list[tuple[
     many = rows * 3
     counts = counted(many)
     best = optimal(counts, HIERARCHIES, k=3)
-    assert cell_greedy(counts, HIERARCHIES, 3).info["loss"] <= best.info["loss"] + 1e-12
+    assert cell_greedy(counts, HIERARCHIES, k=3).info["loss"] <= best.info["loss"] + 1e-12
 
 
 def test_refusals() -> None:
     counts = counted([("nurse", 30, "f"), ("clerk", 31, "m")])
     with pytest.raises(Infeasible, match="k of at most 2"):
-        cell_greedy(counts, HIERARCHIES, 3)
+        cell_greedy(counts, HIERARCHIES, k=3)
     with pytest.raises(BadInput, match="block"):
-        cell_greedy(counts, HIERARCHIES, 2, block=1)
+        cell_greedy(counts, HIERARCHIES, k=2, block=1)
     with pytest.raises(BadInput, match="does not add up"):
-        cell_greedy(counts, HIERARCHIES, 2, measure="height")
+        cell_greedy(counts, HIERARCHIES, k=2, measure="height")
     forest = Hierarchy.of_rows([("nurse", "medic"), ("clerk", "office")], name="job")
     with pytest.raises(Infeasible, match="one top value"):
-        cell_greedy(counts, {**HIERARCHIES, "job": forest}, 2)
+        cell_greedy(counts, {**HIERARCHIES, "job": forest}, k=2)

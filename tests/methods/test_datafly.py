@@ -13,7 +13,6 @@ from tests.methods.table_reference import AGES, HIERARCHIES, JOBS, SEXES, counte
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy, MissingValues, read_arx
-from keepsense.methods.generalize import algorithm, algorithms
 from keepsense.methods.generalize.datafly import datafly
 from keepsense.methods.generalize.kernels.table import group
 from keepsense.methods.generalize.lattice import semantic_tables
@@ -56,9 +55,9 @@ def test_it_equals_datafly_told_in_plain_python(rows: list[tuple[Any, ...]], k: 
         levels, alone = reference(rows, k, k)
     except Infeasible:
         with pytest.raises(Infeasible):
-            datafly(counts, HIERARCHIES, k)
+            datafly(counts, HIERARCHIES, k=k)
         return
-    found = datafly(counts, HIERARCHIES, k)
+    found = datafly(counts, HIERARCHIES, k=k)
     assert found.levels == levels
     assert found.suppress == alone
     assert min(kept(found, counts)) >= k
@@ -70,7 +69,7 @@ def test_it_equals_datafly_told_in_plain_python(rows: list[tuple[Any, ...]], k: 
 def test_a_share_replaces_the_rule_of_k_records(rows: list[tuple[Any, ...]], k: int, share: float) -> None:
     counts = counted(rows)
     levels, alone = reference(rows, k, int(share * len(rows)))
-    found = datafly(counts, HIERARCHIES, k, suppression=share)
+    found = datafly(counts, HIERARCHIES, k=k, suppression=share)
     assert found.levels == levels
     assert found.suppress == alone
 
@@ -79,7 +78,7 @@ def test_a_share_replaces_the_rule_of_k_records(rows: list[tuple[Any, ...]], k: 
 @given(rows_of_tables(), st.integers(2, 4), st.integers(0, 2**32 - 1))
 def test_the_order_of_rows_does_not_matter(rows: list[tuple[Any, ...]], k: int, seed: int) -> None:
     again = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
-    first, second = datafly(counted(rows), HIERARCHIES, k), datafly(counted(again), HIERARCHIES, k)
+    first, second = datafly(counted(rows), HIERARCHIES, k=k), datafly(counted(again), HIERARCHIES, k=k)
     assert (first.levels, first.suppress) == (second.levels, second.suppress)
 
 
@@ -91,7 +90,7 @@ def test_a_table_worked_by_hand() -> None:
     seen: list[Event] = []
     # Everybody stands alone. Of 4 jobs, 3 ages and 2 sexes, job is raised: (medic 31 f), (medic 35 f) and (office 42 m)
     # hold two records each, and two records are left, as many as may be suppressed.
-    found = datafly(counted(rows), HIERARCHIES, 2, listener=seen.append)
+    found = datafly(counted(rows), HIERARCHIES, k=2, listener=seen.append)
     steps = [event.details for event in seen if event.name == "step"]
     assert [(step["column"], step["score"], step["at_risk"]) for step in steps] == [("job", 4, 2)]
     assert found.levels == (1, 0, 0)
@@ -99,7 +98,7 @@ def test_a_table_worked_by_hand() -> None:
     # If none may be suppressed, age (3 values) follows, then job, which comes first of columns with 2 values, up to its
     # top, then age: only the sexes are left, five and three records.
     seen.clear()
-    found = datafly(counted(rows), HIERARCHIES, 2, suppression=0, listener=seen.append)
+    found = datafly(counted(rows), HIERARCHIES, k=2, suppression=0, listener=seen.append)
     steps = [event.details for event in seen if event.name == "step"]
     assert [step["column"] for step in steps] == ["job", "age", "job", "job", "age"]
     assert [step["score"] for step in steps] == [4, 3, 2, 2, 2]
@@ -116,7 +115,7 @@ def test_further_models_hold_in_every_class_that_is_released(rows: list[tuple[An
     counts = counted(rows, ill)
     for model in (DistinctDiversity(2, "illness"), TCloseness(0.5, "illness")):
         try:
-            found = datafly(counts, HIERARCHIES, 2, models=[model], suppression=0.2)
+            found = datafly(counts, HIERARCHIES, k=2, models=[model], suppression=0.2)
         except Infeasible:
             continue
         cells = found.cells(counts)
@@ -158,13 +157,13 @@ def test_semantic_datafly_raises_what_loses_least_meaning() -> None:
     counts = counted([("nurse", 30, "f"), ("surgeon", 30, "f"), ("nurse", 31, "f"), ("surgeon", 31, "f")])
     far = {"job": distance("wu-palmer", WORK)}
     seen: list[Event] = []
-    found = semantic_datafly(counts, HIERARCHIES, 2, distances=far, suppression=0, listener=seen.append)
+    found = semantic_datafly(counts, HIERARCHIES, k=2, distances=far, suppression=0, listener=seen.append)
     tables = semantic_tables(HIERARCHIES, far)
     cost = {name: float(np.mean(np.asarray(tables.tables[name][1])[:2])) for name in ("job", "age", "sex")}
     assert next(e.details["column"] for e in seen if e.name == "step") == min(cost, key=lambda name: cost[name])
     assert found.info["algorithm"] == "semantic Datafly"
     assert min(kept(found, counts)) >= 2
-    plain = datafly(counts, HIERARCHIES, 2, suppression=0)
+    plain = datafly(counts, HIERARCHIES, k=2, suppression=0)
     assert plain.levels != found.levels or plain.levels == (1, 0, 0)
 
 
@@ -174,7 +173,7 @@ def test_semantic_datafly_keeps_the_promise(rows: list[tuple[Any, ...]], k: int)
     counts = counted(rows)
     far = {"job": distance("wu-palmer", WORK)}
     for anonymity in (None, "at risk", "smallest class"):
-        found = semantic_datafly(counts, HIERARCHIES, k, distances=far, anonymity=anonymity, suppression=0)
+        found = semantic_datafly(counts, HIERARCHIES, k=k, distances=far, anonymity=anonymity, suppression=0)
         assert min(kept(found, counts)) >= k
 
 
@@ -195,46 +194,33 @@ def test_the_template_takes_a_stop_rule_and_a_direction() -> None:
 def test_refusals_name_what_is_wrong() -> None:
     counts = counted([("nurse", 30, "f"), ("clerk", 31, "m")], ["flu", "cold"])
     with pytest.raises(Infeasible, match="k of at most 2") as error:
-        datafly(counts, HIERARCHIES, 3, suppression=0)
+        datafly(counts, HIERARCHIES, k=3, suppression=0)
     assert isinstance(error.value.best, Cuts)
     assert not error.value.best.info["holds"]
     assert error.value.relax
     with pytest.raises(Infeasible):
-        datafly(counts, HIERARCHIES, 3)  # suppressing all of the two records would leave an empty table
+        datafly(counts, HIERARCHIES, k=3)  # suppressing all of the two records would leave an empty table
     with pytest.raises(BadInput, match="no privacy model"):
         datafly(counts, HIERARCHIES)
     with pytest.raises(BadInput, match="'sex' has no hierarchy"):
-        datafly(counts, {"job": JOBS, "age": AGES}, 2)
+        datafly(counts, {"job": JOBS, "age": AGES}, k=2)
     with pytest.raises(BadInput, match="no quasi-identifier"):
-        datafly(Counts.of({}), {}, 1)
+        datafly(Counts.of({}), {}, k=1)
     with pytest.raises(MissingValues, match="column 'job' misses 1"):
-        datafly(counted([("pilot", 30, "f")]), HIERARCHIES, 1)
+        datafly(counted([("pilot", 30, "f")]), HIERARCHIES, k=1)
     with pytest.raises(BadInput, match="sensitive"):
-        datafly(counts, HIERARCHIES, 1, models=[DistinctDiversity(2, "job")])
+        datafly(counts, HIERARCHIES, k=1, models=[DistinctDiversity(2, "job")])
     with pytest.raises(BadInput, match="count it along"):
-        datafly(counts, HIERARCHIES, 1, models=[DistinctDiversity(2, "wealth")])
+        datafly(counts, HIERARCHIES, k=1, models=[DistinctDiversity(2, "wealth")])
     with pytest.raises(BadInput, match="share of the records"):
-        datafly(counts, HIERARCHIES, 1, suppression=2.0)
+        datafly(counts, HIERARCHIES, k=1, suppression=2.0)
     with pytest.raises(BadInput, match="whole number"):
-        datafly(counts, HIERARCHIES, 0)
+        datafly(counts, HIERARCHIES, k=0)
     with pytest.raises(BadInput, match="no quasi-identifier"):
-        semantic_datafly(counts, HIERARCHIES, 2, distances={"jobs": distance("path", WORK)})
+        semantic_datafly(counts, HIERARCHIES, k=2, distances={"jobs": distance("path", WORK)})
     forest = Hierarchy.of_rows([("nurse", "medic"), ("clerk", "office")], name="job")
     with pytest.raises(Infeasible, match="one top value"):
-        datafly(counts, {**HIERARCHIES, "job": forest}, 2, suppression=0)
-
-
-def test_the_registry_finds_every_algorithm() -> None:
-    names = {one.title for one in algorithms()}
-    nine = {"Datafly", "mu-Argus", "Bottom-Up Generalization", "Top-Down Specialization", "Samarati's binary search",
-            "Incognito", "Median Mondrian", "InfoGain Mondrian", "LSD Mondrian"}  # fmt: skip
-    assert nine <= names
-    for one in algorithms():
-        assert callable(one.function)
-        known = one.function.__annotations__
-        assert {"models", "counts", *one.needs, *one.takes} <= set(known), one.name
-    with pytest.raises(BadInput, match="mondrian"):
-        algorithm("mondrain")
+        datafly(counts, {**HIERARCHIES, "job": forest}, k=2, suppression=0)
 
 
 @pytest.mark.golden
@@ -243,7 +229,7 @@ def test_adult_ends_at_the_optimal_node(shared_data: Any) -> None:
     lines = [line.split(";") for line in (folder / "adult.csv").read_text().splitlines()]
     columns = {name: [row[j] for row in lines[1:]] for j, name in enumerate(lines[0])}
     hierarchies = {name: read_arx(folder / f"adult_hierarchy_{name}.csv").named(name) for name in columns}
-    found = datafly(Counts.of(columns), hierarchies, 5)
+    found = datafly(Counts.of(columns), hierarchies, k=5)
     assert found.levels == (0, 4, 1, 1, 3, 2, 2, 1, 0)
     assert found.info["classes"] == 24
     assert found.info["suppressed"] == 0
@@ -251,6 +237,6 @@ def test_adult_ends_at_the_optimal_node(shared_data: Any) -> None:
 
 def test_hierarchies_may_bear_other_names() -> None:
     counts = counted([("nurse", 30, "f"), ("surgeon", 30, "f")])
-    found = datafly(counts, {**HIERARCHIES, "job": replace(JOBS, name="occupation")}, 2, suppression=0)
+    found = datafly(counts, {**HIERARCHIES, "job": replace(JOBS, name="occupation")}, k=2, suppression=0)
     assert found.names == ("job", "age", "sex")
     assert found.apply(counts).weights.tolist() == [2]

@@ -58,12 +58,12 @@ def truthful(counts: Counts, cells: Cells) -> None:
 
 
 RULES = [
-    lambda c, k: mondrian(c, {"job": JOBS}, k),
-    lambda c, k: mondrian(c, {"job": JOBS}, k, order="given"),
-    lambda c, k: mondrian(c, {"job": JOBS}, k, relaxed=True),
-    lambda c, k: infogain_mondrian(c, {"job": JOBS}, k, target="illness"),
-    lambda c, k: lsd_mondrian(c, {"job": JOBS}, k, target="salary"),
-    lambda c, k: semantic_mondrian(c, {"job": JOBS}, k),
+    lambda c, k: mondrian(c, {"job": JOBS}, k=k),
+    lambda c, k: mondrian(c, {"job": JOBS}, k=k, order="given"),
+    lambda c, k: mondrian(c, {"job": JOBS}, k=k, relaxed=True),
+    lambda c, k: infogain_mondrian(c, {"job": JOBS}, k=k, target="illness"),
+    lambda c, k: lsd_mondrian(c, {"job": JOBS}, k=k, target="salary"),
+    lambda c, k: semantic_mondrian(c, {"job": JOBS}, k=k),
 ]
 
 
@@ -82,7 +82,7 @@ def test_the_promise_holds_and_values_are_true(rule: Any, counts: Counts, k: int
 def test_further_models_hold_too(counts: Counts) -> None:
     if len(set(counts.histograms["illness"].rows.indices.tolist())) < 2:
         return
-    cells = mondrian(counts, {"job": JOBS}, 2, models=[DistinctDiversity(2, "illness")])
+    cells = mondrian(counts, {"job": JOBS}, k=2, models=[DistinctDiversity(2, "illness")])
     seen: dict[tuple[Any, ...], set[int]] = defaultdict(set)
     for source, out in zip(cells.source.tolist(), released(cells), strict=True):
         seen[out] |= set(counts.histograms["illness"].rows[source].tolist())
@@ -121,8 +121,8 @@ def test_strict_median_equals_the_recursive_algorithm(ages: list[int], k: int) -
 @given(tables(), st.integers(1, 5), st.sampled_from(["widest", "given"]))
 def test_the_compiled_loop_finds_the_same_groups(counts: Counts, k: int, order: Any) -> None:
     """Asking for a model that always agrees takes the general way, round by round."""
-    plain = mondrian(counts, {"job": JOBS}, k, order=order)
-    agreeing = mondrian(counts, {"job": JOBS}, k, order=order, models=[DistinctDiversity(1, "illness")])
+    plain = mondrian(counts, {"job": JOBS}, k=k, order=order)
+    agreeing = mondrian(counts, {"job": JOBS}, k=k, order=order, models=[DistinctDiversity(1, "illness")])
     assert released(plain) == released(agreeing)
     assert plain.info["classes"] == agreeing.info["classes"]
 

@@ -54,7 +54,7 @@ def test_no_pair_that_is_shown_is_rare(rows: list[tuple[Any, ...]], k: int, shar
 @given(rows_of_tables(), st.integers(2, 4), st.floats(0, 0.6))
 def test_strictly_it_is_k_anonymous(rows: list[tuple[Any, ...]], k: int, share: float) -> None:
     counts = counted(rows)
-    cells = mu_argus(counts, HIERARCHIES, k, suppression=share, strict=True)  # a warning would fail the test
+    cells = mu_argus(counts, HIERARCHIES, k=k, suppression=share, strict=True)  # a warning would fail the test
     assert min(kept(cells, counts)) >= k
     assert cells.info["k_anonymous"]
     assert cells.info["checked"] == "all"
@@ -66,11 +66,11 @@ def test_it_says_what_it_did_not_check() -> None:
     flat = {name: Hierarchy.of_rows([(0, "*"), (1, "*")], name=name) for name in columns}
     counts = Counts.of(columns)
     with pytest.warns(PrivacyWarning, match="2 columns only: 8 of 8 records"):
-        cells = mu_argus(counts, flat, 2, sizes=(2,))
+        cells = mu_argus(counts, flat, k=2, sizes=(2,))
     assert cells.info["below_k"] == 8
     assert not cells.info["k_anonymous"]
     assert cells.info["levels"] == dict.fromkeys("abcd", 0)
-    strict = mu_argus(counts, flat, 2, sizes=(2,), strict=True)
+    strict = mu_argus(counts, flat, k=2, sizes=(2,), strict=True)
     assert strict.info["below_k"] == 0
     assert strict.apply(counts).weights.min() >= 2
 
@@ -88,7 +88,7 @@ def test_single_cells_are_suppressed_where_few_records_are_rare() -> None:
 def test_a_step_raises_the_column_in_most_rare_combinations() -> None:
     rows = [("nurse", age, "f") for age in range(20, 30)] + [("clerk", age, "m") for age in range(30, 40)]
     seen: list[Event] = []
-    cells = mu_argus(counted(rows), HIERARCHIES, 5, suppression=0, listener=seen.append)
+    cells = mu_argus(counted(rows), HIERARCHIES, k=5, suppression=0, listener=seen.append)
     assert [event.details["column"] for event in seen if event.name == "step"] == ["age"]
     assert set(released(cells, counted(rows))) == {("nurse", "20s", "f"), ("clerk", "30s", "m")}
 
@@ -108,11 +108,11 @@ def test_the_order_of_rows_does_not_matter(rows: list[tuple[Any, ...]], k: int) 
 def test_refusals() -> None:
     counts = counted([("nurse", 30, "f"), ("clerk", 31, "m")], ["flu", "cold"])
     with pytest.raises(BadInput, match="counts records only"):
-        mu_argus(counts, HIERARCHIES, 2, models=[DistinctDiversity(2, "illness")])
+        mu_argus(counts, HIERARCHIES, k=2, models=[DistinctDiversity(2, "illness")])
     with pytest.raises(BadInput, match="sizes"):
-        mu_argus(counts, HIERARCHIES, 2, sizes=())
+        mu_argus(counts, HIERARCHIES, k=2, sizes=())
     with pytest.raises(BadInput, match="sizes"):
-        mu_argus(counts, HIERARCHIES, 2, sizes=(0,))
+        mu_argus(counts, HIERARCHIES, k=2, sizes=(0,))
     with pytest.raises(Infeasible, match="k of at most 2") as error:
-        mu_argus(counts, HIERARCHIES, 3, suppression=0)
+        mu_argus(counts, HIERARCHIES, k=3, suppression=0)
     assert error.value.best is not None

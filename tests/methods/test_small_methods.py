@@ -10,7 +10,7 @@ from tests.methods.table_reference import counted, released, rows_of_tables
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.generalize.coding import top_bottom_coding
+from keepsense.methods.generalize.coding import top_and_bottom_coding
 from keepsense.methods.generalize.local_suppression import local_suppression
 from keepsense.methods.generalize.sampling import sampling
 
@@ -62,7 +62,7 @@ def test_sampling_refuses() -> None:
 def test_only_the_ends_change(numbers: list[int], a: int, b: int) -> None:
     bottom, top = min(a, b), max(a, b) + 1
     counts = Counts.of({"age": numbers})
-    rule = top_bottom_coding(counts, "age", top=top, bottom=bottom)
+    rule = top_and_bottom_coding(counts, column="age", top=top, bottom=bottom)
     for value, out in zip(rule.cuts[0].inputs, rule.cuts[0].outputs, strict=True):
         assert isinstance(value, int)
         assert out == (f">={top}" if value >= top else f"<={bottom}" if value <= bottom else value)
@@ -76,27 +76,27 @@ def test_only_the_ends_change(numbers: list[int], a: int, b: int) -> None:
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.integers(0, 1000), min_size=10, max_size=60, unique=True), st.floats(0.01, 0.3))
 def test_a_share_of_records_at_each_end(numbers: list[int], share: float) -> None:
-    rule = top_bottom_coding(Counts.of({"age": numbers}), "age", share=share)
+    rule = top_and_bottom_coding(Counts.of({"age": numbers}), column="age", share=share)
     least = int(np.ceil(share * len(numbers) - 1e-9))
     assert rule.info["coded"] == {"top": least, "bottom": least}
 
 
 def test_coding_reads_text_keeps_gaps_and_refuses() -> None:
-    rule = top_bottom_coding(Counts.of({"age": ["20", None, "95.5"]}), "age", top=90.5)
+    rule = top_and_bottom_coding(Counts.of({"age": ["20", None, "95.5"]}), column="age", top=90.5)
     assert rule.cuts[0].outputs == ("20", None, ">=90.5")
     counts = Counts.of({"age": [20, 30], "job": ["nurse", "clerk"]})
     with pytest.raises(BadInput, match="'job' holds values that are not numbers"):
-        top_bottom_coding(counts, "job", top=3)
+        top_and_bottom_coding(counts, column="job", top=3)
     with pytest.raises(BadInput, match="below the top"):
-        top_bottom_coding(counts, "age", top=20, bottom=25)
+        top_and_bottom_coding(counts, column="age", top=20, bottom=25)
     with pytest.raises(BadInput, match="give a top"):
-        top_bottom_coding(counts, "age")
+        top_and_bottom_coding(counts, column="age")
     with pytest.raises(BadInput, match="share"):
-        top_bottom_coding(counts, "age", share=0.7)
+        top_and_bottom_coding(counts, column="age", share=0.7)
     with pytest.raises(BadInput, match="no column"):
-        top_bottom_coding(counts, "ages", top=3)
+        top_and_bottom_coding(counts, column="ages", top=3)
     with pytest.raises(BadInput, match="no number"):
-        top_bottom_coding(Counts.of({"age": [None]}), "age", share=0.1)
+        top_and_bottom_coding(Counts.of({"age": [None]}), column="age", share=0.1)
 
 
 # ---- local suppression -----------------------------------------------------------------------------------------------

@@ -104,7 +104,7 @@ def test_it_equals_its_definition(rows: list[tuple[Any, ...]], k: int, seed: int
     target = [f"{'ab'[rng.integers(2)]}{i}" if rng.random() < 0.2 else "ab"[rng.integers(2)] for i in range(len(rows))]
     columns = dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True))
     counts = Counts.of(columns, histograms={"buys": target})
-    found = top_down(counts, HIERARCHIES, k, target="buys")
+    found = top_down(counts, HIERARCHIES, k=k, target="buys")
     rule = [dict(zip(cut.inputs, cut.outputs, strict=True)) for cut in found.cuts]
     outputs = [tuple(rule[j][v] for j, v in enumerate(row)) for row in rows]
     assert partition(outputs) == partition(reference(rows, target, k))
@@ -116,12 +116,12 @@ def test_it_equals_its_definition(rows: list[tuple[Any, ...]], k: int, seed: int
 def test_cuts_are_valid_true_and_safe(rows: list[tuple[Any, ...]], k: int, anonymity: Any) -> None:
     counts = counted(rows)
     k = min(k, len(rows))
-    found = top_down(counts, HIERARCHIES, k, anonymity=anonymity)
+    found = top_down(counts, HIERARCHIES, k=k, anonymity=anonymity)
     assert min(kept(found, counts)) >= k
     assert_sub_tree_cut(found)
     assert_true_ancestors(found, counts)
     shuffled = counted([rows[i] for i in np.random.default_rng(k).permutation(len(rows))])
-    again = top_down(shuffled, HIERARCHIES, k, anonymity=anonymity)
+    again = top_down(shuffled, HIERARCHIES, k=k, anonymity=anonymity)
     assert [cut.outputs for cut in again.cuts] == [cut.outputs for cut in found.cuts]
 
 
@@ -129,7 +129,7 @@ def test_cuts_are_valid_true_and_safe(rows: list[tuple[Any, ...]], k: int, anony
 @given(rows_of_tables(), st.integers(2, 4))
 def test_nothing_more_can_be_specialized(rows: list[tuple[Any, ...]], k: int) -> None:
     counts = counted(rows)
-    found = top_down(counts, HIERARCHIES, k)
+    found = top_down(counts, HIERARCHIES, k=k)
     for j, cut in enumerate(found.cuts):
         hierarchy = HIERARCHIES[cut.name]
         seen = set(counts.values[j])
@@ -152,10 +152,10 @@ def test_diversity_and_suppression(rows: list[tuple[Any, ...]], seed: int) -> No
     counts = counted(rows, ill)
     if len(set(ill)) < 2:
         with pytest.raises(Infeasible, match="weaker"):
-            top_down(counts, HIERARCHIES, 1, models=[DistinctDiversity(2, "illness")])
+            top_down(counts, HIERARCHIES, k=1, models=[DistinctDiversity(2, "illness")])
         return
-    plain = top_down(counts, HIERARCHIES, 2, models=[DistinctDiversity(2, "illness")])
-    spared = top_down(counts, HIERARCHIES, 2, models=[DistinctDiversity(2, "illness")], suppression=0.2)
+    plain = top_down(counts, HIERARCHIES, k=2, models=[DistinctDiversity(2, "illness")])
+    spared = top_down(counts, HIERARCHIES, k=2, models=[DistinctDiversity(2, "illness")], suppression=0.2)
     for found in (plain, spared):
         seen: dict[tuple[Any, ...], set[int]] = {}
         for t, out in enumerate(released(found, counts)):
@@ -170,7 +170,7 @@ def test_the_trace_tells_gain_and_state() -> None:
         {"job": jobs, "age": [30] * 8, "sex": ["f", "m"] * 4}, histograms={"buys": ["y", "y", "n", "n"] * 2}
     )
     seen: list[Event] = []
-    found = top_down(counts, HIERARCHIES, 4, target="buys", listener=seen.append)
+    found = top_down(counts, HIERARCHIES, k=4, target="buys", listener=seen.append)
     steps = [event.details for event in seen if event.name == "step"]
     assert [(step["column"], step["candidate"]) for step in steps] == [("job", "*")]
     # the gain is one bit and the smallest class shrinks from 8 to 4
@@ -178,21 +178,21 @@ def test_the_trace_tells_gain_and_state() -> None:
     assert steps[0]["smallest"] == 4
     assert found.cuts[0].outputs == ("medic", "medic", "shop", "office", "office")
     assert found.cuts[1].outputs[10] == 30, "a column of one value keeps it"
-    further = top_down(counts, HIERARCHIES, 2, target="buys", beneficial=False)
+    further = top_down(counts, HIERARCHIES, k=2, target="buys", beneficial=False)
     assert loss(counts, further, HIERARCHIES) <= loss(counts, found, HIERARCHIES)
 
 
 def test_refusals() -> None:
     counts = Counts.of({"sex": ["f", "m"]}, histograms={"buys": ["y", "n"]})
     with pytest.raises(BadInput, match=r"'buy' is not counted.*buys"):
-        top_down(counts, HIERARCHIES, 2, target="buy")
+        top_down(counts, HIERARCHIES, k=2, target="buy")
     with pytest.raises(BadInput, match="choose one role"):
-        top_down(counts, HIERARCHIES, 2, target="sex")
+        top_down(counts, HIERARCHIES, k=2, target="sex")
     with pytest.raises(Infeasible, match="k of at most 2") as error:
-        top_down(counts, HIERARCHIES, 3)
+        top_down(counts, HIERARCHIES, k=3)
     assert isinstance(error.value.best, Cuts)
     with pytest.raises(BadInput, match="does not add up"):
-        top_down(counts, HIERARCHIES, 2, measure="discernibility")
+        top_down(counts, HIERARCHIES, k=2, measure="discernibility")
     top = Hierarchy.of_rows([("f",), ("m",)], name="sex")
     with pytest.raises(Infeasible, match="one top value"):
-        top_down(counts, {"sex": top}, 2)
+        top_down(counts, {"sex": top}, k=2)

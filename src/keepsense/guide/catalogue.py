@@ -71,17 +71,14 @@ def _plain(name: str) -> str:
 
 @cache
 def _spellings() -> dict[str, str]:
-    """Every way to call an entry: the registry of generalizations has names of its own."""
-    from keepsense.methods import generalize
-
+    """Every way to call an entry."""
     entries = catalogue().values()
-    codes = {found.code: found.name for found in entries if found.code}
-    named = {_plain(one.name): codes.get(f"{generalize.__name__}.{one.where}", "") for one in generalize.algorithms()}
+    named = {"local": "local recoding"}
     for found in entries:
         named[_plain(found.title)] = found.name
     for found in entries:
         named |= dict.fromkeys((_plain(found.project or found.name), _plain(found.name)), found.name)
-    return {spelling: name for spelling, name in named.items() if name}
+    return named
 
 
 def children(name: str) -> list[Entry]:

@@ -7,13 +7,14 @@ from importlib import import_module
 from typing import Any
 
 from keepsense.errors import BadInput
+from keepsense.methods.calling import call
 from keepsense.privacy import TCloseness
 from keepsense.progress import Listener
 from keepsense.recoding import Cells, Recoding
 from keepsense.release.attributes import with_k
 from keepsense.release.job import Job
 from keepsense.release.perturbations import perturbed
-from keepsense.release.techniques import call, register
+from keepsense.release.techniques import register
 
 
 def _grouping(module: str, function: str) -> Callable[[Job, Mapping[str, Any], Listener | None], list[Recoding]]:

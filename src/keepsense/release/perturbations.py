@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from keepsense.errors import BadInput
+from keepsense.methods.calling import call
 from keepsense.privacy import ProbabilisticKAnonymity
 from keepsense.progress import Listener
 from keepsense.recoding import Cells, Recoding
 from keepsense.release.attributes import attributes_of, with_k
 from keepsense.release.job import Job
-from keepsense.release.techniques import call, register
+from keepsense.release.techniques import register
 
 _NOISE = 0.2
 """Share of a column's variance that noise has where the project file does not say."""

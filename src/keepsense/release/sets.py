@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
+from keepsense.methods.calling import call
 from keepsense.privacy.risk import suppressed_tuples
 from keepsense.progress import Listener
 from keepsense.recoding import SUPPRESSED, Cells, Recoding
 from keepsense.release.attributes import least_size, with_k
 from keepsense.release.job import Job
-from keepsense.release.techniques import Technique, call, register, technique
+from keepsense.release.techniques import Technique, register, technique
 
 SetMethod = Callable[[Job, str, Counts, Mapping[str, Any], Listener | None], Cells]
 """Recodes one set-valued column: the last of the counts, whose others tell the class of each record."""

@@ -59,7 +59,7 @@ ENTRIES = (
         paper=f"Willenborg and de Waal 2001; {THESIS}, Sec. 2.3.1.",
         example="All ages above 89 become 90 or more.",
         truthful=True,
-        code="keepsense.methods.generalize.coding:top_bottom_coding",
+        code="keepsense.methods.generalize.coding:top_and_bottom_coding",
         steps=_line(
             "A column that can be ordered",
             "Find the bounds beyond which values are rare",

@@ -18,11 +18,16 @@ import numpy as np
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.blocks import block_bound
 from keepsense.methods.generalize._lattice.climbing import around, climb, descend, wander
 from keepsense.methods.generalize._lattice.cutting import CutSet
 from keepsense.methods.generalize._lattice.result import infeasible, recoding
-from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict, promised
+from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
@@ -31,7 +36,7 @@ from keepsense.recoding import Cuts
 def anytime(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    models: Sequence[Model] | None = None,
+    models: Sequence[Model] = (),
     *,
     k: int | None = None,
     measure: Measure = "loss",
@@ -150,3 +155,46 @@ class _Run:
         done = min(time.monotonic() - self.begin, self.time_limit)
         emit(self.listener, what, done, self.time_limit, node=self.best.node, loss=self.best.value, bound=self.bound,
              cuts=self.cuts)  # fmt: skip
+
+
+METHOD = registered(
+    Method(
+        name="anytime",
+        title="Anytime search",
+        function=anytime,
+        runner=by_hierarchies,
+        family="lattice recoding",
+        place=5,
+        short="a good choice where there are too many to search",
+        intent="Find a good choice of levels among more than could be looked at, and say how far from best it may be.",
+        use=("twenty columns or more, or very tall hierarchies", "an answer is wanted within a given time"),
+        avoid=("the optimal search ends in time: it proves what this one only bounds",),
+        inputs=("columns, hierarchies and k", "a time limit", "the share of records that may be suppressed"),
+        guarantee="k-anonymity, and any further model; a reported bound says how much less could be lost at best.",
+        cost="The time you give it.",
+        paper="Own search on the template of lattice recoding.",
+        example="25 columns have more than a million million choices; after a minute the best one found is released.",
+        truthful=True,
+        promises=CLASSES,
+        whole_values=True,
+        time_limit="time_limit",
+        fillings={
+            "lattice": Filling("implicit", "never listed; only what failed is remembered"),
+            "stop": Filling("time", "Is the time up, or can nothing be better?"),
+            "order": Filling("descent", "go down from a safe one, where most is won back"),
+            "tagging": Filling("cuts", "what failed is widened to as many other choices as must fail too"),
+            "measure": Filling("loss", "the best safe choice found"),
+        },
+        fit=Fit(
+            points=4.0,
+            reason="a good choice of levels in the time you give, with a bound on what could be better",
+            better=(LATER_FILES,),
+            unfit=(
+                (
+                    lambda s: s.columns <= 15,
+                    "all choices of levels can be searched, so the best one can be proven",
+                ),
+            ),
+        ),
+    )
+)

@@ -6,8 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.objective import Measure
-from keepsense.methods.generalize.table import Anonymity, least_loss, promised, recode, trade_off
+from keepsense.methods.generalize.datafly import METHOD as DATAFLY
+from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
@@ -16,9 +22,9 @@ from keepsense.recoding import Cuts
 def bottom_up(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    k: int | None = None,
-    *,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
     target: str | None = None,
     measure: Measure = "loss",
     anonymity: Anonymity | None = "smallest class",
@@ -46,3 +52,44 @@ def bottom_up(
         counts, hierarchies, promised(models, k), metric=metric, direction="up", candidates="branches",
         suppression=suppression, method="Bottom-Up Generalization", listener=listener,
     )  # fmt: skip
+
+
+METHOD = registered(
+    Method(
+        name="bottom-up",
+        title="Bottom-Up Generalization",
+        function=bottom_up,
+        runner=by_hierarchies,
+        family="table recoding",
+        place=3,
+        nine=True,
+        short="merge branches, for classification",
+        intent="Merge branches of the hierarchies, those first that cost least knowledge about a target column.",
+        use=("the release is for classification, and top-down stops too early",),
+        avoid=("there is no target column: Mondrian or the optimal search lose less",),
+        inputs=(
+            "columns, hierarchies and k",
+            "a column the release is meant to predict, such as whether somebody fell ill",
+        ),
+        guarantee="k-anonymity, and further models if asked.",
+        cost="Steps x columns x one pass over the groups.",
+        paper="Wang, Yu and Chakraborty 2004; category after Ben Fredj et al. 2015.",
+        example="Nurse and surgeon fall ill equally often: they become medic before farmer and teacher are touched.",
+        truthful=True,
+        promises=CLASSES,
+        whole_values=True,
+        fillings={
+            **DATAFLY.fillings,
+            "candidates": Filling("branches", "one branch of one hierarchy; other branches stay as they are"),
+            "metric": Filling("trade_off", "what it loses about the target for each record the smallest group gains"),
+            "suppression": Filling(
+                "share", "Suppress the records that still break the promise, up to the share you allow"
+            ),
+        },
+        fit=Fit(
+            purposes={"classification": (7.0, "made for classification; merges what tells least about the target")},
+            unfit=((lambda s: s.purpose != "classification", "it needs a category that the release is to predict"),),
+            cautions=(FOR_A_TARGET,),
+        ),
+    )
+)

@@ -17,10 +17,14 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CELLS, CLASSES, Fit
+from keepsense.methods.flowchart import loop
 from keepsense.methods.generalize._lattice.objective import Measure, value_losses
 from keepsense.methods.generalize._lattice.requirement import Requirement, requirement
 from keepsense.methods.generalize._lattice.space import Space, prepare
-from keepsense.methods.generalize.table import promised
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
@@ -32,9 +36,9 @@ Flags = NDArray[np.bool_]
 def cell_greedy(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    k: int | None = None,
-    *,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
     measure: Measure = "loss",
     start: Cells | None = None,
     block: int = 20_000,
@@ -317,3 +321,47 @@ def _infeasible(space: Space, asked: Requirement) -> Infeasible:
         + "; ".join(relax),
         relax=relax,
     )
+
+
+METHOD = registered(
+    Method(
+        name="cell greedy",
+        title="Greedy cell recoding",
+        function=cell_greedy,
+        runner=by_hierarchies,
+        family="generalization",
+        place=5,
+        short="grow groups of near records, cell by cell",
+        intent="Grow groups of people who are alike; release each cell as the nearest common ancestor of its group.",
+        use=("least loss matters more than time, and the table is not large",),
+        avoid=("analysts need one level of detail a column", "the table has very many distinct records"),
+        inputs=("columns, hierarchies and the promise",),
+        guarantee="k-anonymity, and any further model, for every group; nobody is suppressed.",
+        cost="Grows with the square of the distinct records, in blocks.",
+        paper="After greedy k-member clustering (Byun et al. 2007).",
+        example="The nurse of 31 joins the midwife of 33: both are released as medics of 31 to 33.",
+        truthful=True,
+        promises=CLASSES,
+        steps=loop(
+            "The table, the columns, a hierarchy for each, and the promise",
+            "Is every record in a group?",
+            "The anonymized table: each cell the nearest common ancestor of its group",
+            prepare="Begin with records in no group",
+            candidates="Take a record far from the last group, and begin a group with it",
+            choose="Add the record that makes the group lose least",
+            apply="Repeat this until the group keeps the promise",
+            settle="Put the few left over into the groups that lose least by it",
+        ),
+        fit=Fit(
+            points=3.8,
+            reason="groups are grown for least loss",
+            unfit=(
+                *CELLS,
+                (
+                    lambda s: (s.rows or 0) > 100_000,
+                    "it compares records with each other, and there are too many",
+                ),
+            ),
+        ),
+    )
+)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.fit import GOES_BEFORE, Fit
+from keepsense.methods.flowchart import Flowchart
+from keepsense.methods.registry import Method, Relation, registered
+from keepsense.privacy import Model
 from keepsense.recoding import Cut, Cuts
 
 
-def top_bottom_coding(
+def top_and_bottom_coding(
     counts: Counts,
-    column: str,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    models: Sequence[Model] = (),
     *,
+    column: str,
     top: float | None = None,
     bottom: float | None = None,
     share: float | None = None,
@@ -23,9 +31,10 @@ def top_bottom_coding(
 
     With `share` the missing thresholds are chosen so that at least that share of the records is coded at each end. Use
     it where the extremes of a number give people away (the very old, the very rich). It protects the ends of one column
-    and promises no model by itself. Missing values stay missing. Cost: one pass over the column's values.
+    and promises no model by itself; hierarchies and models are not looked at. Missing values stay missing. Cost: one
+    pass over the column's values.
 
-    >>> rule = top_bottom_coding(Counts.of({"age": [20, 30, 95, 101]}), "age", top=90)
+    >>> rule = top_and_bottom_coding(Counts.of({"age": [20, 30, 95, 101]}), column="age", top=90)
     >>> rule.cuts[0].outputs
     (20, 30, '>=90', '>=90')
     """
@@ -80,3 +89,31 @@ def _ends(numbers: Any, weights: Any, share: float) -> tuple[float, float]:
 
 def _spelled(number: float | None) -> str:
     return f"{number:g}" if number != round(number or 0) else str(round(number or 0))
+
+
+METHOD = registered(
+    Method(
+        name="top and bottom coding",
+        title="Top and bottom coding",
+        function=top_and_bottom_coding,
+        place=9,
+        short="put rare extremes together",
+        intent="Put the rare values at both ends together, since the oldest and the richest are known to everybody.",
+        use=("numbers or ordered values have rare extremes", "a rule asks for it, such as ages of 90 and more"),
+        avoid=("extremes are what the data is wanted for",),
+        inputs=("a column of numbers or ordered values", "the bounds, or how many records each end must hold"),
+        guarantee="None by itself; ends hold at least as many records as you ask for.",
+        cost="One pass over the values.",
+        paper="Willenborg and de Waal 2001; Rodríguez-García 2017, Sec. 2.3.1.",
+        example="All ages above 89 become 90 or more.",
+        truthful=True,
+        steps=Flowchart.line(
+            "A column that can be ordered",
+            "Find the bounds beyond which values are rare",
+            "Replace all values beyond a bound by the bound and more, or and less",
+            end="The column without rare extremes",
+        ),
+        combines=(Relation("generalization", "fewer levels are needed afterwards"),),
+        fit=Fit(unfit=(GOES_BEFORE,)),
+    )
+)

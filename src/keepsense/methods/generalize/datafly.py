@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.requirement import requirement
-from keepsense.methods.generalize.table import Metric, distinct_values, promised, recode
+from keepsense.methods.generalize.table import Metric, distinct_values, recode
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
@@ -16,9 +21,9 @@ from keepsense.recoding import Cuts
 def datafly(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    k: int | None = None,
-    *,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
     suppression: float | None = None,
     metric: Metric = distinct_values,
     method: str = "Datafly",
@@ -47,3 +52,37 @@ def datafly(
         counts, hierarchies, asked, metric=metric, suppression=suppression or 0.0, suppress_at_most=few,
         method=method, listener=listener,
     )  # fmt: skip
+
+
+METHOD = registered(
+    Method(
+        name="datafly",
+        title="Datafly",
+        function=datafly,
+        runner=by_hierarchies,
+        family="table recoding",
+        place=1,
+        nine=True,
+        short="raise the column with most different values",
+        intent="Raise the column with most different values by one level, until few records stand alone.",
+        use=("you want a quick first result that is easily explained", "the same rule is to fit next month's file"),
+        avoid=("detail matters: it generalizes more than needed, since a column once raised stays so",),
+        inputs=("columns, hierarchies and k",),
+        guarantee="k-anonymity, and further models if asked; at most k records, or a share you allow, are suppressed.",
+        cost="One pass over the groups for each level raised: milliseconds.",
+        paper="Sweeney 2002; flowchart after Ben Fredj et al. 2015 (Fig. 3a and 6).",
+        example="Age has 8 values and education 5, so age is raised first, to ranges of ten years.",
+        truthful=True,
+        promises=CLASSES,
+        whole_values=True,
+        alternative=5,
+        fillings={
+            "direction": Filling("up", "the table as it is; steps go to coarser values"),
+            "candidates": Filling("levels", "one column, all its values at once, to the next level"),
+            "metric": Filling("distinct_values", "the number of different values in the column, most first"),
+            "suppression": Filling("at most k", "Suppress the records that still stand alone: at most k"),
+            "stop": Filling(None, "Do all groups keep the promise, but for records that may be suppressed?"),
+        },
+        fit=Fit(points=1.5, reason="quick, and every step can be explained"),
+    )
+)

@@ -10,11 +10,16 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, MANY_SUBSETS, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.nodes import MOST_NODES
 from keepsense.methods.generalize._lattice.result import infeasible, recoding
 from keepsense.methods.generalize._lattice.space import Node
 from keepsense.methods.generalize._lattice.walking import find_best
-from keepsense.methods.generalize.lattice import LatticeSearch, Measure, promised
+from keepsense.methods.generalize.lattice import LatticeSearch, Measure
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
@@ -23,7 +28,7 @@ from keepsense.recoding import Cuts
 def incognito(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    models: Sequence[Model] | None = None,
+    models: Sequence[Model] = (),
     *,
     k: int | None = None,
     measure: Measure = "loss",
@@ -125,3 +130,36 @@ def _minimal(anonymous: tuple[Node, ...]) -> tuple[Node, ...]:
         for node in anonymous
         if not any(level and (*node[:j], level - 1, *node[j + 1 :]) in known for j, level in enumerate(node))
     )
+
+
+METHOD = registered(
+    Method(
+        name="incognito",
+        title="Incognito",
+        function=incognito,
+        runner=by_hierarchies,
+        family="lattice recoding",
+        place=2,
+        nine=True,
+        short="all safe choices, from few columns to all",
+        intent="Find every safe choice of levels, first for single columns, then for pairs, up to all columns.",
+        use=("you want to see all safe choices and discuss them",),
+        avoid=("you only want the best one: the optimal search needs fewer checks",),
+        inputs=("columns, hierarchies and k", "the share of records that may be suppressed"),
+        guarantee="k-anonymity, and further models that more generalization never breaks; all safe choices are found.",
+        cost="Grows with the number of subsets of columns; fine up to about ten columns.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2005; category after Ben Fredj et al. 2015.",
+        example="Age in years is unsafe alone, so no choice with age in years is even tried.",
+        truthful=True,
+        promises=CLASSES,
+        whole_values=True,
+        fillings={
+            "lattice": Filling("subsets", "of single columns first, then of pairs, up to all columns"),
+            "stop": Filling("all judged", "Is every choice judged?"),
+            "order": Filling("breadth first", "the least general one that fewer columns did not rule out"),
+            "tagging": Filling("up", "coarser choices than a safe one are safe; unsafe for few columns is so for more"),
+            "measure": Filling("loss", "the safe choice that loses least"),
+        },
+        fit=Fit(points=2.5, reason="it lists all safe choices of levels, to be discussed", unfit=(MANY_SUBSETS,)),
+    )
+)

@@ -10,9 +10,15 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CELLS, CLASSES, FOR_A_TARGET, RANGES, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.dimension import dimensions
+from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.privacy import KAnonymity, Model
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
+from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 
@@ -20,10 +26,10 @@ from keepsense.recoding import Cells
 def infogain_mondrian(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    k: int | None = None,
-    *,
-    target: str,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    target: str,
     numbers: Sequence[str] = (),
     listener: Listener | None = None,
 ) -> Cells:
@@ -50,10 +56,16 @@ def infogain_mondrian(
         found: Floats = np.maximum(0.0, (_bits(whole) - parts) / cutting.total) + 1e-9 * balance
         return found
 
-    promised = [*([] if k is None else [KAnonymity(k)]), *models]
     space = dimensions(counts, hierarchies or {}, numbers)
     return divide(
-        counts, space, promised, score=gain, order="best", branches=True, method="InfoGain Mondrian", listener=listener
+        counts,
+        space,
+        promised(models, k),
+        score=gain,
+        order="best",
+        branches=True,
+        method="InfoGain Mondrian",
+        listener=listener,
     )
 
 
@@ -63,3 +75,44 @@ def _bits(counts: Floats) -> Floats:
     logs = np.log2(np.maximum(counts, 1e-300))
     found: Floats = total * np.log2(np.maximum(total, 1e-300)) - (counts * logs).sum(axis=1)
     return found
+
+
+METHOD = registered(
+    Method(
+        name="infogain mondrian",
+        title="InfoGain Mondrian",
+        function=infogain_mondrian,
+        runner=by_hierarchies,
+        family="multidimensional recoding",
+        place=2,
+        nine=True,
+        short="cut where a class column is best told",
+        intent="Cut where most is learned about a target column with few values, such as whether somebody is ill.",
+        use=("the release is for classification",),
+        avoid=("no single target column is known",),
+        inputs=("columns and k", "hierarchies for columns of words", "the target column"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="As Median Mondrian, times the values of the target.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006 (workload-aware); category after Ben Fredj et al. 2015.",
+        example="Below 50 nobody is ill, above nearly everybody: the first cut is at 50, wherever the median lies.",
+        truthful=True,
+        promises=CLASSES,
+        needs=("target",),
+        fillings={
+            **MONDRIAN.fillings,
+            "order": Filling("best", "the one with the best cut"),
+            "score": Filling("gain", "where the target is told apart best (information gain)"),
+            "branches": Filling(True, "; words only between whole branches"),
+        },
+        fit=Fit(
+            purposes={
+                "classification": (9.0, "made for classification: it cuts where most is learned about the target")
+            },
+            unfit=(
+                (lambda s: s.purpose != "classification", "it needs a category that the release is to predict"),
+                *CELLS,
+            ),
+            cautions=(FOR_A_TARGET, RANGES),
+        ),
+    )
+)

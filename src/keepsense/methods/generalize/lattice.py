@@ -23,7 +23,7 @@ from keepsense.methods.generalize._lattice.objective import MEASURES, LossTables
 from keepsense.methods.generalize._lattice.requirement import Requirement, requirement
 from keepsense.methods.generalize._lattice.semantic import semantic_tables
 from keepsense.methods.generalize._lattice.space import Node, Space, prepare
-from keepsense.privacy import KAnonymity, Model, decide, needed_columns
+from keepsense.privacy import Model, decide, needed_columns
 
 __all__ = [
     "MEASURES",
@@ -33,7 +33,6 @@ __all__ = [
     "Measure",
     "Node",
     "Verdict",
-    "promised",
     "semantic_tables",
 ]
 
@@ -222,13 +221,3 @@ class LatticeSearch:
 def _words(histogram: Histogram) -> int:
     """64-bit words that hold one bit for each value."""
     return -(-len(histogram.values) // 64)
-
-
-def promised(models: Sequence[Model] | None, k: int | None) -> list[Model]:
-    """The models asked for; `k` is short for k-anonymity.
-
-    >>> promised(None, 5)
-    [KAnonymity(k=5)]
-    """
-    found = [] if k is None else [KAnonymity(k)]
-    return [*found, *(models or ())]

@@ -25,9 +25,14 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Histogram, Value, histogram
 from keepsense.errors import Infeasible
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CELLS, CLASSES, Fit, Situation
+from keepsense.methods.flowchart import loop
 from keepsense.methods.generalize._lattice.objective import Measure, value_losses
 from keepsense.methods.generalize._lattice.requirement import Requirement, requirement
 from keepsense.methods.generalize._lattice.space import Node, Space, prepare
+from keepsense.methods.registry import Method, Relation, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
@@ -39,8 +44,9 @@ _MOST_VISITS = 100_000_000  # tuples looked at, over all nodes: some seconds, an
 def local_recoding(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    models: Sequence[Model],
+    models: Sequence[Model] = (),
     *,
+    k: int | None = None,
     measure: Measure = "loss",
     suppression: float = 0.0,
     start: Cuts | None = None,
@@ -68,7 +74,7 @@ def local_recoding(
     ['medic', 'medic', 'clerk']
     """
     space = prepare(counts, hierarchies)
-    asked = requirement(models, suppression, counts)
+    asked = requirement(promised(models, k), suppression, counts)
     search = _Search(space, asked, *value_losses(measure, space))
     if start is not None:
         search.keep(start)
@@ -340,3 +346,60 @@ def _merged(table: Histogram, members: NDArray[np.int64], group: NDArray[np.int6
     row = np.repeat(group, table.rows.sizes[members])
     where = np.concatenate([np.arange(table.rows.starts[t], table.rows.starts[t + 1]) for t in members])
     return histogram(table.values, table.rows.indices[where], row, table.counts[where], size)
+
+
+def _many_columns(situation: Situation) -> bool:
+    """There are many choices of levels to walk through."""
+    return situation.columns >= 6
+
+
+METHOD = registered(
+    Method(
+        name="local recoding",
+        title="Local recoding",
+        function=local_recoding,
+        runner=by_hierarchies,
+        family="generalization",
+        place=4,
+        aliases=("local",),
+        short="every group at levels of its own",
+        intent="Release every group of people at the finest levels that this group alone needs.",
+        use=("you want the least loss of all generalizations here", "readers can live with mixed levels of detail"),
+        avoid=(
+            "analysts need one level of detail a column",
+            "the same rule is to fit next month's file: groups belong to one table",
+        ),
+        inputs=("columns, hierarchies and the promise", "the share of records that may be suppressed"),
+        guarantee="k-anonymity, and any further model, for every group.",
+        cost="Choices of levels visited x records still waiting, which falls quickly.",
+        paper="Own method, in answer to the iterated local recoding of Prasser et al. 2014.",
+        example="Common jobs are released as they are; the only bishop becomes a clergyman.",
+        truthful=True,
+        promises=CLASSES,
+        time_limit="seconds",
+        alternative=4,
+        steps=loop(
+            "The table, the columns, a hierarchy for each, and the promise",
+            "Does nobody wait any more?",
+            "The anonymized table: each group at levels of its own",
+            prepare="Let all records wait, and sort the choices of levels by what they lose",
+            candidates="Take the choice of levels that loses least among those not yet used",
+            choose="Group the waiting records at these levels",
+            apply="Settle each group that keeps the promise, at the finest levels its members share",
+            settle="Put records that found no group where they do least harm, or suppress them if allowed",
+        ),
+        combines=(Relation("optimal", "start from the best single choice, and recode only whom it would suppress"),),
+        fit=Fit(
+            points=6.0,
+            reason="every group keeps as much detail as it can: the least loss of all generalizations here",
+            better=((_many_columns, -2.0, ""),),
+            unfit=CELLS,
+            cautions=(
+                (
+                    _many_columns,
+                    "With so many columns it takes long; seconds = 60 makes it stop with the best it has found.",
+                ),
+            ),
+        ),
+    )
+)

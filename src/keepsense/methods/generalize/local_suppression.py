@@ -11,9 +11,13 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, Fit
+from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize._lattice.objective import LossTables
 from keepsense.methods.generalize.local import local_recoding
-from keepsense.methods.generalize.table import promised
+from keepsense.methods.registry import Method, Relation, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import SUPPRESSED, Cells
@@ -22,9 +26,9 @@ from keepsense.recoding import SUPPRESSED, Cells
 def local_suppression(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    k: int | None = None,
-    *,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
     importance: Mapping[str, float] | None = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -70,3 +74,35 @@ def local_suppression(
         "suppressed": int(counts.weights[whole].sum()),
     }
     return replace(cells, suppressed=whole, info=info)
+
+
+METHOD = registered(
+    Method(
+        name="local suppression",
+        title="Local suppression",
+        function=local_suppression,
+        runner=by_hierarchies,
+        place=10,
+        short="blank out what makes records rare",
+        intent="Blank out single cells, or whole records, that make somebody stand out.",
+        use=("few records are rare, and all others shall keep their detail",),
+        avoid=("many records are rare: generalize first", "rare cases are what the data is wanted for"),
+        inputs=("columns and k", "the share of records or cells that may be blanked out"),
+        guarantee="k-anonymity, if everything rare may be blanked out.",
+        cost="A few counts.",
+        paper="Samarati 2001; Rodríguez-García 2017, Sec. 2.3.1.",
+        example="The only surgeon in the village has her job blanked out.",
+        truthful=True,
+        promises=CLASSES,
+        steps=Flowchart.line(
+            "The table, the columns and k",
+            "Count how often every combination of values occurs",
+            "Blank out, in each rare one, the cell that makes it rare",
+            "Count again, until nothing is rare",
+            end="The table with a few blanks",
+        ),
+        conflicts=(Relation("noise addition", "blanks in noisy columns tell which records were rare"),),
+        combines=(Relation("generalization", "the usual pair: generalize a little, suppress a little"),),
+        fit=Fit(points=1.2, reason="needs no hierarchies: it blanks out what makes records rare"),
+    )
+)

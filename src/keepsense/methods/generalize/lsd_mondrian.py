@@ -10,9 +10,15 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CELLS, CLASSES, FOR_A_TARGET, RANGES, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.dimension import dimensions
+from keepsense.methods.generalize.infogain_mondrian import METHOD as INFOGAIN
 from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.privacy import KAnonymity, Model
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
+from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 
@@ -20,10 +26,10 @@ from keepsense.recoding import Cells
 def lsd_mondrian(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    k: int | None = None,
-    *,
-    target: str,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    target: str,
     numbers: Sequence[str] = (),
     listener: Listener | None = None,
 ) -> Cells:
@@ -50,8 +56,51 @@ def lsd_mondrian(
         found: Floats = np.maximum(0.0, parts - whole**2 / cutting.total) / cutting.total + 1e-9 * balance
         return found
 
-    promised = [*([] if k is None else [KAnonymity(k)]), *models]
     space = dimensions(counts, hierarchies or {}, numbers)
     return divide(
-        counts, space, promised, score=fall, order="best", branches=True, method="LSD Mondrian", listener=listener
+        counts,
+        space,
+        promised(models, k),
+        score=fall,
+        order="best",
+        branches=True,
+        method="LSD Mondrian",
+        listener=listener,
     )
+
+
+METHOD = registered(
+    Method(
+        name="lsd mondrian",
+        title="LSD Mondrian",
+        function=lsd_mondrian,
+        runner=by_hierarchies,
+        family="multidimensional recoding",
+        place=3,
+        nine=True,
+        short="cut where a numeric target varies least",
+        intent="Cut so that a numeric target, such as income or days in hospital, varies as little as possible inside.",
+        use=("the release is for regression: predicting a number",),
+        avoid=("no numeric target column is known",),
+        inputs=("columns and k", "hierarchies for columns of words", "the numeric target column"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="As Median Mondrian.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006 (workload-aware, least squared deviance); Ben Fredj et al. 2015.",
+        example="Stays are short up to 60 and long from 61 on: the first cut is at 60.",
+        truthful=True,
+        promises=CLASSES,
+        needs=("target",),
+        fillings={
+            **INFOGAIN.fillings,
+            "score": Filling("fall", "where the target's squared deviations fall most"),
+        },
+        fit=Fit(
+            purposes={"regression": (9.0, "made for regression: groups in which the numeric target varies little")},
+            unfit=(
+                (lambda s: s.purpose != "regression", "it needs a number that the release is to predict"),
+                *CELLS,
+            ),
+            cautions=(FOR_A_TARGET, RANGES),
+        ),
+    )
+)

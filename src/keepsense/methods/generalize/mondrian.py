@@ -7,9 +7,14 @@ from typing import Literal
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CELLS, CLASSES, RANGES, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.dimension import dimensions
 from keepsense.methods.generalize.multidim import divide, median
-from keepsense.privacy import KAnonymity, Model
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
+from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 from keepsense.taxonomy import Concept, Taxonomy
@@ -18,9 +23,9 @@ from keepsense.taxonomy import Concept, Taxonomy
 def mondrian(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy] | None = None,
-    k: int | None = None,
-    *,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
     numbers: Sequence[str] = (),
     taxonomies: Mapping[str, tuple[Taxonomy, Sequence[Concept]]] | None = None,
     order: Literal["widest", "given"] = "widest",
@@ -42,8 +47,59 @@ def mondrian(
     >>> sorted(set(cells.values[0]))
     ['31-35', '40-44']
     """
-    promised = [*([] if k is None else [KAnonymity(k)]), *models]
     space = dimensions(counts, hierarchies or {}, numbers, taxonomies)
     return divide(
-        counts, space, promised, score=median, order=order, relaxed=relaxed, method="median Mondrian", listener=listener
+        counts,
+        space,
+        promised(models, k),
+        score=median,
+        order=order,
+        relaxed=relaxed,
+        method="median Mondrian",
+        listener=listener,
     )
+
+
+METHOD = registered(
+    Method(
+        name="mondrian",
+        title="Median Mondrian",
+        function=mondrian,
+        runner=by_hierarchies,
+        family="multidimensional recoding",
+        place=1,
+        nine=True,
+        short="halve groups in their widest column",
+        intent="Halve the group in its widest column, again and again, as long as both halves have k people.",
+        use=("general purposes, numbers above all", "groups shall be of nearly equal size, from k to 2k"),
+        avoid=("analysts need one level of detail a column", "the same rule is to fit next month's file"),
+        inputs=("columns and k", "hierarchies for columns of words"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="About log2(rows / k) sorts of each column.",
+        paper="LeFevre, DeWitt and Ramakrishnan 2006; flowchart after Ben Fredj et al. 2015 (Fig. 5).",
+        example="Eight people are cut at age 41 into four and four, each four by education into two and two.",
+        truthful=True,
+        promises=CLASSES,
+        alternative=3,
+        fillings={
+            "order": Filling("widest", "its widest, compared with the whole table"),
+            "score": Filling("median", "the median, so that both parts are of nearly equal size"),
+            "branches": Filling(False, ""),
+            "relaxed": Filling(False, "records with equal values stay together"),
+            "gain": Filling(False, ""),
+        },
+        fit=Fit(
+            points=3.5,
+            reason="groups of k to 2k people, nearly equal in size, and quickly found",
+            better=(
+                (
+                    lambda s: set(s.others) <= {"numbers", "dates"},
+                    1.5,
+                    "numbers come out as ranges of their own group, not of a hierarchy",
+                ),
+            ),
+            unfit=CELLS,
+            cautions=(RANGES,),
+        ),
+    )
+)

@@ -18,10 +18,15 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import K_ANONYMITY, Fit, always
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.requirement import requirement
 from keepsense.methods.generalize._table.columns import Flags, Longs
 from keepsense.methods.generalize._table.state import State
-from keepsense.methods.generalize.table import promised
+from keepsense.methods.generalize.datafly import METHOD as DATAFLY
+from keepsense.methods.registry import Method, Relation, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import KAnonymity, Model, suppression_limit
 from keepsense.progress import Listener, emit
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
@@ -32,9 +37,9 @@ Combination = tuple[int, ...]
 def mu_argus(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    k: int | None = None,
-    *,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
     sizes: Sequence[int] = (2, 3),
     suppression: float = 0.05,
     strict: bool = False,
@@ -250,3 +255,51 @@ def _infeasible(state: State, touched: int, limit: int, strict: bool) -> Infeasi
         best=Cuts(cuts, info={"algorithm": "mu-Argus", "holds": False}),
         relax=relax,
     )
+
+
+METHOD = registered(
+    Method(
+        name="mu-argus",
+        title="µ-Argus",
+        function=mu_argus,
+        runner=by_hierarchies,
+        family="table recoding",
+        place=2,
+        nine=True,
+        short="mend rare combinations of two or three columns",
+        intent="Look for rare combinations of two or three columns only; generalize or blank out what makes them rare.",
+        use=(
+            "attackers can know only two or three facts about a person",
+            "you want to blank out cells, not whole records",
+        ),
+        avoid=(
+            "attackers may know more: it does not check all combinations, so k-anonymity over all columns is not "
+            "promised unless you ask for the strict mode",
+        ),
+        inputs=("columns, hierarchies and k", "how many facts an attacker may know"),
+        guarantee="Every combination of a few columns occurs at least k times; of all columns only in strict mode.",
+        cost="One count for each combination of two or three columns.",
+        paper="Hundepool and Willenborg 1996; category after Ben Fredj et al. 2015.",
+        example="A widowed surgeon occurs once: surgeon is blanked out in that record.",
+        truthful=True,
+        promises=(K_ANONYMITY,),
+        falls_short="it counts records only, and cannot look at sensitive values",
+        whole_values=True,
+        fillings={
+            **DATAFLY.fillings,
+            "metric": Filling(
+                "rare combinations", "the records in rare combinations that the column takes part in, most first"
+            ),
+            "suppression": Filling("cells", "Blank out single cells that still make a combination rare"),
+            "stop": Filling(
+                None, "Is every combination of a few columns frequent, but for cells that may be blanked out?"
+            ),
+        },
+        conflicts=(Relation("microaggregation", "blanked-out cells cannot be averaged"),),
+        fit=Fit(
+            reason="blanks out single cells, and looks at pairs and triples of columns",
+            cautions=((always, "It looks at pairs and triples of columns only, unless you set strict = true."),),
+            start=lambda s: {"strict": True},
+        ),
+    )
+)

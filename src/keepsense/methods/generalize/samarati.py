@@ -9,8 +9,13 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.result import infeasible, recoding
-from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict, promised
+from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
@@ -19,7 +24,7 @@ from keepsense.recoding import Cuts
 def samarati(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    models: Sequence[Model] | None = None,
+    models: Sequence[Model] = (),
     *,
     k: int | None = None,
     measure: Measure = "loss",
@@ -96,3 +101,38 @@ def _judged(search: LatticeSearch, index: int, listener: Listener | None) -> Ver
          classes=verdict.classes, suppressed=verdict.suppressed, holds=verdict.holds,
          loss=verdict.value if verdict.holds else None)  # fmt: skip
     return verdict if verdict.holds else None
+
+
+METHOD = registered(
+    Method(
+        name="samarati",
+        title="Samarati's algorithm",
+        function=samarati,
+        runner=by_hierarchies,
+        family="lattice recoding",
+        place=1,
+        nine=True,
+        short="the fewest steps up, by halving",
+        intent="Find a safe choice of levels with as few steps up as possible, by halving the heights in question.",
+        use=("steps of all hierarchies count alike", "you want a minimal generalization, quickly and explainably"),
+        avoid=("columns differ in importance or in their number of levels: the optimal search weighs what is lost",),
+        inputs=("columns, hierarchies and k", "the share of records that may be suppressed"),
+        guarantee="k-anonymity, and further models if asked; no safe choice has fewer steps in all.",
+        cost="A few checks at each of log2(height) heights.",
+        paper="Samarati 2001; category after Ben Fredj et al. 2015.",
+        example="Nothing is safe with 3 steps, something is with 4: age twice and education twice.",
+        truthful=True,
+        promises=CLASSES,
+        whole_values=True,
+        fillings={
+            "lattice": Filling("height", "all columns together, sorted by their total number of steps"),
+            "stop": Filling("lowest height", "Is the lowest height with a safe choice known?"),
+            "order": Filling("binary search", "halve the heights in question, and try those of the middle one"),
+            "tagging": Filling(
+                "both ways", "coarser choices than a safe one are safe, finer ones than an unsafe one are not"
+            ),
+            "measure": Filling("height", "the safe choice of fewest steps that loses least"),
+        },
+        fit=Fit(points=2.0, reason="a safe choice of levels with the fewest steps"),
+    )
+)

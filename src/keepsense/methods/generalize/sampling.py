@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.fit import GOES_BEFORE, Fit
+from keepsense.methods.flowchart import Flowchart
+from keepsense.methods.registry import Method, Relation, registered
+from keepsense.privacy import Model
 from keepsense.recoding import SUPPRESSED, Cells
 
 
 def sampling(
-    counts: Counts, *, share: float | None = None, size: int | None = None, rng: np.random.Generator | int | None = None
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    models: Sequence[Model] = (),
+    *,
+    share: float | None = None,
+    size: int | None = None,
+    rng: np.random.Generator | int | None = None,
 ) -> Cells:
     """Draw records at random without replacement; the others are suppressed.
 
     Give either the `share` of the records to keep or their number (`size`). Whoever is sought may not be in the sample,
     so that a match proves less; but a record that is unique in the sample and known to be in it is as exposed as
-    before, above all where columns hold numbers: sampling promises no model by itself. Every sample of the size is
+    before, above all where columns hold numbers: sampling promises no model by itself, and looks at
+    neither hierarchies nor models. Every sample of the size is
     equally likely. Cost: one draw over the distinct tuples.
 
     >>> cells = sampling(Counts.of({"job": ["nurse", "nurse", "clerk", "clerk"]}), size=3, rng=1)
@@ -50,3 +64,34 @@ def sampling(
         np.repeat([False, True], [len(kept), len(gone)]),
         {"algorithm": "sampling", "kept": int(size), "suppressed": total - int(size)},
     ).bound(counts)
+
+
+METHOD = registered(
+    Method(
+        name="sampling",
+        title="Sampling",
+        function=sampling,
+        place=8,
+        short="release some of the records",
+        intent="Release a random part of the records, so that nobody knows whether a person is in it.",
+        use=("the table is large, and a part of it serves the purpose", "columns are categories"),
+        avoid=("numbers with many digits are released: they stay unique in the sample and in any other list",),
+        inputs=("the share of records to release",),
+        guarantee="None by itself; it lowers the journalist's risk, which is measured with a population table.",
+        cost="One pass over the rows.",
+        paper="Willenborg and de Waal 2001; Rodríguez-García 2017, Sec. 2.3.1.",
+        example="Every twentieth form of a census is released.",
+        truthful=True,
+        steps=Flowchart.line(
+            "The table and a share",
+            "Draw that share of the records at random",
+            "Protect what was drawn as any other table",
+            end="A smaller table",
+        ),
+        combines=(
+            Relation("generalization", "the sample is generalized like any table"),
+            Relation("swapping", "the sample is swapped like any table"),
+        ),
+        fit=Fit(unfit=(GOES_BEFORE,)),
+    )
+)

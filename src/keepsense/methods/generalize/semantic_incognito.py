@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, MANY_SUBSETS, NO_WORDS, Fit
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.generalize.incognito import METHOD as INCOGNITO
 from keepsense.methods.generalize.incognito import incognito
 from keepsense.methods.generalize.lattice import semantic_tables
+from keepsense.methods.registry import Method, registered
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
@@ -17,7 +22,7 @@ from keepsense.semantics import Distance
 def semantic_incognito(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    models: Sequence[Model] | None = None,
+    models: Sequence[Model] = (),
     *,
     distances: Mapping[str, Distance],
     k: int | None = None,
@@ -46,3 +51,36 @@ def semantic_incognito(
     measure = semantic_tables({name: hierarchies[name] for name in counts.names if name in hierarchies}, distances,
                               squared=squared)  # fmt: skip
     return incognito(counts, hierarchies, models, k=k, measure=measure, suppression=suppression, listener=listener)
+
+
+METHOD = registered(
+    Method(
+        name="semantic incognito",
+        title="Semantic Incognito",
+        function=semantic_incognito,
+        runner=by_hierarchies,
+        family="lattice recoding",
+        place=3,
+        short="of all safe choices the one closest in meaning",
+        intent="Of all safe choices of levels take the one that changes the meaning of the words least.",
+        use=("columns hold words, their meaning matters, and one level a column is wanted",),
+        inputs=("columns, hierarchies with concepts, and k", "a semantic distance for each column of words"),
+        guarantee="As Incognito.",
+        cost="As Incognito, and the distances between values and their ancestors.",
+        paper="Ayala-Rivera et al. 2017 (Sec. 4), on LeFevre et al. 2005.",
+        example="Two choices are safe; the one that keeps surgeons among medics wins over the one that keeps ages.",
+        truthful=True,
+        promises=CLASSES,
+        whole_values=True,
+        needs=("distances",),
+        fillings={
+            **INCOGNITO.fillings,
+            "measure": Filling("semantic_tables", "the safe choice that changes meaning least"),
+        },
+        fit=Fit(
+            points=3.0,
+            reason="of all safe choices of levels the one closest in meaning",
+            unfit=(NO_WORDS, MANY_SUBSETS),
+        ),
+    )
+)

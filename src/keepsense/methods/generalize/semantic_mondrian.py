@@ -9,9 +9,15 @@ import numpy as np
 from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CELLS, CLASSES, NO_WORDS, RANGES, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.dimension import dimensions
+from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.privacy import KAnonymity, Model
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
+from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 from keepsense.semantics import Distance
@@ -42,10 +48,10 @@ def semantic_losses(hierarchy: Hierarchy, distance: Distance) -> list[Floats]:
 def semantic_mondrian(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    k: int | None = None,
-    *,
-    distances: Mapping[str, Distance] | None = None,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    distances: Mapping[str, Distance] | None = None,
     numbers: Sequence[str] = (),
     listener: Listener | None = None,
 ) -> Cells:
@@ -64,8 +70,9 @@ def semantic_mondrian(
     """
     losses = {name: semantic_losses(hierarchies[name], d) for name, d in (distances or {}).items()}
     space = dimensions(counts, hierarchies, numbers, losses=losses)
-    promised = [*([] if k is None else [KAnonymity(k)]), *models]
-    return divide(counts, space, promised, score=kept, order="best", method="semantic Mondrian", listener=listener)
+    return divide(
+        counts, space, promised(models, k), score=kept, order="best", method="semantic Mondrian", listener=listener
+    )
 
 
 def kept(cutting: Cutting) -> Floats:
@@ -84,3 +91,39 @@ def kept(cutting: Cutting) -> Floats:
     found: Floats = np.full(len(cutting.rank), -np.inf)
     found[at] = (total * cost(cutting.low, cutting.high)[group] - parts) / total + 1e-6 * balance
     return found
+
+
+METHOD = registered(
+    Method(
+        name="semantic mondrian",
+        title="Semantic Mondrian",
+        function=semantic_mondrian,
+        runner=by_hierarchies,
+        family="multidimensional recoding",
+        place=4,
+        short="cut where most meaning is won back",
+        intent="Cut where releasing the two parts keeps most of the meaning that the whole group would lose.",
+        use=("columns hold words, and the release is for general purposes",),
+        avoid=("analysts need one level of detail a column", "the same rule is to fit next month's file"),
+        inputs=("columns and k", "hierarchies", "semantic distances where hierarchies know their concepts"),
+        guarantee="k-anonymity, and further models if asked; nobody is suppressed.",
+        cost="As Median Mondrian.",
+        paper="Own method on the template of LeFevre et al. 2006.",
+        example="Medics and farmers are parted before the young and the old, since person says so little about both.",
+        truthful=True,
+        promises=CLASSES,
+        alternative=2,
+        fillings={
+            **MONDRIAN.fillings,
+            "order": Filling("best", "the one with the best cut"),
+            "score": Filling("kept", "where the meaning lost by releasing spans falls most"),
+        },
+        fit=Fit(
+            points=4.0,
+            reason="groups are cut where least meaning is lost",
+            better=((lambda s: "words" in s.others, 1.0, "your columns hold words whose meaning is known"),),
+            unfit=(*CELLS, NO_WORDS),
+            cautions=(RANGES,),
+        ),
+    )
+)

@@ -27,7 +27,7 @@ from keepsense.methods.generalize._lattice.objective import Measure
 from keepsense.methods.generalize._lattice.requirement import requirement
 from keepsense.methods.generalize._table.columns import Candidates, Direction
 from keepsense.methods.generalize._table.state import Score, State, Step, target_tables
-from keepsense.privacy import KAnonymity, Model, decide
+from keepsense.privacy import Model, decide
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
 
@@ -285,12 +285,3 @@ def _against(information: Score, anonymity: Anonymity | None) -> Score:
         return found
 
     return score
-
-
-def promised(models: Sequence[Model] | None, k: int | None) -> list[Model]:
-    """The models asked for; `k` is short for k-anonymity.
-
-    >>> promised(None, 5)
-    [KAnonymity(k=5)]
-    """
-    return [*([] if k is None else [KAnonymity(k)]), *(models or ())]

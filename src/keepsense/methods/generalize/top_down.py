@@ -6,8 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import by_hierarchies
+from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.objective import Measure
-from keepsense.methods.generalize.table import Anonymity, least_loss, promised, recode, trade_off
+from keepsense.methods.generalize.bottom_up import METHOD as BOTTOM_UP
+from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
@@ -16,9 +22,9 @@ from keepsense.recoding import Cuts
 def top_down(
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
-    k: int | None = None,
-    *,
     models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
     target: str | None = None,
     measure: Measure = "loss",
     beneficial: bool = True,
@@ -48,3 +54,46 @@ def top_down(
         suppression=suppression, beneficial=beneficial and target is not None, method="Top-Down Specialization",
         listener=listener,
     )  # fmt: skip
+
+
+METHOD = registered(
+    Method(
+        name="top-down",
+        title="Top-Down Specialization",
+        function=top_down,
+        runner=by_hierarchies,
+        family="table recoding",
+        place=4,
+        nine=True,
+        short="open up branches, for classification",
+        intent="Begin with everything at its most general; open up the branches that tell most about a target column.",
+        use=("the release is for classification: predicting a column such as whether somebody falls ill",),
+        avoid=("there is no target column", "analysts need detail that says nothing about the target: it stays hidden"),
+        inputs=BOTTOM_UP.inputs,
+        guarantee="k-anonymity, and further models if asked: it holds at the start and after every step.",
+        cost="Steps x columns x one pass over the distinct records.",
+        paper="Fung, Wang and Yu 2005; flowchart after Ben Fredj et al. 2015 (Fig. 3b).",
+        example="Any age becomes below 40 and 40 or more, because illness differs most between these two.",
+        truthful=True,
+        promises=CLASSES,
+        whole_values=True,
+        fillings={
+            **BOTTOM_UP.fillings,
+            "direction": Filling("down", "every column at its most general value; steps go to finer values"),
+            "metric": Filling(
+                "trade_off", "what it tells about the target, set against how much the smallest group shrinks"
+            ),
+            "stop": Filling(None, "Is there no step left that keeps the promise and tells more about the target?"),
+        },
+        fit=Fit(
+            purposes={
+                "classification": (
+                    8.0,
+                    "made for classification, with one rule for all records that fits later files too",
+                )
+            },
+            unfit=((lambda s: s.purpose != "classification", "it needs a category that the release is to predict"),),
+            cautions=(FOR_A_TARGET,),
+        ),
+    )
+)

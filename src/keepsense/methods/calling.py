@@ -1,0 +1,87 @@
+"""From a project file's parameters to a call: what a method does not take, or not so, is refused with a hint."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.methods.registry import Method
+from keepsense.methods.task import Task
+from keepsense.progress import Listener
+from keepsense.recoding import Recoding
+
+_NOT_TO_SET = {"counts", "hierarchies", "columns", "models", "listener", "rng"}
+
+
+def call(function: Callable[..., Any], parameters: Mapping[str, Any], *given: Any, **fixed: Any) -> Any:
+    """Call a method with a project file's parameters; one it does not take is refused with the nearest as a hint.
+
+    `fixed` are offered by keyword, and dropped where the method does not take them.
+
+    >>> def method(counts, *, k=2, rng=None):
+    ...     return k
+    >>> call(method, {"k": 5}, None, rng=1, listener=None)
+    5
+    >>> call(method, {"kk": 5}, None)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: the method takes no parameter 'kk'; it takes k. Did you mean k?
+    """
+    takes = {n for n, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
+    open_to = sorted(takes - set(fixed) - _NOT_TO_SET)
+    for name in parameters:
+        if name not in open_to:
+            hint = did_you_mean(name, open_to)
+            raise BadInput(f"the method takes no parameter {name!r}; it takes {', '.join(open_to) or 'none'}.{hint}")
+    _check_types(function, parameters)
+    return function(*given, **{k: v for k, v in fixed.items() if k in takes}, **parameters)
+
+
+def _check_types(function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:
+    """Refuse a parameter of another type than the method says it takes."""
+    from typing import get_type_hints
+
+    from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+
+    if not parameters:
+        return
+    try:
+        hints = get_type_hints(function)
+    except (NameError, TypeError):  # types that are known to checkers only
+        hints = {}
+    for name, value in parameters.items():
+        spelled = hints.get(name)
+        if spelled is None:
+            continue
+        # a list of a TOML file may stand for a tuple, but a text never for a number
+        config = ConfigDict(strict=not isinstance(value, list | dict), arbitrary_types_allowed=True)
+        try:
+            TypeAdapter(spelled, config=config).validate_python(value)
+        except ValidationError as error:
+            problem = error.errors()[0]
+            expected = str(problem.get("ctx", {}).get("expected", ""))
+            expected = expected or str(problem["msg"]).removeprefix("Input should be ")
+            raise BadInput(f"the method's parameter {name!r} must be {expected}") from None
+        except PydanticUserError:
+            continue
+
+
+def by_hierarchies(
+    method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None
+) -> list[Recoding]:
+    """Generalize: the counts, the hierarchies and the promises, and by keyword what else a task has."""
+    if "target" in method.needs and task.target is None:
+        raise BadInput('this method needs a column with the role "target"')
+    offered: dict[str, Any] = {
+        "suppression": task.suppression,
+        "listener": listener,
+        "rng": task.rng,
+        "numbers": [name for name in task.quasi_identifiers if task.column(name).kind == "numeric"],
+        "distances": task.distances if "distances" in inspect.signature(method.function).parameters else {},
+    }
+    if task.target is not None:
+        offered["target"] = task.target
+    fixed = {name: value for name, value in offered.items() if name not in parameters}
+    return [call(method.function, parameters, task.counts, task.hierarchies, task.models, **fixed)]

@@ -1,0 +1,138 @@
+"""When a method fits: points with reasons, what speaks against it, what to beware of, and settings to begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+K_ANONYMITY, PROBABILISTIC, DIFFERENTIAL_PRIVACY = "k-anonymity", "probabilistic k-anonymity", "differential privacy"
+CLASSES = (K_ANONYMITY, "l-diversity", "t-closeness", PROBABILISTIC)
+"""Promises about classes of records, which generalization keeps."""
+
+
+class Situation(Protocol):
+    """What a publisher tells about a table and its release, as far as methods ask about it."""
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """What the columns hold that have one value a cell: words, categories, ordered, numbers, dates, codes."""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The same, and sets."""
+
+    @property
+    def sets(self) -> bool:
+        """Whether some column holds sets."""
+
+    @property
+    def purpose(self) -> str:
+        """What the release is for: general, classification, regression, single columns, correlations."""
+
+    @property
+    def promise(self) -> str:
+        """What is to be promised."""
+
+    @property
+    def k(self) -> int:
+        """How many people somebody is to be hidden among."""
+
+    @property
+    def rows(self) -> int | None:
+        """Rows of the table, where they are known."""
+
+    @property
+    def columns(self) -> int:
+        """Columns by which people could be recognized."""
+
+    @property
+    def same_taxonomy(self) -> bool:
+        """Whether all columns of words share one taxonomy."""
+
+    @property
+    def even(self) -> bool:
+        """Whether each column must have one level of detail."""
+
+    @property
+    def reuse(self) -> bool:
+        """Whether the rule must fit later files."""
+
+    @property
+    def set_column(self) -> str:
+        """Name of a column that holds sets."""
+
+
+When = Callable[[Situation], bool]
+
+
+def always(situation: Situation) -> bool:
+    """A remark that is always due."""
+    return True
+
+
+def nothing(situation: Situation) -> dict[str, Any]:
+    """No settings but what the method does by itself."""
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """How well a method suits what a publisher tells.
+
+    `points` and `reason` count for any purpose but those in `purposes`, which have their own; an empty reason is the
+    method's intent. `better` adds points where something holds. The first of `unfit` that holds says why the method is
+    left out. `start` gives parameters to begin with, `promised` what to promise in place of what was asked for. A text
+    may show what was told: `{0.columns}`.
+
+    >>> Fit(points=4.5, reason="proven", unfit=((lambda s: s.columns > 15, "too many columns"),)).points
+    4.5
+    """
+
+    points: float = 1.0
+    reason: str = ""
+    purposes: Mapping[str, tuple[float, str]] = field(default_factory=dict)
+    better: tuple[tuple[When, float, str], ...] = ()
+    unfit: tuple[tuple[When, str], ...] = ()
+    cautions: tuple[tuple[When, str], ...] = ()
+    start: Callable[[Situation], dict[str, Any]] = nothing
+    promised: Callable[[Situation], list[dict[str, Any]]] | None = None
+
+
+def only(*kinds: str) -> When:
+    """Columns hold something else than these.
+
+    >>> from types import SimpleNamespace
+    >>> only("numbers")(SimpleNamespace(others=("numbers", "words")))
+    True
+    """
+    return lambda situation: not set(situation.others) <= set(kinds)
+
+
+CELLS: tuple[tuple[When, str], ...] = (
+    (lambda s: s.even, "equal values may come out at different levels"),
+    (lambda s: s.reuse, "its groups belong to one table, so its rule does not fit later files"),
+)
+"""Why a method that recodes single cells does not fit."""
+NO_WORDS: tuple[When, str] = (lambda s: "words" not in s.others, "no column holds words whose meaning is known")
+UNKNOWN_NEARNESS: tuple[When, str] = (
+    lambda s: bool({"categories", "codes"} & set(s.others)),
+    "nothing tells which values of some columns are near each other",
+)
+"""Why a method that needs distances does not fit."""
+FOR_A_TARGET: tuple[When, str] = (
+    always,
+    'The column that is to be predicted must have the role "target" (--target names it).',
+)
+NOT_TO_PREDICT = "it needs a {} that the release is to predict"
+RANGES: tuple[When, str] = (always, "Equal values may come out as different ranges; tell analysts.")
+LATER_FILES: tuple[When, float, str] = (
+    lambda s: s.reuse,
+    1.0,
+    "its levels can be applied to later files (run --reuse)",
+)
+MANY_SUBSETS: tuple[When, str] = (
+    lambda s: s.columns > 10,
+    "it looks at all subsets of the columns, and there are too many",
+)
+GOES_BEFORE: tuple[When, str] = (always, "it goes before another method, and is no protection by itself")

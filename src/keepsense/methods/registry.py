@@ -1,0 +1,177 @@
+"""Every method there is, told once: a `Method` value stands beside each algorithm, and all else is derived from it.
+
+Project files, the guide, advice, alternatives, try-outs, lessons, the schema and the documentation find a method here
+and ask it; nothing else compares a method's name. Other packages add theirs by the entry points `keepsense.methods`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput
+from keepsense.methods.fit import Fit
+from keepsense.methods.flowchart import Filling, Flowchart
+from keepsense.methods.task import Task
+from keepsense.progress import Listener
+from keepsense.recoding import Cells, Recoding
+from keepsense.registry import Registry
+
+Sets = Literal["apart", "together", "only"]
+Function = Callable[..., Any]
+Runner = Callable[["Method", Task, Mapping[str, Any], Listener | None], list[Recoding]]
+"""Calls a method's function with what a task has of what it takes."""
+SetRunner = Callable[["Method", Task, str, Counts, Mapping[str, Any], Listener | None], Cells]
+"""The same for one set-valued column: the last of the counts, whose others tell the class of each record."""
+Promised = Callable[[Task, Sequence[Recoding]], tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """Another method or family and why it conflicts or combines with this one.
+
+    >>> Relation("noise", "the release would no longer be true").name
+    'noise'
+    """
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What to know about a method, or a family of methods, before choosing it, for people who do not program.
+
+    `family` is what it belongs to, `place` where it stands among its like. `steps` is its own flowchart; where there is
+    none, it is its family's with `fillings` filled in.
+    """
+
+    name: str
+    title: str
+    short: str
+    intent: str
+    use: tuple[str, ...]
+    inputs: tuple[str, ...]
+    guarantee: str
+    cost: str
+    paper: str
+    example: str
+    truthful: bool
+    family: str | None = None
+    place: int = 100
+    avoid: tuple[str, ...] = ()
+    steps: Flowchart | None = None
+    fillings: Mapping[str, Filling] = field(default_factory=dict)
+    conflicts: tuple[Relation, ...] = ()
+    combines: tuple[Relation, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fillings", MappingProxyType(dict(self.fillings)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(Described):
+    """One way to change data: how to call it, what it needs and keeps, when it fits, and what to know about it.
+
+    `function` takes counts, hierarchies (or columns) and models, everything else by keyword. `runner` (for sets
+    `set_runner`) calls it for a project file, which otherwise cannot name it. `outdated` are names that still work,
+    with a warning.
+
+    >>> found = method("rank-swapping")
+    >>> found.name, found.function.__name__, found.truthful, found.sets
+    ('rank swapping', 'rank_swapping', False, 'together')
+    """
+
+    function: Function
+    runner: Runner | None = None
+    set_runner: SetRunner | None = None
+    aliases: tuple[str, ...] = ()
+    outdated: tuple[str, ...] = ()
+    promises: tuple[str, ...] = ()
+    """Promises it can keep."""
+    falls_short: str = ""
+    """Why it cannot keep a promise that others of its family can."""
+    keeps: Promised | None = None
+    """Promises about the mechanism that recodings keep, which no file can show; checked, not believed."""
+    whole_values: bool = False
+    """Whether every value becomes one other everywhere, so that other tables can be recoded alike."""
+    sets: Sets = "apart"
+    """What it does with set-valued columns: leaves them to a method for sets, takes them too, or takes only them."""
+    gaps: bool = True
+    """Whether columns may hold numbers with gaps and words that no taxonomy knows."""
+    streaming: bool = False
+    """Whether it takes records one by one, as they come."""
+    needs: tuple[str, ...] = ()
+    """Keyword arguments that must be given besides a promise."""
+    time_limit: str | None = None
+    """The parameter that says after how many seconds it stops with the best it has found."""
+    alternative: int | None = None
+    """Its place among the methods that a report tries beside the chosen one."""
+    nine: bool = False
+    """Whether it is one of the nine that Ben Fredj et al. (2015) compare."""
+    fit: Fit = field(default_factory=Fit)
+
+    @property
+    def code(self) -> str:
+        """Where its function is: `module:function`."""
+        return f"{self.function.__module__}:{self.function.__qualname__}"
+
+    @property
+    def in_projects(self) -> bool:
+        """Whether project files can name it."""
+        return self.runner is not None or self.set_runner is not None
+
+    def run(self, task: Task, parameters: Mapping[str, Any], listener: Listener | None = None) -> list[Recoding]:
+        """Decide what becomes of a task's quasi-identifiers; a method for sets alone has nothing to decide here."""
+        if self.sets == "only":
+            return []
+        if self.runner is None:
+            raise BadInput(f"project files cannot name {self.name!r}; use it from Python")
+        return self.runner(self, task, parameters, listener)
+
+    def run_on_sets(
+        self, task: Task, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None = None
+    ) -> Cells:
+        """Decide what becomes of one set-valued column: the last of the counts, whose others tell the classes."""
+        if self.set_runner is None:
+            raise BadInput(f"{self.name!r} is no method for sets")
+        return self.set_runner(self, task, name, counts, parameters, listener).bound(counts)
+
+    def kept(self, task: Task, rules: Sequence[Recoding]) -> tuple[str, ...]:
+        """Promises about the mechanism that the recodings keep."""
+        return () if self.keeps is None else self.keeps(task, rules)
+
+
+_PACKAGES = tuple(f"keepsense.methods.{room}" for room in ("generalize", "perturb", "aggregate"))
+METHODS: Registry[Method] = Registry("method", packages=_PACKAGES, group="keepsense.methods")
+
+
+def registered(found: Method) -> Method:
+    """Enter a method beside its algorithm; other packages do the same in a module that an entry point names."""
+    return METHODS.add(found.name, found, aliases=found.aliases, outdated=found.outdated)
+
+
+def method(name: str) -> Method:
+    """A method by its name or an alias; hyphens, underscores and blanks between its words are the same.
+
+    >>> method("SRS-2").name
+    'rank swapping'
+    >>> method("optimol")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: no method is called 'optimol'. Did you mean optimal?
+    """
+    return METHODS[name]
+
+
+def methods(*, in_projects: bool = False) -> list[Method]:
+    """All methods in the order of their families; with `in_projects` those that project files can name.
+
+    >>> [found.name for found in methods() if found.family == "multidimensional recoding"]
+    ['mondrian', 'infogain mondrian', 'lsd mondrian', 'semantic mondrian']
+    """
+    chosen = [found for found in METHODS.values() if found.in_projects or not in_projects]
+    return sorted(chosen, key=lambda found: (found.family or "", found.place, found.name))

@@ -1,0 +1,141 @@
+"""What a method may ask of a job: what is promised, the counts, and what the columns mean. `release` implements it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies import Hierarchy
+from keepsense.privacy import KAnonymity, Model
+
+if TYPE_CHECKING:
+    from keepsense.methods.aggregate.concepts import ConceptSets
+    from keepsense.methods.aggregate.items import ItemSets
+    from keepsense.semantics import Distance
+    from keepsense.taxonomy import Mapping as Mapped
+    from keepsense.taxonomy import Taxonomy
+
+
+class Column(Protocol):
+    """What a project says about one column, as far as methods ask about it."""
+
+    @property
+    def kind(self) -> str:
+        """What it holds: nominal, ordinal, numeric, date, code, set."""
+
+    @property
+    def order(self) -> Sequence[Value] | None:
+        """Its values, lowest first, where it is ordinal."""
+
+    @property
+    def distance(self) -> str:
+        """Name of the semantic distance between its words."""
+
+    @property
+    def taxonomy(self) -> str | None:
+        """Name of the taxonomy that knows its words."""
+
+    @property
+    def delimiter(self) -> str:
+        """What stands between the items of a set."""
+
+
+class Task(Protocol):
+    """All that a method may ask of a job."""
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that the method decides on."""
+
+    @property
+    def every_quasi_identifier(self) -> tuple[str, ...]:
+        """All columns by which people could be recognized."""
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """All columns of the release."""
+
+    @property
+    def models(self) -> Sequence[Model]:
+        """What is promised."""
+
+    @property
+    def counts(self) -> Counts:
+        """Distinct tuples of the quasi-identifiers, with what models and targets need under each."""
+
+    @property
+    def hierarchies(self) -> Mapping[str, Hierarchy]:
+        """How the values of each quasi-identifier generalize."""
+
+    @property
+    def distances(self) -> Mapping[str, Distance]:
+        """Semantic distance of every quasi-identifier whose hierarchy knows what values mean."""
+
+    @property
+    def suppression(self) -> float:
+        """Share of the records that may be suppressed."""
+
+    @property
+    def target(self) -> str | None:
+        """The column that the release is to predict."""
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """Where all chance comes from."""
+
+    def column(self, name: str) -> Column:
+        """What the project says about a column."""
+
+    def count(self, columns: Sequence[str]) -> Counts:
+        """Distinct tuples of some columns of the source."""
+
+    def taxonomy(self, name: str) -> Taxonomy:
+        """Taxonomy of a column's words."""
+
+    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
+        """Concepts of a column's words."""
+
+    def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
+        """Cells of a set-valued column, divided into their items."""
+
+    def concept_sets(self, name: str, items: ItemSets) -> ConceptSets:
+        """What the items of a set-valued column mean."""
+
+
+def least_size(models: Sequence[Model]) -> int | None:
+    """Smallest class that some promises allow, or None where none of them says.
+
+    >>> from keepsense.privacy import KAnonymity, model
+    >>> least_size([KAnonymity(4)]), least_size([model("maximum risk", threshold=0.2)]), least_size([])
+    (4, 5, None)
+    """
+    promises: list[dict[str, Any]] = [model.promise() for model in models]
+    sizes = [int(promise["k"]) for promise in promises if "k" in promise]
+    sizes += [math.ceil(1 / p["threshold"] - 1e-9) for p in promises if p["model"] == "maximum risk"]
+    return max(sizes, default=None)
+
+
+def promised(models: Sequence[Model], k: int | None) -> list[Model]:
+    """The models asked for; `k` is short for k-anonymity.
+
+    >>> promised((), 5)
+    [KAnonymity(k=5)]
+    """
+    return [*([] if k is None else [KAnonymity(k)]), *models]
+
+
+def group_size(models: Sequence[Model], k: int | None) -> int:
+    """The k given, or else the smallest class that the promises allow.
+
+    >>> group_size([KAnonymity(4)], None), group_size([KAnonymity(4)], 9)
+    (4, 9)
+    """
+    size = least_size(models) if k is None else k
+    if size is None:
+        raise BadInput("this method needs k: promise one, or give it in [method.parameters]")
+    return size
