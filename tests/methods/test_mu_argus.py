@@ -20,10 +20,10 @@ from keepsense.progress import Event
 from keepsense.recoding import Cells
 
 
-def quietly(*args: Any, **options: Any) -> Cells:
+def quietly(counts: Any, hierarchies: Any, k: int, **options: Any) -> Cells:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
-        return mu_argus(*args, **options)
+        return mu_argus(counts, hierarchies, k=k, **options)
 
 
 @settings(deadline=None, max_examples=50)

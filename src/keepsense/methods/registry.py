@@ -80,9 +80,9 @@ class Method(Described):
     `set_runner`) calls it for a project file, which otherwise cannot name it. `outdated` are names that still work,
     with a warning.
 
-    >>> found = method("rank-swapping")
-    >>> found.name, found.function.__name__, found.truthful, found.sets
-    ('rank swapping', 'rank_swapping', False, 'together')
+    >>> found = method("Local-Recoding")
+    >>> found.name, found.function.__name__, found.truthful, found.time_limit
+    ('local recoding', 'local_recoding', True, 'seconds')
     """
 
     function: Function
@@ -157,8 +157,8 @@ def registered(found: Method) -> Method:
 def method(name: str) -> Method:
     """A method by its name or an alias; hyphens, underscores and blanks between its words are the same.
 
-    >>> method("SRS-2").name
-    'rank swapping'
+    >>> method("local").name
+    'local recoding'
     >>> method("optimol")
     Traceback (most recent call last):
     ...

@@ -61,6 +61,7 @@ class LatticeSearch:
     """One search: the prepared table, what is asked, the measure, and the class tables made so far.
 
     >>> from keepsense.hierarchies import Hierarchy
+    >>> from keepsense.privacy import KAnonymity
     >>> counts = Counts.of({"job": ["nurse", "nurse", "surgeon", "clerk"]})
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> search = LatticeSearch(counts, {"job": jobs}, [KAnonymity(2)], suppression=0.25)

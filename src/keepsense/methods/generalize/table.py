@@ -68,6 +68,7 @@ def recode(
     stricter. Cost: one pass over classes (up) or distinct tuples (down) a step, and one a column more where the metric
     asks about anonymity.
 
+    >>> from keepsense.privacy import KAnonymity
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk", "clerk"]})
     >>> recode(counts, {"job": jobs}, [KAnonymity(2)], metric=distinct_values).levels
