@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 from keepsense.errors import BadInput, InputWarning, InternalError, did_you_mean
 
 T = TypeVar("T")
-_MANY = 20
+_MANY = 12
 
 EXTENSION_POINTS: Mapping[str, str] = {
     "keepsense.methods": "methods: a module with a `Method` beside its algorithm",
