@@ -9,11 +9,11 @@ DATA ?= ../shared/data
 export KEEPSENSE_DATA := $(DATA)
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo test golden check format bench docs experiments wordnet picture clean
+.PHONY: help demo test test-all golden check format bench docs experiments wordnet picture clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' Makefile | sed -e 's/:[^#]*## /\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*##' Makefile | sed -e 's/:[^#]*## /\t/' | expand -t 14
 
 .venv/.made:
 	@if [ -n "$(UV)" ]; then "$(UV)" venv --quiet --seed --allow-existing --python "$(or $(PYTHON),3.11)" .venv; else \
@@ -44,8 +44,11 @@ help: ## list the targets
 demo: .venv/.base ## publish a sample table of synthetic people: map, draft, run, verify
 	@$(PY) -m keepsense demo
 
-test: .venv/.dev ## run every test (what needs ../shared/data is skipped with a reason where it is missing)
-	@$(PY) -m pytest -n auto --dist loadfile $(ARGS)
+test: .venv/.dev ## run the tests: what a change can break, in minutes (what needs ../shared/data is skipped without it)
+	@$(PY) -m pytest -n auto --dist loadfile -m "not more" $(ARGS)
+
+test-all: test ## and those that need more: a browser, faults at every place, properties on many examples
+	@$(PY) -m pytest -n auto --dist loadfile -m "more or hypothesis" --longer $(ARGS)
 
 golden: .venv/.dev ## run only the published numbers
 	@$(PY) -m pytest -m golden $(ARGS)

@@ -185,7 +185,6 @@ def test_content_words_leave_out_what_tells_nothing() -> None:
     ]
 
 
-@pytest.mark.slow
 def test_it_compiles_to_the_same_bytes(database: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     spec = importlib.util.spec_from_file_location("compile_wordnet", ROOT / "scripts" / "compile_wordnet.py")
     assert spec is not None
