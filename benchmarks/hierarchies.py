@@ -18,7 +18,7 @@ from benchmarks import _nltk
 from benchmarks._registry import Figure, benchmark, best_of, missing
 from keepsense.hierarchies import Hierarchy, candidates, evaluate, improve, make_test_bed, scores
 from keepsense.semantics import Distance, distance
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 VALUES, CANDIDATES = 96, 100
 SCORING = f"score-{CANDIDATES}-candidates-of-{VALUES}-values"

@@ -27,7 +27,7 @@ from keepsense.methods.aggregate import (
 )
 from keepsense.methods.aggregate.concepts import distinct_sets
 from keepsense.semantics import distance
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 K = 3
 
@@ -120,7 +120,7 @@ from benchmarks.sets import records
 from keepsense.methods.aggregate import ItemDistances, SetSpace, mdav
 from keepsense.methods.aggregate.concepts import distinct_sets
 from keepsense.semantics import distance
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 rows, weights, _ = distinct_sets(records({n}, {size}, {vocabulary}, 1))
 nouns = np.sort(np.random.default_rng(0).choice(len(wordnet()), {vocabulary}, replace=False))
 space = SetSpace("average", ItemDistances(distance("feature", wordnet()), nouns), rows)

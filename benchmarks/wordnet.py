@@ -13,14 +13,15 @@ from pathlib import Path
 
 from benchmarks import _nltk
 from benchmarks._registry import Figure, benchmark, best_of, missing, peak_of
-from keepsense.taxonomy.store import MAGIC, load
+from keepsense.taxonomy import Taxonomy
+from keepsense.taxonomy.store import MAGIC
 
 EMBEDDED = Path(str(files("keepsense.taxonomy") / "data" / "wordnet.taxonomy"))
 _ALONE = """
 import time
 import numpy
 start = time.process_time()
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 nouns = wordnet()
 print(time.process_time() - start)
 nouns.describe("coach#1")
@@ -43,7 +44,7 @@ def _unpack() -> int:
 def wordnet_load() -> Iterator[Figure]:
     """Load the embedded WordNet, in units of unpacking its bytes and of NLTK opening the database files."""
     size = EMBEDDED.stat().st_size / 1e6
-    seconds = best_of(lambda: load(EMBEDDED), 5, time.process_time)
+    seconds = best_of(lambda: Taxonomy.load(EMBEDDED), 5, time.process_time)
     unit = best_of(_unpack, 5, time.process_time)
     yield Figure(
         "wordnet-load",

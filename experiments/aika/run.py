@@ -21,7 +21,7 @@ from keepsense.hierarchies import Hierarchy, candidates, evaluate, make_test_bed
 from keepsense.hierarchies.evaluation import ASPECTS
 from keepsense.privacy import record_linkage
 from keepsense.semantics import Distance, distance
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 from keepsense.utility import average_class_size, gen_iloss
 
 KS = (2, 5, 10, 25, 50, 100)

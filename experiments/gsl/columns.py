@@ -25,7 +25,7 @@ from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy, base_hierarchy, reduce_abstractness
 from keepsense.hierarchies.concepts import Senses, senses_of
 from keepsense.taxonomy import Concept
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 HERE = Path(__file__).parent
 OLD_ROWS = 23_817

@@ -14,7 +14,7 @@ from experiments.gsl.columns import columns
 from keepsense.hierarchies import Hierarchy, make_test_bed
 from keepsense.hierarchies.perturb import PERTURBATIONS, Perturbation
 from keepsense.semantics import distance
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 NOTES = Path(__file__).parent / "notes.md"
 SEED = 2017

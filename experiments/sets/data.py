@@ -21,7 +21,7 @@ from keepsense.counts import Value
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.methods.aggregate import ConceptSets, ItemSets, from_lists, map_sets, read_baskets
 from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.loaders.odp import read_open_directory
+from keepsense.taxonomy.loaders.open_directory import read_open_directory
 from keepsense.taxonomy.loaders.tables import read_edges
 
 SEED = 2014

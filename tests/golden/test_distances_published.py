@@ -15,7 +15,7 @@ from keepsense.methods.aggregate.set_distance import set_distance
 from keepsense.semantics import LeacockChodorow, WuPalmer, distance, measures
 from keepsense.semantics import Path as PathDistance
 from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 pytestmark = pytest.mark.golden
 

@@ -9,7 +9,7 @@ from keepsense.hierarchies.concepts import with_concepts
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.gsl import score
 from keepsense.semantics import distance
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 ROWS = [
     ("math teacher", "teacher", "education", "occupation"),

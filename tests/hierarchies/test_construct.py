@@ -33,8 +33,8 @@ from keepsense.hierarchies.tree import POLICIES, tree_of
 from keepsense.hierarchies.validate import check
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.mapper import map_values
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
+from keepsense.taxonomy.mapping.mapper import map_values
 
 JOBS = ["nurse", "surgeon", "pianist", "violinist", "pilot", "math teacher", "veterinarian", "electrician"]
 

@@ -40,7 +40,7 @@ from keepsense.hierarchies.tree import POLICIES, Tree, to_hierarchy, tree_of
 from keepsense.hierarchies.validate import check
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 PETS = from_edges([("cat", "feline"), ("lion", "feline"), ("feline", "animal"), ("dog", "animal")])
 

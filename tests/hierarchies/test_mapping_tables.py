@@ -8,7 +8,7 @@ import pytest
 from experiments.gsl.columns import HERE, columns, mapping_table
 
 from keepsense.hierarchies import check
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 TABLES = sorted(path.stem for path in (HERE / "mappings").glob("*.csv"))
 

@@ -20,7 +20,7 @@ from keepsense.methods.aggregate import taggers
 from keepsense.methods.aggregate.concepts import map_sets
 from keepsense.methods.aggregate.items import from_lists
 from keepsense.methods.aggregate.phrases import noun_phrases
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
 
 EXAMPLES = {
     "AC charger for an iPhone": ["AC charger", "iPhone"],

@@ -242,8 +242,8 @@ def test_the_part_below_a_concept_keeps_its_links(t: Taxonomy) -> None:
 
 
 def test_a_part_keeps_senses_glosses_and_tables() -> None:
+    from keepsense.taxonomy.embedded import exceptions, wordnet
     from keepsense.taxonomy.glosses import gloss_words
-    from keepsense.taxonomy.wordnet import exceptions, wordnet
 
     nouns = wordnet()
     people = nouns.below("person")

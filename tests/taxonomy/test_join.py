@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_edges
+from keepsense.taxonomy.combine import join
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.join import join
 from keepsense.taxonomy.loaders._cycles import closing_links
 
 SPORTS = from_edges(

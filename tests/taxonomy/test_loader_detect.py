@@ -164,7 +164,7 @@ def test_importing_the_loaders_imports_no_heavy_library() -> None:
     import sys
 
     code = (
-        "import sys, keepsense.taxonomy.loaders, keepsense.taxonomy.join;"
+        "import sys, keepsense.taxonomy.loaders, keepsense.taxonomy.combine;"
         "print([m for m in ('numba', 'rdflib', 'pyarrow', 'scipy', 'fastobo', 'pandas', 'simple_icd_10_cm')"
         " if m in sys.modules])"
     )

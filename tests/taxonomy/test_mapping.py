@@ -15,9 +15,10 @@ from tests.strategies import taxonomies
 
 from keepsense.errors import BadInput, UnknownConcept
 from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.mapper import map_values
-from keepsense.taxonomy.mapping import HOW, Mapping
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.embedded import wordnet
+from keepsense.taxonomy.mapping import Mapping
+from keepsense.taxonomy.mapping.file import HOW
+from keepsense.taxonomy.mapping.mapper import map_values
 
 NAMES = {
     "j": ["job"],
@@ -142,7 +143,7 @@ def test_the_table_always_wins(column: list[Any], data: st.DataObject) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_joint_senses_are_never_farther_apart_than_first_ones(data: st.DataObject) -> None:
-    from keepsense.taxonomy.senses import spread
+    from keepsense.taxonomy.mapping.senses import spread
 
     taxonomy = data.draw(taxonomies())
     words = data.draw(st.lists(st.sampled_from(list(taxonomy.terms)), min_size=1, max_size=8))

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from keepsense.errors import BadInput, UnknownConcept
 from keepsense.taxonomy import from_edges
-from keepsense.taxonomy.mapper import map_values
 from keepsense.taxonomy.mapping import Mapping
-from keepsense.taxonomy.mapping_file import HEADER
+from keepsense.taxonomy.mapping.file import HEADER
+from keepsense.taxonomy.mapping.mapper import map_values
 
 NAMES = {
     "j": ["job"],

@@ -15,11 +15,11 @@ from tests.strategies import taxonomies
 from keepsense.arrays import Ints, Rows
 from keepsense.errors import BadInput
 from keepsense.taxonomy import Taxonomy, from_arrays, from_edges
+from keepsense.taxonomy.embedded import wordnet
 from keepsense.taxonomy.glosses import gloss_words, pack_glosses
-from keepsense.taxonomy.lesk import _phrase_vectors, has_glosses, lesk
 from keepsense.taxonomy.lookup import lookup
-from keepsense.taxonomy.senses import _columns, _settle, choose, first_sense, joint, spread
-from keepsense.taxonomy.wordnet import wordnet
+from keepsense.taxonomy.mapping.lesk import _phrase_vectors, has_glosses, lesk
+from keepsense.taxonomy.mapping.senses import _columns, _settle, choose, first_sense, joint, spread
 
 WORDS = ["apple", "bird", "cat", "dog", "egg", "fish", "goat", "horse"]
 

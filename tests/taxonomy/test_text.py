@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
 from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.taxonomy.embedded import wordnet
 from keepsense.taxonomy.lookup import Found, lookup, sense_name
 from keepsense.taxonomy.text import (
     CLOSED,
@@ -25,7 +26,6 @@ from keepsense.taxonomy.text import (
     normalise,
     without_accents,
 )
-from keepsense.taxonomy.wordnet import wordnet
 
 NAMES = {
     "phone": ["iPhone", "smart-phone"],

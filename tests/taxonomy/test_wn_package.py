@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadTaxonomy, MissingExtra
+from keepsense.taxonomy.embedded import exceptions
 from keepsense.taxonomy.glosses import explain, gloss, gloss_words, word_ids
-from keepsense.taxonomy.wn_package import load_wn
-from keepsense.taxonomy.wordnet import exceptions
+from keepsense.taxonomy.loaders.wn import load_wn
 
 wn = pytest.importorskip("wn", reason="needs the extra keepsense[wn]")
 

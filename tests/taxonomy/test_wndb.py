@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import BadTaxonomy
+from keepsense.taxonomy.embedded import exceptions
 from keepsense.taxonomy.glosses import explain, gloss, gloss_words, word_ids
-from keepsense.taxonomy.wndb import load_wndb
-from keepsense.taxonomy.wordnet import exceptions
+from keepsense.taxonomy.loaders.wndb import load_wndb
 
 LICENCE = (
     "  1 This software and database is being provided to you, the LICENSEE, by  \n"

@@ -48,7 +48,7 @@ def base_hierarchy(
     Values in no taxonomy are refused, or put right under the root with `unknown="list"` (and listed in
     `info["unknown"]`). Costs the size of the tree: milliseconds for a hundred values.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> base_hierarchy(["nurse", "surgeon"], wordnet()).rows()[0][-5:]
     ('living thing', 'whole', 'object', 'physical entity', 'entity')
     """

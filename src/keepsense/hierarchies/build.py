@@ -103,7 +103,7 @@ def _words(
     from keepsense.hierarchies.choice import by_gsl, choose
     from keepsense.hierarchies.construct import candidates
     from keepsense.semantics import distance as make_distance
-    from keepsense.taxonomy.mapper import map_values
+    from keepsense.taxonomy.mapping.mapper import map_values
 
     judge = make_distance(distance, taxonomy)
     made = candidates(

@@ -14,9 +14,9 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy, MissingValues
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup, sense_name
-from keepsense.taxonomy.mapper import map_values
 from keepsense.taxonomy.mapping import Mapping as Mapped
-from keepsense.taxonomy.mapping import is_missing
+from keepsense.taxonomy.mapping.mapper import map_values
+from keepsense.taxonomy.mapping.table import is_missing
 
 Unknowns = Literal["refuse", "list"]
 
@@ -52,7 +52,7 @@ def senses_of(
     them stay without a concept and lists them. A missing cell (None) has no concept and is no such value. Strategies
     are `first`, `lesk` (step 1 of AIKA) and `joint`.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> found = senses_of(["nurse", "surgeon"], wordnet())
     >>> wordnet().labels(found.concepts)
     ['nurse', 'surgeon']
@@ -92,7 +92,7 @@ def with_concepts(
     Leaves are looked up together, as a column. Inner labels are looked up by name (the first sense), or left to the
     least common subsumer of their leaves with `inner="subsumers"`; `senses` decides for both (`education#4`).
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> jobs = with_concepts(Hierarchy.of_rows([("nurse", "adult#1", "*"), ("pilot", "worker", "*")]), wordnet())
     >>> jobs.concepts[1].tolist() == wordnet().codes(["adult", "worker"]).tolist(), jobs.concepts[2].tolist()
     (True, [-1])

@@ -71,7 +71,7 @@ def candidates(
 
     Costs about a millisecond a candidate for a hundred values.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> made = candidates(["nurse", "surgeon", "pilot", "clerk"], wordnet(), [5, 4, 3, 2], wanted=30, rng=1)
     >>> len(made), made[0].info["made"]
     (30, 'base (deepest parents)')

@@ -46,7 +46,7 @@ class Facets:
     """Facets of the ancestors of one column, each list worked out once.
 
     >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> nouns = wordnet()
     >>> facets = Facets(distance("wu-palmer", nouns), boundary=0.1)
     >>> nouns.labels(facets(nouns.code("surgeon"))[:2])

@@ -193,7 +193,7 @@ def ancestors(hierarchy: Hierarchy, ancestry: Ancestry) -> list[Ints]:
     """Concepts of every label, level by level; where one is not known, the least common subsumer of its leaves.
 
     >>> from keepsense.hierarchies.concepts import with_concepts
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> jobs = with_concepts(Hierarchy.of_rows([("nurse", "*"), ("pilot", "*")]), wordnet())
     >>> wordnet().labels(ancestors(jobs, Ancestry(wordnet()))[1])
     ['person']

@@ -52,7 +52,7 @@ def improve(
 
     >>> from keepsense.hierarchies.concepts import with_concepts
     >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> rows = [("surgeon", "medical practitioner", "doctor", "person"), ("pianist", "musician", "performer", "person")]
     >>> jobs = with_concepts(Hierarchy.of_rows(rows, name="job"), wordnet())
     >>> [fix.text for fix in improve(jobs, distance("wu-palmer", wordnet())).fixes]

@@ -184,7 +184,7 @@ def make_test_bed(
 
     >>> from keepsense.hierarchies.base import base_hierarchy
     >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> ideal = base_hierarchy(["nurse", "surgeon", "pilot"], wordnet())
     >>> len(make_test_bed(ideal, distance("wu-palmer", wordnet()), wanted=10, rng=1))
     10

@@ -75,7 +75,7 @@ def hierarchies_for(
     guessed from its values (numbers, dates, digit strings of one length, words) unless `kinds` says it; ordered columns
     need their order in `orders`. Words are looked up in the taxonomy, one for all columns or one a column.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> table = {"job": ["nurse", "pilot", "clerk"], "age": [31, 45, 62], "zip": ["81667", "81675", "01069"]}
     >>> made = hierarchies_for(table, wordnet(), wanted=20, rng=1)
     >>> {name: hierarchy.kind for name, hierarchy in made.best.items()}

@@ -17,13 +17,11 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows, Strings, frozen
 from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept, did_you_mean
+from keepsense.taxonomy import store
+from keepsense.taxonomy.graph import restricted
 
 Concept = int | str
 """A concept as people and code name it: a code, an external id, a label, or a label with its sense (`coach#1`)."""
-
-
-PER_CONCEPT = frozenset({"glosses", "ili"})
-"""Tables of strings that have one entry a concept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +219,7 @@ class Taxonomy:
     def _below(self) -> tuple[Ints, Ints]:
         if self._counts is not None:
             return self._counts
-        from keepsense.taxonomy._kernels import count_below
+        from keepsense.taxonomy.kernels.counting import count_below
 
         hyponyms, leaves = count_below(self.parents.starts, self.parents.indices, self.children.sizes == 0)
         return frozen(hyponyms), frozen(leaves)  # type: ignore[return-value]
@@ -321,11 +319,9 @@ class Taxonomy:
 
     def below(self, concept: Concept) -> Taxonomy:
         """Taxonomy of a domain: one concept as root and everything below it (Sec. 6.2). Ids stay as they are."""
-        from keepsense.taxonomy.build import restrict
-
         if self.code(concept) == self.root:
             return self
-        return restrict(self, self.descendants(concept))
+        return Taxonomy(**restricted(self, self.descendants(concept)))
 
     def related(self, concept: Concept, relation: str) -> Ints:
         """Concepts linked by a relation other than is-a, such as `part` (its parts, members, substances)."""
@@ -340,16 +336,12 @@ class Taxonomy:
 
     def save(self, path: Any, *, compress: bool = False) -> None:
         """Write one file that `Taxonomy.load` maps into memory."""
-        from keepsense.taxonomy.store import save
-
-        save(self, path, compress=compress)
+        store.save(self, path, compress=compress)
 
     @staticmethod
     def load(path: Any) -> Taxonomy:
         """Read a file written by `save`; arrays are mapped, not copied."""
-        from keepsense.taxonomy.store import load
-
-        return load(path)
+        return store.load(path, Taxonomy)
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self)))

@@ -79,7 +79,7 @@ def gloss_rows(taxonomy: Taxonomy) -> Rows:
 def gloss_words(taxonomy: Taxonomy, concept: Concept) -> Ints:
     """Ids of the stemmed content words of one concept's gloss, in order.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> ids = gloss_words(wordnet(), "coach#1")
     >>> [wordnet().tables["gloss vocabulary"][i] for i in ids]
     ['sport', 'charg', 'train', 'athlet', 'team']
@@ -95,7 +95,7 @@ def _numbers(taxonomy: Taxonomy) -> dict[str, int]:
 def word_ids(taxonomy: Taxonomy, text: str) -> list[int]:
     """Ids of a text's content words, as glosses hold them; words that no gloss has are left out.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> word_ids(wordnet(), "training of the qwertyzz") == word_ids(wordnet(), "trained")
     True
     """
@@ -107,7 +107,7 @@ def word_ids(taxonomy: Taxonomy, text: str) -> list[int]:
 def gloss(taxonomy: Taxonomy, concept: Concept) -> str | None:
     """Text of a concept's gloss for people, or None where the source ships none (the embedded WordNet does not).
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> gloss(wordnet(), "coach#1") is None
     True
     """
@@ -118,7 +118,7 @@ def gloss(taxonomy: Taxonomy, concept: Concept) -> str | None:
 def explain(taxonomy: Taxonomy, concept: Concept) -> str:
     """One line that lets a person tell senses apart: the gloss where there is one, else synonyms and parents.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> explain(wordnet(), "coach#1")
     'coach (manager, handler), a kind of trainer'
     """

@@ -98,7 +98,7 @@ class Lookup:
     def _irregular(self) -> Mapping[str, Sequence[str]]:
         """The taxonomy's own list of irregular plurals, or else WordNet's."""
         if self._exceptions is None:
-            from keepsense.taxonomy.wordnet import wordnet
+            from keepsense.taxonomy.embedded import wordnet
 
             self._exceptions = _exceptions(wordnet())
         return self._exceptions
@@ -268,7 +268,7 @@ def sense_name(taxonomy: Taxonomy, concept: int, word: str = "") -> str:
 
     The name is the one most like `word`. `Taxonomy.code` reads it back.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> nouns = wordnet()
     >>> sense_name(nouns, nouns.code("coach#2"), "Coach"), sense_name(nouns, nouns.code("pianist"))
     ('coach#2', 'pianist')
@@ -300,6 +300,6 @@ def _is_name(word: str) -> bool:
 
 
 def _exceptions(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
-    from keepsense.taxonomy.wordnet import exceptions
+    from keepsense.taxonomy.embedded import exceptions
 
     return {normalise(form): tuple(map(normalise, bases)) for form, bases in exceptions(taxonomy).items()}

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,9 @@ from numpy.typing import NDArray
 from keepsense.arrays import Rows, Strings
 from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.files import write_whole
-from keepsense.taxonomy.core import Taxonomy
+
+if TYPE_CHECKING:
+    from keepsense.taxonomy.core import Taxonomy
 
 MAGIC = b"KEEPSENSE-TAXONOMY 1\n"
 ALIGN = 64
@@ -70,10 +73,11 @@ def save(taxonomy: Taxonomy, path: str | os.PathLike[str], *, compress: bool = F
     write_whole(path, (lead, *parts), BadTaxonomy)
 
 
-def load(path: str | os.PathLike[str]) -> Taxonomy:
+def load(path: str | os.PathLike[str], make: Callable[..., Taxonomy]) -> Taxonomy:
     """Read a taxonomy file; uncompressed arrays are mapped from the file, not copied.
 
-    >>> load("/nowhere/pets.taxonomy")
+    >>> from keepsense.taxonomy import Taxonomy
+    >>> load("/nowhere/pets.taxonomy", Taxonomy)
     Traceback (most recent call last):
     ...
     keepsense.errors.BadTaxonomy: pets.taxonomy: the file cannot be read (No such file or directory)
@@ -93,7 +97,7 @@ def load(path: str | os.PathLike[str]) -> Taxonomy:
         raise BadTaxonomy(f"{source.name}: the file cannot be read ({error.strerror})") from None
     try:
         arrays = {s["key"]: _section(s, body, bool(header["compressed"])) for s in header["sections"]}
-        taxonomy = _taxonomy(header, arrays)
+        taxonomy = make(**_fields(header, arrays))
         _check(taxonomy)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, zlib.error) as error:
         raise BadTaxonomy(
@@ -182,10 +186,10 @@ def _arrays(taxonomy: Taxonomy, *, compact: bool) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-def _taxonomy(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Taxonomy:
+def _fields(header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
     read = _Reader(arrays)
     relations = {k[9 : k.rindex(".")] for k in arrays if k.startswith("relation:")}
-    return Taxonomy(
+    return dict(  # noqa: C408
         name=str(header["name"]),
         ids=Strings(arrays["ids"], int(header["concepts"])),
         terms=Strings(arrays["terms"], int(header["terms"])),

@@ -18,8 +18,8 @@ from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.aggregate.phrases import Chunker, noun_phrases
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept, Taxonomy
-from keepsense.taxonomy.mapper import Table, map_values
 from keepsense.taxonomy.mapping import Mapping as ColumnMapping
+from keepsense.taxonomy.mapping.mapper import Table, map_values
 from keepsense.taxonomy.text import LONGEST, normalise
 
 
@@ -153,11 +153,11 @@ def map_sets(
 
     Each item is one term, or with `phrases` a text: `True` takes the embedded chunker, or give one
     (`keepsense.methods.aggregate.taggers`). A text then becomes its noun phrases, each a term. Terms are looked up by
-    `keepsense.taxonomy.mapper.map_values`, left-stripping included, with its `table`, `senses` and `domain`. Terms in
+    `keepsense.taxonomy.map_values`, left-stripping included, with its `table`, `senses` and `domain`. Terms in
     no taxonomy stay as opaque things; without a taxonomy all are. A record is a set: terms with one concept count once.
 
     >>> from keepsense.methods.aggregate.items import from_lists
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> log = map_sets(from_lists([["cheap hotels in Paris", "a new qwertz"]]), wordnet(), phrases=True)
     >>> log.labels(log.rows[0])
     ['hotel', 'Paris', 'new qwertz']

@@ -17,10 +17,10 @@ from keepsense.taxonomy.loaders._source import PathLike, file_path, head, read_t
 from keepsense.taxonomy.loaders.mesh import read_mesh
 from keepsense.taxonomy.loaders.obo import read_obo
 from keepsense.taxonomy.loaders.obo_graph import read_obo_graph
-from keepsense.taxonomy.loaders.odp import read_open_directory
+from keepsense.taxonomy.loaders.open_directory import read_open_directory
 from keepsense.taxonomy.loaders.prefixes import read_prefixes
 from keepsense.taxonomy.loaders.rdf import read_rdf
-from keepsense.taxonomy.loaders.rf2 import is_release, read_snomed
+from keepsense.taxonomy.loaders.snomed import is_release, read_snomed
 from keepsense.taxonomy.loaders.tables import PARENT, PATH, read_edges, read_nested, read_paths
 from keepsense.taxonomy.store import MAGIC
 
@@ -45,7 +45,7 @@ def _own(path: PathLike) -> Taxonomy:
 
 
 def _wndb(path: PathLike, *, glosses: bool = True) -> Taxonomy:
-    from keepsense.taxonomy.wndb import load_wndb
+    from keepsense.taxonomy.loaders.wndb import load_wndb
 
     return load_wndb(path, glosses=glosses)
 

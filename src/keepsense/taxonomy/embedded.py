@@ -11,8 +11,7 @@ from functools import cache
 from importlib.resources import as_file, files
 
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.store import load
-from keepsense.taxonomy.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
+from keepsense.taxonomy.loaders.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
 
 
 @cache
@@ -26,7 +25,7 @@ def wordnet() -> Taxonomy:
     'person'
     """
     with as_file(files("keepsense.taxonomy") / "data" / "wordnet.taxonomy") as path:
-        return load(path)
+        return Taxonomy.load(path)
 
 
 def exceptions(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints, Rows
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.lesk import lesk
+from keepsense.taxonomy.mapping.lesk import lesk
 
 DistanceMatrix = Callable[[Ints, Ints], NDArray[Any]]
 """Distances between two lists of concept codes, as `Distance.matrix` of `keepsense.semantics` gives them."""
@@ -75,7 +75,7 @@ def joint(taxonomy: Taxonomy, candidates: Rows, weights: NDArray[Any], distance:
     `distance` gives distances between concept codes (`keepsense.semantics.distance(...).matrix`); without it they are
     Wu and Palmer's (1994) by depth, `1 - 2 depth(lcs) / (depth(a) + depth(b))`. One pass costs candidates x words.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> nouns = wordnet()
     >>> words = ["coach", "bicycle", "train"]
     >>> rows = Rows.from_pairs(*zip(*((i, c) for i, w in enumerate(words) for c in nouns.senses_of(w))), 3)

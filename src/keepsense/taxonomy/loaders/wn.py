@@ -24,7 +24,7 @@ from keepsense.progress import Listener, emit
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_arrays
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import GLOSSES, pack_glosses
-from keepsense.taxonomy.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
+from keepsense.taxonomy.loaders.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
 
 ILI = "ili"
 _IS_A = ("hypernym", "instance_hypernym")

@@ -1,7 +1,7 @@
 """The values of a column mapped onto concepts: what each means, how that was found, and what is left over.
 
->>> from keepsense.taxonomy.mapper import map_values
->>> from keepsense.taxonomy.wordnet import wordnet
+>>> from keepsense.taxonomy.mapping.mapper import map_values
+>>> from keepsense.taxonomy.embedded import wordnet
 >>> hobbies = map_values({"Swimming": 3, "water skiing": 2, "qwertyzz": 1}, wordnet(), senses="joint")
 >>> hobbies.labels, hobbies.unmapped, hobbies.coverage.values
 (('swimming', 'water-skiing', ''), ('qwertyzz',), 0.6666666666666666)
@@ -23,15 +23,11 @@ from keepsense.arrays import Ints, Rows, frozen
 from keepsense.errors import Finding
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import explain
-from keepsense.taxonomy.lesk import has_glosses
 from keepsense.taxonomy.lookup import lookup, sense_name
+from keepsense.taxonomy.mapping import file
+from keepsense.taxonomy.mapping.file import UNMAPPED
+from keepsense.taxonomy.mapping.lesk import has_glosses
 from keepsense.taxonomy.text import LONGEST, MISSING_MARKS, looks_numeric
-
-HOW = ("table", "given", "exact", "normalised", "head", "unmapped")
-"""How a value was mapped: by the user's table, by a sense it names, by its exact name, by its normalised one, by its
-head noun, or not at all."""
-
-UNMAPPED = "unmapped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +64,7 @@ class Mapping:
     rows that hold it. Missing cells are no value: `missing` counts them.
 
     >>> from keepsense.taxonomy import from_edges
-    >>> from keepsense.taxonomy.mapper import map_values
+    >>> from keepsense.taxonomy.mapping.mapper import map_values
     >>> jobs = map_values(["Nurses", "nurse", None], from_edges([("nurse", "job"), ("cook", "job")]))
     >>> jobs.concepts, jobs.how, jobs.missing
     ({'Nurses': 0, 'nurse': 0}, ('normalised', 'exact'), 1)
@@ -107,7 +103,7 @@ class Mapping:
         """Concept codes of any values of the column, in their order; -1 where unmapped, missing or not in it.
 
         >>> from keepsense.taxonomy import from_edges
-        >>> from keepsense.taxonomy.mapper import map_values
+        >>> from keepsense.taxonomy.mapping.mapper import map_values
         >>> map_values(["cat"], from_edges([("cat", "pet")])).codes_of(["cat", None]).tolist()
         [0, -1]
         """
@@ -133,7 +129,7 @@ class Mapping:
         """For the most frequent unmapped values, names in the taxonomy that may be meant; values without are left out.
 
         >>> from keepsense.taxonomy import from_edges
-        >>> from keepsense.taxonomy.mapper import map_values
+        >>> from keepsense.taxonomy.mapping.mapper import map_values
         >>> map_values(["veternarian"], from_edges([("veterinarian", "person")])).suggestions()
         {'veternarian': ['veterinarian']}
         """
@@ -173,16 +169,12 @@ class Mapping:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file that a person can edit and `Mapping.read` reads back."""
-        from keepsense.taxonomy.mapping_file import save
-
-        save(self, path)
+        file.save(self, path)
 
     @staticmethod
     def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None = None) -> Mapping:
         """Read a file written by `save`, edited or not; the column is named after the file unless given."""
-        from keepsense.taxonomy.mapping_file import read
-
-        return read(path, taxonomy, column=column)
+        return Mapping(taxonomy, *file.read(path, taxonomy, column=column))
 
 
 def is_missing(value: Any) -> bool:

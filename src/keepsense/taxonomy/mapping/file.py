@@ -15,17 +15,25 @@ import io
 import os
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from keepsense.arrays import Rows
 from keepsense.errors import BadInput, UnknownConcept
 from keepsense.files import write_whole
-from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.glosses import explain
-from keepsense.taxonomy.lookup import sense_name
-from keepsense.taxonomy.mapper import entry_code
-from keepsense.taxonomy.mapping import HOW, UNMAPPED, Mapping
+from keepsense.taxonomy.lookup import lookup, sense_name
+
+if TYPE_CHECKING:
+    from keepsense.taxonomy.mapping.table import Mapping
+
+HOW = ("table", "given", "exact", "normalised", "head", "unmapped")
+"""How a value was mapped: by the user's table, by a sense it names, by its exact name, by its normalised one, by its
+head noun, or not at all."""
+
+UNMAPPED = "unmapped"
 
 HEADER = ("value", "concept", "label", "how", "rows", "alternatives", "description")
 _MISSING = "missing"
@@ -38,13 +46,13 @@ def save(mapping: Mapping, path: str | os.PathLike[str]) -> None:
 
     >>> import pathlib, tempfile
     >>> from keepsense.taxonomy import from_edges
-    >>> from keepsense.taxonomy.mapper import map_values
+    >>> from keepsense.taxonomy.mapping.mapper import map_values
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = pathlib.Path(folder) / "animal.csv"
     ...     save(map_values(["Cats", "dog"], pets), file)
-    ...     read(file, pets)
-    Mapping('animal': 2 of 2 values onto taxonomy)
+    ...     file.read_text().splitlines()[1]
+    '"Cats","cat","cat","normalised","1","","cat, a kind of pet"'
     """
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
@@ -67,8 +75,8 @@ def save(mapping: Mapping, path: str | os.PathLike[str]) -> None:
     write_whole(path, [out.getvalue().encode("utf-8", "surrogatepass")])
 
 
-def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None = None) -> Mapping:
-    """Read a mapping that `save` wrote and a person may have edited; a line that cannot be meant is refused by number.
+def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None = None) -> tuple[Any, ...]:
+    """Fields of a mapping that `save` wrote and people may have edited; a line that makes no sense is refused.
 
     >>> read("nowhere.csv", None)
     Traceback (most recent call last):
@@ -106,8 +114,7 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
         options.append(list(dict.fromkeys(c for c in (code, *others) if c is not None)))
         rows.append(int(count))
     owner = np.repeat(np.arange(len(options), dtype=np.int32), [len(o) for o in options])
-    return Mapping(
-        taxonomy,
+    return (
         source.stem if column is None else column,
         tuple(values),
         np.array(codes, dtype=np.int32),
@@ -118,6 +125,30 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
         missing,
         "file",
     )
+
+
+def entry_code(entry: Concept | None, taxonomy: Taxonomy) -> int | None:
+    """Code of the concept that an entry of a table or a file names, or None where it says that there is none.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet")])
+    >>> entry_code("Cat", pets), entry_code("unmapped", pets)
+    (0, None)
+    """
+    if entry is None:
+        return None
+    if not isinstance(entry, str):
+        return taxonomy.code(entry)
+    found = taxonomy.get(entry)
+    entry = entry.strip()
+    if found is None and entry and entry.lower() != UNMAPPED:
+        named = lookup(taxonomy).find(entry)
+        if named is None or named.how == "head":
+            close = lookup(taxonomy).suggest([entry])[0]
+            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            raise UnknownConcept(f"{taxonomy.name}: no concept has the id or name {entry[:80]!r}.{hint}")
+        found = named.concepts[0]
+    return found
 
 
 def _lines(source: Path) -> list[tuple[int, list[str]]]:

@@ -44,7 +44,7 @@ def lesk(taxonomy: Taxonomy, candidates: Rows) -> Ints:
 
     Where the taxonomy has no glosses, the names of the same neighbours take their place.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> nouns = wordnet()
     >>> words = ["coach", "bicycle", "train"]
     >>> rows = Rows.from_pairs(*zip(*((i, c) for i, w in enumerate(words) for c in nouns.senses_of(w))), 3)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from keepsense.arrays import Ints, Rows, Strings
 from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_arrays
-from keepsense.taxonomy.core import PER_CONCEPT, Taxonomy
+from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.graph import PER_CONCEPT
 from keepsense.taxonomy.loaders._cycles import closing_links
 from keepsense.taxonomy.loaders._source import listed
 from keepsense.taxonomy.text import normalise

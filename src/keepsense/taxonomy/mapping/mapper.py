@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows
-from keepsense.errors import BadInput, UnknownConcept
-from keepsense.taxonomy import mapping as result
+from keepsense.errors import BadInput
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup
-from keepsense.taxonomy.mapping import UNMAPPED, is_missing
-from keepsense.taxonomy.senses import DistanceMatrix, choose
+from keepsense.taxonomy.mapping import table as result
+from keepsense.taxonomy.mapping.file import UNMAPPED, entry_code
+from keepsense.taxonomy.mapping.senses import DistanceMatrix, choose
+from keepsense.taxonomy.mapping.table import is_missing
 from keepsense.taxonomy.text import LONGEST, normalise
 
 Table = Mapping[Any, Concept | None] | result.Mapping
@@ -38,13 +39,13 @@ def map_values(
     and number of rows, or such pairs. Each value is looked up by the rules of `keepsense.taxonomy.lookup`. The `table`
     (a dictionary or a mapping read from a file) wins over them all; an entry also covers other spellings of its value
     that are not in the table themselves. Of several senses `senses` chooses: "first", "lesk" or "joint" (see
-    `keepsense.taxonomy.senses`, also for `distance`). `domain` admits only concepts below the given ones, "person" for
-    occupations, say; the table is free of it. Values with the same candidates always get the same sense.
+    `keepsense.taxonomy.mapping.senses`, also for `distance`). `domain` admits only concepts below the given ones,
+    "person" for occupations, say; the table is free of it. Values with the same candidates always get the same sense.
 
     Nothing is dropped: every value is mapped, unmapped or missing, and `Mapping.findings` counts what to look at. A
     look-up takes microseconds; the index of WordNet's names is made once, in about a quarter of a second.
 
-    >>> from keepsense.taxonomy.wordnet import wordnet
+    >>> from keepsense.taxonomy.embedded import wordnet
     >>> jobs = map_values(["coach", "pilot", "Nurses"], wordnet(), table={"pilot": "pilot#1"}, domain="person")
     >>> jobs.labels, jobs.how
     (('coach#1', 'pilot#1', 'nurse#1'), ('exact', 'table', 'normalised'))
@@ -161,30 +162,6 @@ class _Rules:
             if len(self._spelled.get(key, ())) == 1:
                 return self._spelled[key]
         return set()
-
-
-def entry_code(entry: Concept | None, taxonomy: Taxonomy) -> int | None:
-    """Code of the concept that an entry of a table or a file names, or None where it says that there is none.
-
-    >>> from keepsense.taxonomy import from_edges
-    >>> pets = from_edges([("cat", "pet")])
-    >>> entry_code("Cat", pets), entry_code("unmapped", pets)
-    (0, None)
-    """
-    if entry is None:
-        return None
-    if not isinstance(entry, str):
-        return taxonomy.code(entry)
-    found = taxonomy.get(entry)
-    entry = entry.strip()
-    if found is None and entry and entry.lower() != UNMAPPED:
-        named = lookup(taxonomy).find(entry)
-        if named is None or named.how == "head":
-            close = lookup(taxonomy).suggest([entry])[0]
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
-            raise UnknownConcept(f"{taxonomy.name}: no concept has the id or name {entry[:80]!r}.{hint}")
-        found = named.concepts[0]
-    return found
 
 
 def _inside(taxonomy: Taxonomy, domain: Concept | Sequence[Concept] | None) -> NDArray[np.bool_] | None:

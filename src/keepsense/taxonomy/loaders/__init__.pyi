@@ -1,0 +1,14 @@
+from keepsense.taxonomy.loaders.detect import FORMATS as FORMATS
+from keepsense.taxonomy.loaders.detect import find_format as find_format
+from keepsense.taxonomy.loaders.detect import read_taxonomy as read_taxonomy
+from keepsense.taxonomy.loaders.icd import icd10cm as icd10cm
+from keepsense.taxonomy.loaders.mesh import read_mesh as read_mesh
+from keepsense.taxonomy.loaders.obo import read_obo as read_obo
+from keepsense.taxonomy.loaders.obo_graph import read_obo_graph as read_obo_graph
+from keepsense.taxonomy.loaders.open_directory import read_open_directory as read_open_directory
+from keepsense.taxonomy.loaders.prefixes import read_prefixes as read_prefixes
+from keepsense.taxonomy.loaders.rdf import read_rdf as read_rdf
+from keepsense.taxonomy.loaders.snomed import read_snomed as read_snomed
+from keepsense.taxonomy.loaders.tables import read_edges as read_edges
+from keepsense.taxonomy.loaders.tables import read_nested as read_nested
+from keepsense.taxonomy.loaders.tables import read_paths as read_paths
