@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from tests.postgresql import server
 
 from keepsense.engines import Reading, Writing, engine
-from keepsense.engines.duckdb.engine import quoted
-from keepsense.engines.files import FORMATS
+from keepsense.engines.formats import FORMATS, format_of
+from keepsense.engines.store import quoted
 from keepsense.errors import BadInput
 
 __all__ = ["server"]
@@ -98,7 +98,7 @@ def as_text(table: Any) -> list[tuple[Any, ...]]:
 
 
 def test_every_ending_is_covered() -> None:
-    assert {FORMATS[f".{e}"] for e in ENDINGS if e != "postgresql"} == set(FORMATS.values())
+    assert {format_of("postgresql://db/x" if e == "postgresql" else f"x.{e}").name for e in ENDINGS} == set(FORMATS)
 
 
 def test_order_types_and_cells(duck: Any, place: tuple[str, str]) -> None:
@@ -209,9 +209,9 @@ def test_sqlite_types_are_believed_only_where_every_cell_agrees(duck: Any, tmp_p
         "raw": "BLOB",
         "big": "VARCHAR",
     }
-    assert table.arrow()["mixed"].to_pylist() == ["1", "x"]
-    assert table.arrow()["big"].to_pylist() == [str(2**62), "1.5"]
-    assert table.arrow()["raw"].to_pylist() == [b"\x00a", None]
+    assert duck.frame(table)["mixed"].to_pylist() == ["1", "x"]
+    assert duck.frame(table)["big"].to_pylist() == [str(2**62), "1.5"]
+    assert duck.frame(table)["raw"].to_pylist() == [b"\x00a", None]
     assert duck.read(path, Reading(table="v")).types == ("BIGINT", "DATE")
 
 
@@ -302,8 +302,8 @@ def test_arrow_streams_and_files_in_batches(duck: Any, tmp_path: Path) -> None:
         out.write_table(data, max_chunksize=64)
     for name in ("s.arrow", "f.arrow"):
         table = duck.read(tmp_path / name)
-        assert table.arrow()["n"].to_pylist() == list(range(1000))
-        assert table.arrow()["job"].to_pylist() == ["nurse", "clerk"] * 500
+        assert duck.frame(table)["n"].to_pylist() == list(range(1000))
+        assert duck.frame(table)["job"].to_pylist() == ["nurse", "clerk"] * 500
     whole = (tmp_path / "s.arrow").read_bytes()
     (tmp_path / "cut.arrow").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(BadInput, match="not an Arrow file"):
@@ -314,9 +314,9 @@ def test_duckdb_views_schemas_and_enums(duck: Any, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "x.duckdb")) as base:
         base.execute("CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TABLE t AS SELECT 'ok'::mood AS m, 1 AS n")
         base.execute("CREATE VIEW v AS SELECT n FROM t; CREATE SCHEMA s; CREATE TABLE s.t AS SELECT 2 AS n")
-    assert duck.read(tmp_path / "x.duckdb", Reading(table="t")).arrow().to_pydict() == {"m": ["ok"], "n": [1]}
-    assert duck.read(tmp_path / "x.duckdb", Reading(table="v")).arrow().to_pydict() == {"n": [1]}
-    assert duck.read(tmp_path / "x.duckdb", Reading(table="s.t")).arrow().to_pydict() == {"n": [2]}
+    assert duck.frame(duck.read(tmp_path / "x.duckdb", Reading(table="t"))).to_pydict() == {"m": ["ok"], "n": [1]}
+    assert duck.frame(duck.read(tmp_path / "x.duckdb", Reading(table="v"))).to_pydict() == {"n": [1]}
+    assert duck.frame(duck.read(tmp_path / "x.duckdb", Reading(table="s.t"))).to_pydict() == {"n": [2]}
     with pytest.raises(BadInput, match=r"it has s\.t, t, v"):
         duck.read(tmp_path / "x.duckdb")
     (tmp_path / "y.duckdb").write_bytes(b"no base" * 999)
@@ -357,10 +357,8 @@ def test_what_breaks_in_a_stream_is_told_as_it_is(duck: Any) -> None:
 
 
 def test_profiles_of_times_with_zones(duck: Any) -> None:
-    from keepsense.engines.profile import profiles
-
     moment = dt.datetime(2024, 1, 1, tzinfo=dt.UTC)
-    (found,) = profiles(duck.read(pa.table({"t": pa.array([moment, moment, None], pa.timestamp("us", "UTC"))})))
+    (found,) = duck.profiles(duck.read(pa.table({"t": pa.array([moment, moment, None], pa.timestamp("us", "UTC"))})))
     assert (found.distinct, found.missing) == (1, 1)
     assert next(iter(found.values)) == moment
 

@@ -234,7 +234,7 @@ def test_the_engine_reads_and_writes_tables(server: Server) -> None:
         back = duck.read(server.address(), Reading(table="by_engine"))
         assert back.columns == ("job", "age", "likes")
         assert back.types == ("VARCHAR", "BIGINT", "VARCHAR[]")
-        assert back.arrow().to_pydict() == table.arrow().to_pydict()
+        assert duck.frame(back).to_pydict() == duck.frame(table).to_pydict()
         many = duck.read({"n": list(range(500))})
         duck.write(many, server.address(), Writing(table="shuffled", shuffle=True), rng=1)
         rows = [n for (n,) in server.execute("SELECT n FROM shuffled")]

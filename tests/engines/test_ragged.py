@@ -20,7 +20,7 @@ from keepsense.errors import BadInput
 
 def read(path: Path, reading: Reading | None = None) -> dict[str, list[str | None]]:
     with engine() as duck:
-        found: dict[str, list[str | None]] = duck.read(path, reading).arrow().to_pydict()
+        found: dict[str, list[str | None]] = duck.frame(duck.read(path, reading)).to_pydict()
         return found
 
 
@@ -103,7 +103,7 @@ def test_what_is_written_is_read_again(tmp_path: Path, rows: list[tuple[str, str
         table = duck.read(columns)
         duck.write(table, tmp_path / "x.csv", Writing(spreadsheet_safe=False))
         again = duck.read(tmp_path / "x.csv", Reading(delimiter=",", quote='"'))
-        assert again.arrow().to_pydict() == columns
+        assert duck.frame(again).to_pydict() == columns
 
 
 def test_compressed_files_both_ways(tmp_path: Path) -> None:
@@ -111,19 +111,17 @@ def test_compressed_files_both_ways(tmp_path: Path) -> None:
         duck.write(duck.read({"a": ["x", "y"], "b": ["1", "2"]}), tmp_path / "x.csv.gz")
         with gzip.open(tmp_path / "x.csv.gz", "rt") as file:
             assert file.read() == "a,b\nx,1\ny,2\n"
-        assert duck.read(tmp_path / "x.csv.gz").arrow().to_pydict() == {"a": ["x", "y"], "b": ["1", "2"]}
+        assert duck.frame(duck.read(tmp_path / "x.csv.gz")).to_pydict() == {"a": ["x", "y"], "b": ["1", "2"]}
     (tmp_path / "no.csv.gz").write_text("a,b\n1,2\n")
     with pytest.raises(BadInput, match="not compressed"):
         read(tmp_path / "no.csv.gz")
 
 
 def test_records_in_cells_are_looked_at_but_not_counted(tmp_path: Path) -> None:
-    from keepsense.engines.profile import profiles
-
     (tmp_path / "x.jsonl").write_text('{"home": {"town": "Oslo"}, "job": "nurse"}\n' * 4)
     with engine() as duck:
         table = duck.read(tmp_path / "x.jsonl")
-        assert [p.distinct for p in profiles(table)] == [1, 1]
+        assert [p.distinct for p in duck.profiles(table)] == [1, 1]
         with pytest.raises(BadInput, match="records in its cells"):
             duck.count(table, ["home"])
 
@@ -131,8 +129,8 @@ def test_records_in_cells_are_looked_at_but_not_counted(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks as Unix has them")
 def test_rooms_of_killed_programs_are_swept_and_living_ones_kept(tmp_path: Path) -> None:
     """A killed program cannot clear away its copy of a table; the next one does."""
-    code = "import time; from keepsense.engines import engine; duck = engine(); print(duck.folder, flush=True)"
-    code += "; time.sleep(60)"
+    code = "import time; from keepsense.engines import engine; duck = engine()"
+    code += "; print(duck.scratch('x').parent, flush=True); time.sleep(60)"
     process = subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, text=True
     )
@@ -169,8 +167,6 @@ def test_a_person_does_not_become_the_header(tmp_path: Path) -> None:
 
 
 def test_columns_may_have_any_name(tmp_path: Path) -> None:
-    from keepsense.engines.profile import profiles
-
     with engine() as duck:
         table = duck.read({"v": ["a", "b"], "job": ["x", "x"], "n": ["1", "2"]})
-        assert [p.distinct for p in profiles(table)] == [2, 1, 2]
+        assert [p.distinct for p in duck.profiles(table)] == [2, 1, 2]

@@ -9,14 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from keepsense.engines import Reading, Writing, engine, sql
+from keepsense.engines import ENGINES, Reading, Writing, engine, sql
 from keepsense.errors import BadInput
 
 PEOPLE = {"job": ["nurse", "clerk", None], "Job": [31, 40, 52], "likes": [["tea", "milk"], ["tea"], None]}
 AS_TEXT = [("nurse", "31", "[tea, milk]"), ("clerk", "40", "[tea]"), (None, "52", None)]
 
 
-@pytest.fixture(params=["duckdb"])
+@pytest.fixture(params=list(ENGINES))
 def name(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
@@ -34,7 +34,8 @@ def connection(name: str) -> Iterator[Any]:
 )
 def test_a_frame_becomes_a_table_of_text(connection: Any, source: Any) -> None:
     table = connection.table("released", source)
-    assert table.columns == ("job", "Job", "likes") and table.lists == {"likes"}
+    assert table.columns == ("job", "Job", "likes")
+    assert table.lists == {"likes"}
     assert table.column("Job") == "c1"
     assert connection.run("SELECT c0, c1, c2 FROM released") == AS_TEXT
 

@@ -102,7 +102,7 @@ def test_the_released_file_keeps_the_promise(algorithm: Method, seed: int, k: in
     recoding = protect(algorithm, counts, k)
     with engine() as duck:
         rule = recoding.bound(counts) if isinstance(recoding, Cells) else recoding
-        rows = duck.recode(duck.read(columns), [rule], rng=1).arrow()
+        rows = duck.frame(duck.recode(duck.read(columns), [rule], rng=1))
     text = pa.table({name: [str(v) for v in rows[name].to_pylist()] for name in rows.column_names})
     if algorithm.name == "local suppression":
         return  # cells are suppressed one by one there; its own tests look at classes under that convention
@@ -130,7 +130,7 @@ def test_diversity_and_closeness_hold_for_a_tool_we_did_not_write(name: str, see
         return  # not every small table can be diverse, nor does every algorithm take every model
     with engine() as duck:
         rule = recoding.bound(counts) if isinstance(recoding, Cells) else recoding
-        rows = duck.recode(duck.read(columns), [rule], rng=1).arrow()
+        rows = duck.frame(duck.recode(duck.read(columns), [rule], rng=1))
     kept = pa.table({n: [str(v) for v in rows[n].to_pylist()] for n in rows.column_names}).to_pandas()
     whole = kept
     kept = kept[(kept["job"] != SUPPRESSED) | (kept["age"] != SUPPRESSED)]

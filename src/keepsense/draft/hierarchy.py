@@ -28,13 +28,12 @@ def hierarchy_for_column(
     'numeric'
     """
     from keepsense.engines import engine
-    from keepsense.engines.profile import profiles
     from keepsense.project.inspect import kind_of
 
     with engine() as running:
         table = running.read(str(source))
         table.require([column])
-        chosen = kind or ("ordinal" if order else kind_of(profiles(table, columns=[column])[0]))
+        chosen = kind or ("ordinal" if order else kind_of(running.profiles(table, columns=[column])[0]))
         rows = running.count(table, [column]).rows_of(column)
     meaning, senses = None, None
     if chosen == "nominal" and taxonomy is not None:

@@ -1,31 +1,54 @@
-"""Where rows live: read, count, recode, map batches, write."""
+"""Where rows live: read, count, recode, write."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from keepsense.engines.base import Engine, Reading, SqlConnection, SqlTable, Table, Writing
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.registry import Registry
 
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckDBEngine
+__all__ = [
+    "ENGINES",
+    "Engine",
+    "EngineEntry",
+    "Reading",
+    "SqlConnection",
+    "SqlTable",
+    "Table",
+    "Writing",
+    "engine",
+    "sql",
+]
 
-__all__ = ["Engine", "Reading", "SqlConnection", "SqlTable", "Table", "Writing", "engine", "sql"]
 
-_ENGINES = ("duckdb",)
+@dataclass(frozen=True)
+class EngineEntry:
+    """How an engine is started; it stands in the `__init__.py` of the engine's folder.
+
+    >>> ENGINES["duckdb"].meaning
+    'on this machine, in DuckDB'
+    """
+
+    name: str
+    meaning: str
+    start: Callable[..., Engine]
+    connect: Callable[[], SqlConnection]
+    """A connection that runs SQL, without the engine."""
 
 
-def engine(name: str = "duckdb", **options: Any) -> DuckDBEngine:
+ENGINES: Registry[EngineEntry] = Registry("engine", packages=["keepsense.engines.duckdb"])
+"""Engines by name: those of the folders named here."""
+
+
+def engine(name: str = "duckdb", **options: Any) -> Engine:
     """Start an engine by name.
 
     >>> engine().read({"job": ["nurse"]}).rows
     1
     """
-    if name not in _ENGINES:
-        raise BadInput(f"no engine is called {name!r}; there are: {', '.join(_ENGINES)}.{did_you_mean(name, _ENGINES)}")
-    from keepsense.engines.duckdb.engine import DuckDBEngine
-
-    return DuckDBEngine(**options)
+    return ENGINES[name].start(**options)
 
 
 def sql(name: str = "duckdb") -> SqlConnection:
@@ -36,8 +59,4 @@ def sql(name: str = "duckdb") -> SqlConnection:
     ...     connection.run("SELECT count(*) FROM people")
     [(1,)]
     """
-    if name not in _ENGINES:
-        raise BadInput(f"no engine is called {name!r}; there are: {', '.join(_ENGINES)}.{did_you_mean(name, _ENGINES)}")
-    from keepsense.engines.duckdb.sql import DuckDBConnection
-
-    return DuckDBConnection()
+    return ENGINES[name].connect()

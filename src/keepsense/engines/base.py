@@ -1,25 +1,34 @@
-"""What an engine must do: read, count, recode, map batches, write. It touches rows; nothing else does."""
+"""What an engine must do: read, count, recode, write, and what a checked release asks for. Nothing else touches rows.
+
+Inside an engine a column may be what it likes. What leaves it is `Counts` (codes with dictionaries, histograms and sums
+from one scan; `Counts.project` then counts fewer columns without another), and what enters it is a recoding (codes with
+dictionaries again, so that an engine can look them up). Whatever is dealt or shuffled follows a key that is drawn from
+the generator passed in. So an engine can be made faster, or another one be written, without a change anywhere else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Protocol, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
-from keepsense.counts import Counts
-from keepsense.recoding import Recoding
+    from keepsense.counts import Counts, Value
+    from keepsense.engines.profile import Profile
+    from keepsense.recoding import Recoding
 
 
 class Table(Protocol):
     """Rows that live in an engine: a handle, not the rows themselves.
 
     >>> from keepsense.engines import engine
-    >>> table = engine().read({"job": ["nurse", "clerk"]})
-    >>> table.columns, table.rows
-    (('job',), 2)
+    >>> table = engine().read({"job": ["nurse", "clerk"], "likes": [["tea"], ["tea", "milk"]]})
+    >>> table.columns, table.rows, table.holds_lists("likes")
+    (('job', 'likes'), 2, True)
     """
 
     @property
@@ -27,12 +36,14 @@ class Table(Protocol):
         """Column names in order."""
 
     @property
-    def types(self) -> tuple[str, ...]:
-        """Types of the columns in the engine's words."""
-
-    @property
     def rows(self) -> int:
         """Number of rows."""
+
+    def holds_lists(self, column: str) -> bool:
+        """Whether the cells of a column are lists."""
+
+    def require(self, columns: Iterable[str]) -> None:
+        """Refuse column names the table does not have, with the nearest one as a hint."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +72,7 @@ class Writing:
     """
 
     format: str | None = None
+    """By the ending of the file where it is not given."""
     delimiter: str = ","
     shuffle: bool = False
     """Release the rows in random order, so that their place tells nothing."""
@@ -123,26 +135,27 @@ class SqlConnection(Protocol):
 
 
 class Engine(Protocol):
-    """Five verbs (read, count, recode, map batches, write) and what a checked release asks for besides.
-
-    A contract test suite runs over every engine.
+    """Where rows live. A contract test suite runs over every engine.
 
     >>> from keepsense.engines import engine
-    >>> duck = engine("duckdb")
-    >>> duck.count(duck.read({"job": ["nurse", "nurse"]}), ["job"]).weights.tolist()
+    >>> with engine("duckdb") as running:
+    ...     running.count(running.read({"job": ["nurse", "nurse"]}), ["job"]).weights.tolist()
     [2]
     """
 
     def read(self, source: Any, reading: Reading | None = None) -> Any:
-        """Open a file, a database table, columns in memory, or any frame narwhals knows."""
+        """Open a file, a database table, columns in memory, or a frame: pandas, Polars, Arrow, DuckDB, any of narwhals.
 
-    def sql(self) -> SqlConnection:
-        """A connection of its own that runs SQL over files and frames."""
+        Text formats keep every cell as the text it is.
+        """
+
+    def profiles(self, table: Any, limit: int | None = None, columns: Sequence[str] | None = None) -> list[Profile]:
+        """Each column, or some, in numbers: missing and different values, and the most frequent ones."""
 
     def count(
         self, table: Any, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()
     ) -> Counts:
-        """Count the distinct tuples of some columns; the order of rows never matters."""
+        """Distinct tuples of some columns as sorted codes, with histograms and sums under each, all from one scan."""
 
     def recode(
         self,
@@ -154,14 +167,11 @@ class Engine(Protocol):
     ) -> Any:
         """Apply recodings and drop columns; a tuple's several outputs are dealt to its rows at random."""
 
-    def leave_out(self, table: Any, values: Mapping[str, Any]) -> Any:
-        """The rows but those that hold all of these values at once."""
+    def leave_out(self, table: Any, values: Mapping[str, Value]) -> Any:
+        """The rows but those that hold all of these values at once; a tuple stands for a list."""
 
-    def as_written(self, table: Any, target: str, writing: Writing | None = None) -> Any:
-        """The table as it reads in a file of that name."""
-
-    def map_batches(self, table: Any, function: Callable[[Any], Any], *, size: int = 65_536) -> Any:
-        """Pass the rows through a function, one Arrow record batch at a time."""
+    def differing(self, table: Any, other: Any, columns: Sequence[str]) -> dict[str, float]:
+        """Share of the cells of each column that read differently in another table, row by row."""
 
     def write(
         self,
@@ -171,20 +181,40 @@ class Engine(Protocol):
         *,
         rng: np.random.Generator | int | None = None,
     ) -> None:
-        """Write a table to a file; the file appears under its name only when it is whole."""
+        """Write a table; the file or database table appears under its name only when it is whole."""
 
-    def stream(
+    def reader(
         self,
         table: Any,
+        columns: Sequence[str] | None = None,
         writing: Writing | None = None,
         *,
+        in_order: bool = False,
         rng: np.random.Generator | int | None = None,
-        size: int = 65_536,
     ) -> Any:
-        """The rows as `write` gives them to a database, as a `pyarrow.RecordBatchReader`."""
+        """Some columns as a `pyarrow.RecordBatchReader` that asks the engine only when it is read.
 
-    def reader(self, table: Any, columns: Sequence[str] | None = None, *, size: int = 65_536) -> Any:
-        """Some columns as they are, as a `pyarrow.RecordBatchReader` that asks the engine only when it is read."""
+        With `writing` cells are spelled as its format has them, and shuffled if it says so. Otherwise the rows come
+        `in_order`, or in any order, which may be faster.
+        """
 
-    def differing(self, table: Any, other: Any, columns: Sequence[str]) -> dict[str, float]:
-        """Share of the cells of each column that read differently in another table, row by row."""
+    def frame(self, table: Any, like: Any = None, *, recoded: Collection[str] = ()) -> Any:
+        """The rows in order as an Arrow table, or as a frame of the kind and with the types of another.
+
+        Columns that are `recoded` have the types of what stands in them now: text where they were generalized.
+        """
+
+    def scratch(self, name: str) -> Path:
+        """A place for a temporary file, which vanishes when the engine is closed."""
+
+    def sql(self) -> SqlConnection:
+        """A connection of its own that runs SQL over files and frames."""
+
+    def close(self) -> None:
+        """Release memory and temporary files."""
+
+    def __enter__(self) -> Self:
+        """Itself, to be closed at the end of the block."""
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""

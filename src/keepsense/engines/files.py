@@ -1,4 +1,4 @@
-"""Files as people have them: which format, which encoding, and how one appears only when it is whole."""
+"""Files as people have them: whether they are there, in which encoding, and how one appears only when it is whole."""
 
 from __future__ import annotations
 
@@ -10,53 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from keepsense.errors import BadInput, InputWarning, did_you_mean
-
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".data": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "excel",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".duckdb": "duckdb",
-    ".db": "sqlite",
-    ".sqlite": "sqlite",
-    ".sqlite3": "sqlite",
-}
-_KNOWN = sorted(set(FORMATS.values()) | {"postgresql"})
-FORMULA = "=+-@\t\r"
-"""Signs at the start of a text that make a spreadsheet run it."""
+from keepsense.errors import BadInput, InputWarning
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
-
-
-def format_of(name: str, given: str | None = None) -> str:
-    """Format of a file by its ending, unless one is given.
-
-    >>> format_of("people.csv"), format_of("people.dump", "parquet")
-    ('csv', 'parquet')
-    """
-    if given is not None:
-        if given not in _KNOWN:
-            raise BadInput(
-                f"no format is called {given!r}; there are: {', '.join(_KNOWN)}.{did_you_mean(given, _KNOWN)}"
-            )
-        return given
-    if name.startswith(("postgresql://", "postgres://")):
-        return "postgresql"
-    suffix = Path(name.removesuffix(".gz")).suffix.lower()
-    if suffix not in FORMATS:
-        raise BadInput(
-            f"{Path(name).name}: the ending {suffix or '(none)'} tells no format; give one of {', '.join(_KNOWN)}"
-        )
-    return FORMATS[suffix]
 
 
 def readable(path: str | os.PathLike[str]) -> Path:
@@ -93,10 +49,10 @@ def encoding_of(path: Path, given: str | None = None) -> str:
     """
     if given is not None:
         try:
-            found = codecs.lookup(given)
-            if not found._is_text_encoding:
+            codec = codecs.lookup(given)
+            if not codec._is_text_encoding:
                 raise LookupError
-            return found.name
+            return codec.name
         except LookupError:
             raise BadInput(
                 f"{path.name}: no encoding is called {given!r}; try utf-8, cp1252, latin-1 or utf-16"
@@ -164,7 +120,7 @@ def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
     final = Path(target)
     if not final.parent.is_dir():
         raise BadInput(f"{final.name}: the folder to write it into does not exist")
-    part = final.with_name(f".{final.name[:100]}.{secrets.token_hex(6)}.part")
+    part = final.with_name(f".{secrets.token_hex(6)}.{final.name[-100:]}")  # its ending may say how it is packed
     try:
         yield part
         part.replace(final)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from keepsense.counts import Value
 
@@ -17,10 +16,12 @@ class Profile:
     """One column in numbers, with its most frequent values for those who look closer.
 
     `missing` counts empty cells and cells of blanks only, `single` the values that only one row holds. `values` holds
-    the most frequent values and their rows; it is all of them where `complete`.
+    the most frequent values and their rows; it is all of them where `complete`. `type` is the engine's word for what
+    the cells are, to be shown, not compared.
 
     >>> from keepsense.engines import engine
-    >>> (jobs,) = profiles(engine().read({"job": ["nurse", "nurse", "clerk", None]}))
+    >>> with engine() as running:
+    ...     (jobs,) = running.profiles(running.read({"job": ["nurse", "nurse", "clerk", None]}))
     >>> jobs.rows, jobs.missing, jobs.distinct, jobs.single, dict(jobs.values)
     (4, 1, 2, 1, {'nurse': 2, 'clerk': 1})
     """
@@ -32,6 +33,7 @@ class Profile:
     distinct: int
     single: int
     values: Mapping[Value, int] = field(default_factory=dict)
+    holds_lists: bool = False
 
     @property
     def complete(self) -> bool:
@@ -47,45 +49,3 @@ class Profile:
     def uniqueness(self) -> float:
         """Distinct values over rows that hold one: 1 where every row has its own."""
         return self.distinct / self.filled if self.filled else 0.0
-
-
-def profiles(table: Any, limit: int = MOST_VALUES, columns: Sequence[str] | None = None) -> list[Profile]:
-    """Profile of every column, or of some, with two small queries each; the rows stay where they are.
-
-    >>> from keepsense.engines import engine
-    >>> [p.name for p in profiles(engine().read({"a": [1], "b": ["x"]}))]
-    ['a', 'b']
-    """
-    types = dict(zip(table.columns, table.types, strict=True))
-    return [_profile(table, name, types[name], limit) for name in columns or table.columns]
-
-
-def is_nested(kind: str) -> bool:
-    """Whether the cells of a column are records or maps, alone or in lists: such are looked at as text.
-
-    >>> is_nested("STRUCT(town VARCHAR)"), is_nested("VARCHAR[]")
-    (True, False)
-    """
-    return kind.upper().startswith(("STRUCT", "MAP", "UNION")) or kind.endswith("[][]")
-
-
-def _profile(table: Any, name: str, kind: str, limit: int) -> Profile:
-    from keepsense.engines.duckdb.engine import quoted
-
-    column, ask = quoted(name), table.engine.connection.sql
-    if is_nested(kind):
-        column = f"CAST({column} AS VARCHAR)"
-    blank = f"trim({column}) = ''" if kind.upper() in ("VARCHAR", "TEXT") else "false"
-    rows, missing = ask(f"SELECT count(*), count(*) FILTER ({column} IS NULL OR {blank}) FROM {table.name}").fetchall()[
-        0
-    ]
-    grouped = (
-        f"(SELECT {column} AS v, count(*) AS n FROM {table.name} WHERE {column} IS NOT NULL AND NOT {blank} "
-        f"GROUP BY {column})"
-    )
-    distinct, single = ask(f"SELECT count(*), count(*) FILTER (n = 1) FROM {grouped}").fetchall()[0]
-    # equally frequent values in an order of their own, so that the same table always gives the same profile
-    frequent = ask(f"SELECT v, n FROM {grouped} ORDER BY n DESC, CAST(v AS VARCHAR) LIMIT {int(limit)}")
-    found = frequent.to_arrow_table().to_pydict()
-    values = {tuple(v) if isinstance(v, list) else v: int(n) for v, n in zip(found["v"], found["n"], strict=True)}
-    return Profile(name, kind, int(rows), int(missing), int(distinct), int(single), values)

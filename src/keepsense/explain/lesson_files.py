@@ -114,7 +114,7 @@ def _opened(project: Project, folder: Path, title: str, most: int, *, sets: bool
                 f"{title} has {job.table.rows:,} rows; steps are shown for up to {most}. Take a part of it, for "
                 "instance its first 20 lines"
             )
-        table = job.table.arrow()
+        table = running.frame(job.table)
         hierarchies = {} if sets else job.hierarchies
     columns = {name: table.column(name).to_pylist() for name in table.column_names}
     if sets:

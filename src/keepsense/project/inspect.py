@@ -9,7 +9,7 @@ from typing import Any
 
 from keepsense.counts import Value
 from keepsense.engines import Reading, engine
-from keepsense.engines.profile import MOST_VALUES, Profile, profiles
+from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.project import patterns as clues
 from keepsense.project.file import Kind, Role
 from keepsense.taxonomy import Taxonomy
@@ -120,13 +120,13 @@ def inspect(
     """
     with engine() as running:
         table = running.read(source, reading)
-        seen = profiles(table, limit)
+        seen = running.profiles(table, limit)
     known = _Meanings(taxonomies)
     columns = tuple(_inspected(profile, known) for profile in seen)
-    from keepsense.engines.files import format_of
+    from keepsense.engines.formats import format_of
 
     if isinstance(source, str | Path):
-        form = format_of(str(source), None if reading is None else reading.format)
+        form = format_of(str(source), None if reading is None else reading.format).name
         return Inspection(without_password(str(source)), form, seen[0].rows, columns)
     return Inspection("table", "memory", seen[0].rows, columns)
 
@@ -183,7 +183,7 @@ def _kind(profile: Profile, values: Sequence[Value]) -> tuple[Kind, list[str], s
     """Kind of a column by its values; then what to note, the delimiter of a set and the order of a scale."""
     from keepsense.hierarchies.kinds import as_date
 
-    if profile.type.endswith("[]"):
+    if profile.holds_lists:
         return "set", [], None, None
     if values and all(as_date(v) is not None for v in values):
         return "date", [], None, None

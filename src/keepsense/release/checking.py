@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.engines import Reading, engine
-from keepsense.engines.files import format_of, readable
+from keepsense.engines import Reading, Writing, engine
+from keepsense.engines.files import readable
+from keepsense.engines.formats import format_of
 from keepsense.privacy import KmAnonymity, Verification, verify
 from keepsense.privacy.km_verify import verify_sets
-from keepsense.privacy.verify import is_text_file
 from keepsense.project.file import Project, read_project
 from keepsense.release.describe import PRIVATE
 from keepsense.release.job import Job
@@ -44,19 +44,20 @@ def verified(
     recoded = set(job.every_quasi_identifier)
     preserved = preserved_columns(job, recoded) if original else []
     before = dict.fromkeys([*preserved, *(n for m in job.models for n in m.columns if n in job.table.columns)])
-    text = is_text_file(file)
+    form = format_of(file.name)
+    text = form.is_text
     released: Any = file
-    if not text and file.suffix.lower() not in (".parquet", ".pq"):
+    if form.as_it_stands is None:
         # a stream can be read once only, and columns beside it ask for more
         opened = read_released(job, file)
-        released = job.engine.reader(opened) if hidden is None else opened.arrow()
+        released = job.engine.reader(opened) if hidden is None else job.engine.frame(opened)
     of_sets = _sets_checked(job, file, text)
     found = verify(
         released,
         job.models,
         quasi_identifiers=job.every_quasi_identifier,
         sensitive=[n for n in job.project.having("sensitive") if n not in job.dropped],
-        original=job.engine.reader(_as_written(job), list(before) or list(job.table.columns[:1])) if original else None,
+        original=_as_written(job, list(before) or list(job.table.columns[:1])) if original else None,
         identifiers=job.project.having("identifier", "person"),
         preserved=preserved,
         columns=job.released,
@@ -78,10 +79,10 @@ def _sets_checked(job: Job, file: Path, text: bool) -> dict[str, Verification]:
     for model in job.models:
         if isinstance(model, KmAnonymity):
             column = job.column(model.column)
-            listed = dict(zip(job.table.columns, job.table.types, strict=True))[model.column].endswith("[]")
+            listed = job.table.holds_lists(model.column)
             released: Any = file
-            if not text and file.suffix.lower() not in (".parquet", ".pq"):
-                released = read_released(job, file).arrow()
+            if format_of(file.name).as_it_stands is None:
+                released = job.engine.frame(read_released(job, file))
             found[model.name] = verify_sets(
                 released,
                 [model],
@@ -102,19 +103,18 @@ def preserved_columns(job: Job, recoded: set[str]) -> list[str]:
     return [n for n in job.table.columns if n not in recoded and n not in job.dropped]
 
 
-def _as_written(job: Job) -> Any:
+def _as_written(job: Job, columns: list[str]) -> Any:
     """The source as it would read in the released format: text that a spreadsheet would run is defused there."""
-    asked = job.project.release
-    if asked.database is not None or not asked.spreadsheet_safe:
-        return job.table
-    if format_of(job.released_name) not in ("csv", "excel"):
-        return job.table
-    return job.engine.as_written(job.table, job.released_name)
+    release = job.project.release
+    form = None if release.database is not None else format_of(job.released_name)
+    if form is None or not form.runs_formulas or not release.spreadsheet_safe:
+        return job.engine.reader(job.table, columns)
+    return job.engine.reader(job.table, columns, Writing(format=form.name))
 
 
 def _fetched(job: Job, address: str) -> Path:
     """A table of a database as a file of the engine, which the verifier reads."""
-    path: Path = job.engine.folder / "read_back.parquet"
+    path: Path = job.engine.scratch("read_back.parquet")
     job.engine.write(job.engine.read(address, Reading(table=job.released_table)), path)
     return path
 
@@ -155,7 +155,7 @@ def verify_file(
     if isinstance(project, str | Path):
         folder = Path(project).parent if folder is None else folder
         project = read_project(project)
-    in_database = format_of(str(file)) == "postgresql"
+    in_database = format_of(str(file)).database is not None
     if not in_database:
         readable(file)
     with engine() as running:

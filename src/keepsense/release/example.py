@@ -31,9 +31,10 @@ def example_job(**changes: Any) -> Job:
     running = engine()
     jobs = list(_JOBS)
     rows = [f"{i},{20 + 2 * (i % 4) + i // 10},{jobs[i % 4]},{_ILL[i % 3]},{_LIKES[i % 5]}" for i in range(20)]
-    (running.folder / "people.csv").write_text("\n".join(["id,age,job,illness,likes", *rows, ""]), encoding="utf-8")
+    people = running.scratch("people.csv")
+    people.write_text("\n".join(["id,age,job,illness,likes", *rows, ""]), encoding="utf-8")
     tree = [f"{job};{kind};*" for job, kind in _JOBS.items()]
-    (running.folder / "jobs.csv").write_text("\n".join([*tree, ""]), encoding="utf-8")
+    people.with_name("jobs.csv").write_text("\n".join([*tree, ""]), encoding="utf-8")
     data: dict[str, Any] = {
         "source": {"path": "people.csv"},
         "columns": {
@@ -45,7 +46,7 @@ def example_job(**changes: Any) -> Job:
         },
         "privacy": [{"model": "k-anonymity", "k": 4}],
     }
-    return Job(Project.model_validate({**data, **changes}), running.folder, running, np.random.default_rng(1))
+    return Job(Project.model_validate({**data, **changes}), people.parent, running, np.random.default_rng(1))
 
 
 def example_release() -> Outcome:

@@ -8,15 +8,14 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from keepsense.engines import Engine, Reading, Writing
-from keepsense.engines.files import format_of
+from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
 from keepsense.files import hold
-from keepsense.privacy.verify import is_text_file
 from keepsense.release.describe import DESCRIPTION, PRIVATE
 from keepsense.release.job import Job
 from keepsense.release.ledger import FILE as LEDGER
@@ -187,16 +186,18 @@ def _file(job: Job, target: Path) -> Iterator[Draft]:
 @dataclass(frozen=True)
 class _Table:
     job: Job
+    address: str
     stage: Any
 
     def write(self, released: Any, how: Writing) -> None:
-        self.stage.write(self.job.engine.stream(released, how, rng=self.job.rng))
+        how = replace(how, format=format_of(self.address).name)
+        self.stage.write(self.job.engine.reader(released, writing=how, in_order=True, rng=self.job.rng))
 
     def read_back(self) -> Path:
         """What the database holds now, streamed into a file of the engine, so that it can be read more than once."""
         import pyarrow.parquet as pq
 
-        path: Path = self.job.engine.folder / "read_back.parquet"
+        path: Path = self.job.engine.scratch("read_back.parquet")
         reader = self.stage.read()
         with pq.ParquetWriter(path, reader.schema) as out:
             for batch in reader:
@@ -212,10 +213,8 @@ class _Table:
 
 @contextmanager
 def _table(job: Job, address: str, table: str) -> Iterator[Draft]:
-    from keepsense.engines.formats.postgresql import staged
-
-    with staged(address, table) as stage:
-        yield _Table(job, stage)
+    with database_of(address).staged(address, table) as stage:
+        yield _Table(job, address, stage)
 
 
 def place_of(job: Job, into: Path | None = None) -> Place:
@@ -234,7 +233,7 @@ def place_of(job: Job, into: Path | None = None) -> Place:
     name = job.released_name
     if Path(name).name != name or name.startswith("."):
         raise BadInput(f"the released file's name {name!r} must be a plain file name")
-    if format_of(name) == "postgresql":
+    if format_of(name).database is not None:
         raise BadInput("the released file's name is an address; name the database in the key `database` of [release]")
     if name in (DESCRIPTION, PRIVATE, LOCK):
         raise BadInput(f"the released file cannot be called {name!r}; Keepsense needs that name in the release folder")
@@ -258,10 +257,32 @@ def read_released(job: Job, file: Path, running: Engine | None = None) -> Any:
     ('age', 'job', 'illness', 'likes')
     """
     used = job.engine if running is None else running
-    if is_text_file(file):
-        return used.read(str(file), Reading(delimiter=job.project.release.delimiter))
-    table = job.released_table if format_of(file.name) in ("duckdb", "sqlite") else None
-    return used.read(str(file), Reading(table=table))
+    return used.read(str(file), reading_of(job, file))
+
+
+def reading_of(job: Job, file: Path) -> Reading:
+    """How a released file of a job is read back.
+
+    >>> from keepsense.release.example import example_job
+    >>> reading_of(example_job(), Path("people.csv")).delimiter
+    ','
+    """
+    return format_of(file.name).reading(delimiter=job.project.release.delimiter, table=job.released_table)
+
+
+def database_of(address: str) -> Database:
+    """What an address of a database can do.
+
+    >>> database_of("people.csv")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: the key `database` of [release] takes a postgresql:// address; for a file, use `file`
+    """
+    database = format_of(address).database if "://" in address else None
+    if database is None:
+        known = " or ".join(entry.endings[0] for entry in FORMATS.values() if entry.database is not None)
+        raise BadInput(f"the key `database` of [release] takes a {known} address; for a file, use `file`")
+    return database
 
 
 def _own_files(job: Job) -> Iterator[Path]:
@@ -278,15 +299,11 @@ def _own_files(job: Job) -> Iterator[Path]:
 
 
 def _database(job: Job, folder: Path, address: str) -> Place:
-    from keepsense.engines.formats.postgresql import same_table, split_name
-
-    if not address.startswith(("postgresql://", "postgres://")):
-        raise BadInput("the key `database` of [release] takes a postgresql:// address; for a file, use `file`")
-    table = job.released_table
-    split_name(table)
+    database, table = database_of(address), job.released_table
+    database.check_name(table)
     for source in (job.project.source, job.project.population):
         if source is None or source.table is None or "://" not in source.path:
             continue
-        if same_table(address, table, source.path, source.table):
+        if database.same_table(address, table, source.path, source.table):
             raise BadInput("the release would replace the table it is made from; give it another name")
     return Place(table, folder, address)

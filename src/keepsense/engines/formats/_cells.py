@@ -6,12 +6,10 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from keepsense.engines.store import ROW, Store, quoted
 from keepsense.errors import BadInput
-
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 _CHUNK = 16_384
 _WHOLE = 2**53
@@ -20,16 +18,14 @@ _TYPES |= {dt.date: "DATE", dt.datetime: "TIMESTAMP", dt.time: "TIME"}
 
 
 def gather(
-    engine: DuckDBEngine, names: Sequence[str], rows: Iterable[Sequence[Any]], declared: Mapping[str, str] | None = None
-) -> DuckTable:
+    store: Store, names: Sequence[str], rows: Iterable[Sequence[Any]], declared: Mapping[str, str] | None = None
+) -> str:
     """Take in rows one chunk at a time; a column gets the type its cells have, or text where they differ.
 
     `declared` are types a column gets if every cell of it can be read so without a loss: such as dates in SQLite,
     which keeps them as text.
     """
     import pyarrow as pa
-
-    from keepsense.engines.duckdb.engine import ROW, fresh, quoted
 
     seen: list[set[str]] = [set() for _ in names]
 
@@ -40,33 +36,30 @@ def gather(
             yield pa.record_batch(columns, names=list(names))
 
     schema = pa.schema([(name, pa.string()) for name in names])
-    text = engine.from_arrow(pa.RecordBatchReader.from_batches(schema, batches()))
-    chosen = []
-    for name, kinds in zip(names, seen, strict=True):
-        kind = _type(text, name, kinds, (declared or {}).get(name))
-        chosen.append(quoted(name) if kind == "VARCHAR" else f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}")
-    if all(column.startswith('"') for column in chosen):
-        return text
-    table = fresh("source")
-    engine.connection.execute(f"CREATE TEMP TABLE {table} AS SELECT {', '.join(chosen)}, {ROW} FROM {text.name}")
-    engine.connection.execute(f"DROP TABLE {text.name}")
-    return engine.table(table)
+    texts = store.keep_arrow(pa.RecordBatchReader.from_batches(schema, batches()))
+    types = [_type(store, texts, n, kinds, (declared or {}).get(n)) for n, kinds in zip(names, seen, strict=True)]
+    if set(types) == {"VARCHAR"}:
+        return texts
+    cast = [f"CAST({quoted(name)} AS {kind}) AS {quoted(name)}" for name, kind in zip(names, types, strict=True)]
+    typed = store.keep(texts, ", ".join([*cast, ROW]))
+    store.run(f"DROP TABLE {texts}")
+    return typed
 
 
 def _as_text(cells: Sequence[Any], kinds: set[str]) -> Any:
     """Cells as text that casts back to what they are; the types found are added to `kinds`."""
     import pyarrow as pa
 
-    found = {type(cell) for cell in cells} - {type(None)}
-    kinds |= {_TYPES.get(kind, "VARCHAR") for kind in found}
-    if int in found:
+    classes = {type(cell) for cell in cells} - {type(None)}
+    kinds |= {_TYPES.get(kind, "VARCHAR") for kind in classes}
+    if int in classes:
         numbers = [cell for cell in cells if type(cell) is int]
         least, most = min(numbers), max(numbers)
         if least < -_WHOLE or most > _WHOLE:
             kinds.add("LONG" if least >= -(2**63) and most < 2**63 else "HUGE")
-    if found <= {str}:
+    if classes <= {str}:
         return pa.array(cells, pa.string())
-    if bytes in found:
+    if bytes in classes:
         return pa.array([_spelled(cell) for cell in cells], pa.string())
     return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
 
@@ -77,13 +70,12 @@ def _spelled(cell: Any) -> str | None:
     return None if cell is None else str(cell)
 
 
-def _type(table: DuckTable, name: str, kinds: set[str], declared: str | None) -> str:
+def _type(store: Store, table: str, name: str, kinds: set[str], declared: str | None) -> str:
     """The one type of a column's cells, or VARCHAR."""
     if not kinds:
         return declared or "VARCHAR"
-    if declared is not None and declared not in kinds and _may_be(kinds, declared):
-        return declared if _fits(table, name, declared) else _plain(kinds)
-    return _plain(kinds)
+    likely = declared is not None and declared not in kinds and _may_be(kinds, declared)
+    return str(declared) if likely and _fits(store, table, name, str(declared)) else _plain(kinds)
 
 
 def _plain(kinds: set[str]) -> str:
@@ -106,32 +98,27 @@ def _may_be(kinds: set[str], declared: str) -> bool:
     return kinds == {"VARCHAR"} and declared in ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TIME")
 
 
-def _fits(table: DuckTable, name: str, kind: str) -> bool:
-    from keepsense.engines.duckdb.engine import quoted
-
+def _fits(store: Store, table: str, name: str, kind: str) -> bool:
     cell = quoted(name)
+    if kind == "DOUBLE":
+        return True
     if kind == "BOOLEAN":
         wrong = f"{cell} NOT IN ('0', '1')"
-    elif kind == "DOUBLE":
-        return True
     elif kind.startswith("DECIMAL"):
         wrong = f"CAST(TRY_CAST({cell} AS {kind}) AS DOUBLE) IS DISTINCT FROM CAST({cell} AS DOUBLE)"
     elif kind == "TIMESTAMPTZ":
         wrong = f"NOT regexp_full_match({cell}, '.*[+-]\\d\\d(:\\d\\d)?') OR TRY_CAST({cell} AS {kind}) IS NULL"
     else:
-        return faithful(table, name, kind)
-    found = table.engine.connection.sql(f"SELECT 1 FROM {table.name} WHERE {cell} IS NOT NULL AND ({wrong}) LIMIT 1")
-    return not found.fetchall()
+        return faithful(store, table, name, kind)
+    return not store.run(f"SELECT 1 FROM {table} WHERE {cell} IS NOT NULL AND ({wrong}) LIMIT 1")
 
 
-def faithful(table: DuckTable, name: str, kind: str) -> bool:
+def faithful(store: Store, table: str, name: str, kind: str) -> bool:
     """Whether a column has values and each is spelled as that type spells itself: nothing changes by the cast."""
-    from keepsense.engines.duckdb.engine import quoted
-
-    ask, cell = table.engine.connection.sql, quoted(name)
+    cell = quoted(name)
     wrong = f"CAST(TRY_CAST({cell} AS {kind}) AS VARCHAR) IS DISTINCT FROM CAST({cell} AS VARCHAR)"
-    there = f"SELECT 1 FROM {table.name} WHERE {cell} IS NOT NULL"
-    return bool(ask(f"{there} LIMIT 1").fetchall()) and not ask(f"{there} AND {wrong} LIMIT 1").fetchall()
+    values = f"SELECT 1 FROM {table} WHERE {cell} IS NOT NULL"
+    return bool(store.run(f"{values} LIMIT 1")) and not store.run(f"{values} AND {wrong} LIMIT 1")
 
 
 def declared_type(words: str) -> str | None:
@@ -165,3 +152,13 @@ def named(where: str, header: Sequence[Any]) -> list[str]:
     if not names or "" in names or len({name.lower() for name in names}) != len(names):
         raise BadInput(f"{where}: the first row of the sheet must hold different column names")
     return names
+
+
+def shortest(column: str) -> str:
+    """SQL for a single-precision number as the double that reads the same."""
+    return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)"
+
+
+def is_short_decimal(kind: str) -> bool:
+    """Whether a decimal type has so few digits that a floating-point number keeps them all."""
+    return kind.startswith("DECIMAL") and declared_type(kind) is not None

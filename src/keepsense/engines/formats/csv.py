@@ -1,4 +1,4 @@
-"""How a CSV file is written: its delimiter, quotes and columns. A row that does not fit its header is refused."""
+"""CSV files: delimiter, quotes and columns are found out. A row that does not fit its header is refused."""
 
 from __future__ import annotations
 
@@ -8,27 +8,44 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from keepsense.engines.base import Reading
-from keepsense.engines.files import encoding_of, transcoded
+from keepsense.engines.base import Reading, Writing
+from keepsense.engines.files import encoding_of, readable, transcoded
+from keepsense.engines.formats import Format, register
+from keepsense.engines.store import Store, literal, refused
 from keepsense.errors import BadInput
-
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckDBEngine
 
 _DELIMITERS = (",", ";", "\t", "|")
 _LINES = 2_000
 _BYTES = 1 << 22
 
 
-def relation(engine: DuckDBEngine, path: Path, reading: Reading) -> str:
-    """SQL that reads the file as text: every row must have as many cells as the header has names."""
-    from keepsense.engines.duckdb.engine import literal
+def read(store: Store, source: str, reading: Reading) -> str:
+    """Every cell as the text it is; every row must have as many cells as the header has names."""
+    path = readable(source)
+    utf8 = path if path.suffix == ".gz" else transcoded(path, encoding_of(path, reading.encoding), store.folder)
+    relation = _relation(path, utf8, reading)
+    with refused(path, lines=True):
+        return store.keep(relation)
 
-    utf8 = path if path.suffix == ".gz" else transcoded(path, encoding_of(path, reading.encoding), engine.folder)
+
+def write(store: Store, query: str, part: Path, writing: Writing) -> None:
+    """With a header line; compressed where the name says so."""
+    packed = ", COMPRESSION gzip" if part.suffix == ".gz" else ""
+    options = f"FORMAT csv, HEADER true, DELIMITER {literal(writing.delimiter)}{packed}"
+    store.run(f"COPY ({query}) TO {literal(str(part))} ({options})")
+
+
+def as_it_stands(source: str, reading: Reading) -> str:
+    """SQL that reads the file as DuckDB finds it, which is not how `read` does it."""
+    delimiter = "" if reading.delimiter is None else f", delim = {literal(reading.delimiter)}"
+    return f"read_csv({literal(source)}, all_varchar = true, header = true, allow_quoted_nulls = false{delimiter})"
+
+
+def _relation(path: Path, utf8: Path, reading: Reading) -> str:
     head = _head(utf8, path.name)
     quote = reading.quote or _quote(head)
     _one_sign(path, "quote", quote)
@@ -73,14 +90,11 @@ def _head(path: Path, name: str) -> str:
 
 def _records(head: str, delimiter: str, quote: str) -> list[list[str]]:
     """The first records, as Python reads them; what it cannot read ends them."""
-    found: list[list[str]] = []
-    try:
-        for record in islice(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter, quotechar=quote), _LINES):
-            if record:
-                found.append(record)
-    except csv.Error:
-        pass
-    return found
+    records: list[list[str]] = []
+    lines = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter, quotechar=quote)
+    with suppress(csv.Error):
+        records.extend(record for record in islice(lines, _LINES) if record)
+    return records
 
 
 def _delimiter(head: str, quote: str) -> str:
@@ -118,20 +132,34 @@ _DATUM = re.compile(r"[-+]?\d+([.,]\d+)?|\d{4}-\d\d-\d\d.*|\d{1,2}[./]\d{1,2}[./
 
 def _is_record(first: list[str], others: list[list[str]]) -> bool:
     """Whether a row holds numbers or dates where the rows below it do: a person must not become the header."""
-    told = [i for i, cell in enumerate(first) if _DATUM.fullmatch(cell.strip())]
+    data = [i for i, cell in enumerate(first) if _DATUM.fullmatch(cell.strip())]
     rows = [row for row in others[:200] if len(row) == len(first)]
-    return any(rows and all(_DATUM.fullmatch(row[i].strip()) or not row[i].strip() for row in rows) for i in told)
+    return any(rows and all(_DATUM.fullmatch(row[i].strip()) or not row[i].strip() for row in rows) for i in data)
 
 
 def _names(titles: Iterable[str]) -> list[str]:
     """Names of the columns: those without one get their number, those that occur again a number behind."""
-    found: list[str] = []
+    names: list[str] = []
     times: Counter[str] = Counter()
     for i, title in enumerate(titles):
         base = title.strip() or f"column{i}"
         name = base
-        while name.lower() in {other.lower() for other in found}:
+        while name.lower() in {other.lower() for other in names}:
             times[base] += 1
             name = f"{base}_{times[base]}"
-        found.append(name)
-    return found
+        names.append(name)
+    return names
+
+
+register(
+    Format(
+        "csv",
+        (".csv", ".tsv", ".txt", ".data"),
+        read,
+        write,
+        options=("delimiter", "quote", "encoding", "header"),
+        is_text=True,
+        runs_formulas=True,
+        as_it_stands=as_it_stands,
+    )
+)

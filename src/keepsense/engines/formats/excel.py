@@ -7,18 +7,18 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from keepsense.engines.base import Reading
-from keepsense.engines.formats._cells import gather, named
-from keepsense.engines.formats.sqlite import is_short_decimal, shortest
+from keepsense.engines.base import Reading, Writing
+from keepsense.engines.files import readable
+from keepsense.engines.formats import Format, register
+from keepsense.engines.formats._cells import gather, is_short_decimal, named, shortest
+from keepsense.engines.store import Store, quoted
 from keepsense.errors import BadInput, MissingExtra
-
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
 MOST_ROWS = 1_048_575
 LONGEST_TEXT = 32_767
+LONGEST_NAME = 31
 
 _DOUBLE = "General;-General"
 """Shows a number as a plain cell does, and tells `read` that 1 is the floating-point number 1.0."""
@@ -29,8 +29,9 @@ _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
-def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
+def read(store: Store, source: str, reading: Reading) -> str:
     """A sheet, by its name or the first; its first row names the columns, blank rows are left out."""
+    path = readable(source)
     try:
         import openpyxl
     except ImportError:
@@ -40,16 +41,17 @@ def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
     except Exception as error:
         raise BadInput(f"{path.name}: this is not an Excel workbook ({type(error).__name__})") from None
     try:
-        if reading.table is not None and reading.table not in book.sheetnames:
-            raise BadInput(f"{path.name}: there is no sheet {reading.table!r}; it has {', '.join(book.sheetnames)}")
-        sheet = book[reading.table] if reading.table else book.worksheets[0]
+        name = reading.table and reading.table[:LONGEST_NAME]
+        if name and name not in book.sheetnames:
+            raise BadInput(f"{path.name}: there is no sheet {name!r}; it has {', '.join(book.sheetnames)}")
+        sheet = book[name] if name else book.worksheets[0]
         rows = sheet.iter_rows()
         header = [_cell(cell) for cell in next(rows, ())]
         while header and header[-1] is None:
             header.pop()
         names = named(path.name, header)
         decimals: dict[str, str] = {}
-        return gather(engine, names, _rows(rows, names, decimals), decimals)
+        return gather(store, names, _rows(rows, names, decimals), decimals)
     finally:
         book.close()
 
@@ -70,8 +72,8 @@ def _places(shown: str) -> int | None:
     """Decimal places of the format that `write` gives to decimals."""
     if ";" not in shown:
         return None
-    found = _DECIMAL.fullmatch(shown)
-    return None if found is None else len(found[1] or "")
+    decimals = _DECIMAL.fullmatch(shown)
+    return None if decimals is None else len(decimals[1] or "")
 
 
 def _cell(cell: Any) -> Any:
@@ -79,7 +81,7 @@ def _cell(cell: Any) -> Any:
     if value is None:
         return "" if getattr(cell, "data_type", None) == "inlineStr" else None
     if isinstance(value, str):
-        return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value) if "_x" in value else value
+        return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value) if "_x" in value else value
     if isinstance(value, dt.datetime) and value.time() == dt.time():
         return value if _CLOCK.search(_ASIDE.sub("", cell.number_format)) else value.date()
     if isinstance(value, int) and cell.number_format == _DOUBLE:
@@ -87,26 +89,24 @@ def _cell(cell: Any) -> Any:
     return value
 
 
-def write(engine: DuckDBEngine, query: str, part: str, sheet_name: str) -> None:
-    """Write what a query gives; what a worksheet would round or cannot show becomes text."""
+def write(store: Store, query: str, part: Path, writing: Writing) -> None:
+    """One sheet; what a worksheet would round or cannot show becomes text."""
     try:
         from openpyxl import Workbook
     except ImportError:
         raise MissingExtra("writing Excel needs openpyxl; install keepsense[excel]") from None
-    from keepsense.engines.duckdb.engine import quoted
-
-    described = [(name, str(kind)) for name, kind, *_ in engine.connection.sql(f"DESCRIBE {query}").fetchall()]
-    kinds = [(name, kind if _shows(engine, query, quoted(name), kind) else "VARCHAR") for name, kind in described]
-    asked = ", ".join(_kept(quoted(name), kind, f"c{j}") for j, (name, kind) in enumerate(kinds))
-    reader = engine.connection.sql(f"SELECT {asked} FROM ({query})").to_arrow_reader(16_384)
+    types = store.types(query).items()
+    kinds = [(name, kind if _shows(store, query, quoted(name), kind) else "VARCHAR") for name, kind in types]
+    cells = ", ".join(_shown_as(quoted(name), kind, f"c{j}") for j, (name, kind) in enumerate(kinds))
+    reader = store.connection.sql(f"SELECT {cells} FROM ({query})").to_arrow_reader(16_384)
     book = Workbook(write_only=True)
     try:
-        sheet = book.create_sheet(sheet_name[:31])
+        sheet = book.create_sheet(writing.table[:LONGEST_NAME])
     except ValueError:
-        raise BadInput(f"a worksheet cannot be called {sheet_name!r}; leave out * ? : / \\ [ and ]") from None
+        raise BadInput(f"a worksheet cannot be called {writing.table!r}; leave out * ? : / \\ [ and ]") from None
     try:
         _fill(sheet, kinds, reader)
-        with Path(part).open("wb") as file:
+        with part.open("wb") as file:
             book.save(file)
     except BaseException:
         sheet.close()  # or its file stays open behind us
@@ -132,7 +132,7 @@ def _fill(sheet: Any, kinds: list[tuple[str, str]], reader: Any) -> None:
 _NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "HUGEINT")
 
 
-def _shows(engine: DuckDBEngine, query: str, column: str, kind: str) -> bool:
+def _shows(store: Store, query: str, column: str, kind: str) -> bool:
     """Whether a worksheet shows every cell of a column as it is: 15 digits, milliseconds, nothing before March 1900."""
     if kind in ("BOOLEAN", "VARCHAR"):
         return True
@@ -147,10 +147,10 @@ def _shows(engine: DuckDBEngine, query: str, column: str, kind: str) -> bool:
         wrong = f"NOT isfinite({column})"
     else:
         return is_short_decimal(kind)
-    return not engine.connection.sql(f"SELECT 1 FROM ({query}) WHERE {wrong} LIMIT 1").fetchall()
+    return not store.run(f"SELECT 1 FROM ({query}) WHERE {wrong} LIMIT 1")
 
 
-def _kept(column: str, kind: str, name: str) -> str:
+def _shown_as(column: str, kind: str, name: str) -> str:
     if kind == "FLOAT":
         return f"{shortest(column)} AS {name}"
     if kind in (*_NUMBERS, "BOOLEAN", "DATE", "TIMESTAMP", "DOUBLE") or kind.startswith("DECIMAL"):
@@ -177,7 +177,7 @@ def _text(sheet: Any, name: str, value: str | None) -> Any:
 
     if value is None or (value[:1] not in ("=", "#") and not _UNSAFE.search(value) and len(value) <= LONGEST_TEXT):
         return value
-    spelled = _UNSAFE.sub(lambda found: f"_x{ord(found[0]):04X}_", value)
+    spelled = _UNSAFE.sub(lambda sign: f"_x{ord(sign[0]):04X}_", value)
     if len(spelled) > LONGEST_TEXT:
         raise BadInput(f"column {name!r}: a worksheet's cell holds at most {LONGEST_TEXT:,} characters; write CSV")
     cell = WriteOnlyCell(sheet, value=spelled)
@@ -194,3 +194,6 @@ def _shown(sheet: Any, number_format: str, value: Any) -> Any:
     cell.data_type = "n"  # openpyxl would round a floating-point number to 16 digits, not its spelling
     cell.number_format = number_format
     return cell
+
+
+register(Format("excel", (".xlsx",), read, write, options=("table",), runs_formulas=True, extra="excel"))

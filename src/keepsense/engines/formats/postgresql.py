@@ -13,8 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from keepsense.engines.base import Reading
+from keepsense.engines.formats import Database, Format, register
 from keepsense.engines.formats._postgresql_server import connected, plainly
 from keepsense.engines.formats._postgresql_types import LONGEST_NAME, Incoming, as_csv, incoming, sql_type
+from keepsense.engines.store import Store
 from keepsense.errors import BadInput, MissingExtra, did_you_mean
 
 MARK = "Released by Keepsense"
@@ -24,6 +27,14 @@ BATCH = 65_536
 """Rows that are in memory at a time."""
 
 _PART = r'"(?:[^"]|"")+"|[^".]+'
+
+
+def read(store: Store, source: str, reading: Reading) -> str:
+    """A table or view, in a stream."""
+    if reading.table is None:
+        raise BadInput("say which PostgreSQL table to read")
+    with opened(source, reading.table) as reader:
+        return store.keep_arrow(reader)
 
 
 @contextmanager
@@ -304,3 +315,22 @@ def _identity(address: str, table: str) -> tuple[Any, ...] | None:
         asked = f"SELECT {who}, (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(%s)::oid"
         found = base.execute(asked, [relation.as_string(base)]).fetchone()
         return None if found[-1] is None else tuple(found)
+
+
+def spelled(column: str, kind: str) -> str:
+    """Records and intervals as text."""
+    return f"CAST({column} AS VARCHAR)" if kind.startswith(("STRUCT", "MAP", "UNION", "INTERVAL")) else column
+
+
+register(
+    Format(
+        "postgresql",
+        ("postgresql://", "postgres://"),
+        read,
+        None,
+        options=("table",),
+        extra="postgresql",
+        spelled=spelled,
+        database=Database(staged, same_table, split_name),
+    )
+)

@@ -5,32 +5,30 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from keepsense.engines.base import Reading
-from keepsense.engines.formats._cells import declared_type, gather
+from keepsense.engines.base import Reading, Writing
+from keepsense.engines.files import readable
+from keepsense.engines.formats import Format, chosen_table, register
+from keepsense.engines.formats._cells import declared_type, gather, is_short_decimal, shortest
+from keepsense.engines.store import Store, quoted
 from keepsense.errors import BadInput
 
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
-
-def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
+def read(store: Store, source: str, reading: Reading) -> str:
     """A table or view; columns whose cells are what they declare to be get that type."""
-    from keepsense.engines.duckdb.engine import quoted
-    from keepsense.engines.duckdb.files import chosen_table
-
+    path = readable(source)
     address = f"{path.resolve().as_uri()}?mode=ro"
     try:
         # DuckDB asks for the rows in a thread of its own, one at a time
         with closing(sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=False)) as base:
             base.execute("BEGIN")  # one snapshot for all that is asked
             listed = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY name")
-            name = chosen_table(path, [row[0] for row in listed if not row[0].startswith("sqlite_")], reading)
-            types = {row[1]: row[2] for row in base.execute(f"PRAGMA table_xinfo({quoted(name)})")}
+            places = {name: quoted(name) for (name,) in listed if not name.startswith("sqlite_")}
+            table = chosen_table(path, places, reading)
+            types = {row[1]: row[2] for row in base.execute(f"PRAGMA table_xinfo({table})")}
             declared = {column: kind for column, text in types.items() if (kind := declared_type(text)) is not None}
-            cursor = base.execute(f"SELECT * FROM {quoted(name)}")
-            return gather(engine, [column[0] for column in cursor.description], cursor, declared)
+            cursor = base.execute(f"SELECT * FROM {table}")
+            return gather(store, [column[0] for column in cursor.description], cursor, declared)
     except sqlite3.DatabaseError as error:
         if "decode" in str(error):
             raise BadInput(f"{path.name}: the table holds texts that are not UTF-8; mend them first") from None
@@ -39,17 +37,15 @@ def read(engine: DuckDBEngine, path: Path, reading: Reading) -> DuckTable:
         raise BadInput(f"{path.name}: this is not an SQLite database") from None
 
 
-def write(engine: DuckDBEngine, query: str, part: str, table: str) -> None:
-    """Write what a query gives, with the column types that SQLite's tools and `read` understand."""
-    from keepsense.engines.duckdb.engine import quoted
-
-    columns = [(name, str(kind)) for name, kind, *_ in engine.connection.sql(f"DESCRIBE {query}").fetchall()]
+def write(store: Store, query: str, part: Path, writing: Writing) -> None:
+    """With the column types that SQLite's tools and `read` understand."""
+    columns, table = store.types(query).items(), quoted(writing.table)
     declared = ", ".join(f"{quoted(name)} {_declared(kind)}" for name, kind in columns)
-    asked = ", ".join(f"{_kept(quoted(name), kind)} AS c{j}" for j, (name, kind) in enumerate(columns))
-    reader = engine.connection.sql(f"SELECT {asked} FROM ({query})").to_arrow_reader(65_536)
-    insert = f"INSERT INTO {quoted(table)} VALUES ({', '.join('?' * len(columns))})"
+    cells = ", ".join(f"{_storable(quoted(name), kind)} AS c{j}" for j, (name, kind) in enumerate(columns))
+    reader = store.connection.sql(f"SELECT {cells} FROM ({query})").to_arrow_reader(65_536)
+    insert = f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})"
     with closing(sqlite3.connect(part)) as base, base:
-        base.execute(f"CREATE TABLE {quoted(table)} ({declared})")
+        base.execute(f"CREATE TABLE {table} ({declared})")
         for batch in reader:
             base.executemany(insert, zip(*(column.to_pylist() for column in batch.columns), strict=True))
 
@@ -67,7 +63,7 @@ def _declared(kind: str) -> str:
     return kind if is_short_decimal(kind) else "TEXT"
 
 
-def _kept(column: str, kind: str) -> str:
+def _storable(column: str, kind: str) -> str:
     """SQL for what SQLite can keep: whole numbers, floating-point numbers, text and bytes."""
     if kind in (*_INTEGERS, "DOUBLE", "BLOB", "VARCHAR"):
         return column
@@ -80,11 +76,4 @@ def _kept(column: str, kind: str) -> str:
     return f"CAST({column} AS {'DOUBLE' if is_short_decimal(kind) else 'VARCHAR'})"
 
 
-def shortest(column: str) -> str:
-    """SQL for a single-precision number as the double that reads the same."""
-    return f"CAST(CAST({column} AS VARCHAR) AS DOUBLE)"
-
-
-def is_short_decimal(kind: str) -> bool:
-    """Whether a decimal type has so few digits that a floating-point number keeps them all."""
-    return kind.startswith("DECIMAL") and declared_type(kind) is not None
+register(Format("sqlite", (".db", ".sqlite", ".sqlite3"), read, write, options=("table",)))

@@ -60,17 +60,16 @@ def read_sets(
     >>> read_sets({"who": [1, 2, 1], "query": ["soup", "hotels", "flights"]}, "query", key="who").sets()
     [['flights', 'soup'], ['hotels']]
     """
-    with engine() as duck:
-        table = duck.read(source, reading)
+    with engine() as running:
+        table = running.read(source, reading)
         table.require([column] if key is None else [column, key])
-        arrow = table.arrow()
-        kind = table.types[table.columns.index(column)]
-    values = arrow.column(column).to_pylist()
+        rows, listed = running.frame(table), table.holds_lists(column)
+    values = rows.column(column).to_pylist()
     if key is not None:
         if delimiter is not None:
             raise BadInput(f"column {column!r}: give a key (one row an item) or a delimiter (one row a set), not both")
-        return from_long(arrow.column(key).to_pylist(), values, column=column)
-    if kind.endswith("[]"):
+        return from_long(rows.column(key).to_pylist(), values, column=column)
+    if listed:
         return from_lists(values, column=column)
     if delimiter is None:
         raise BadInput(f"column {column!r} holds texts; give the delimiter between items, or the key of a long form")

@@ -1,0 +1,149 @@
+"""DuckDB as a store: tables whose rows are numbered, and a folder for what does not fit into memory.
+
+Every engine reads and writes files through one, a format at a time; the embedded engine works in it, too.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self
+
+from keepsense.engines.frames import watched
+from keepsense.engines.scratch import fresh_room, leave
+from keepsense.errors import BadInput
+
+ROW = "__keepsense_row"
+"""Column that numbers the rows of a table; never released."""
+
+
+class Store:
+    """A private DuckDB; tables are temporary and vanish with it.
+
+    >>> with Store() as store:
+    ...     store.types(store.keep("(SELECT 'nurse' AS job)"))
+    {'job': 'VARCHAR', '__keepsense_row': 'BIGINT'}
+    """
+
+    def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
+        import duckdb
+
+        self.folder, keeper = fresh_room()
+        self._cleanup = weakref.finalize(self, leave, self.folder, keeper)
+        self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
+        self._disconnect = weakref.finalize(self, self.connection.close)
+        settings = {"autoinstall_known_extensions": False, "autoload_known_extensions": False, "threads": threads}
+        for setting, value in {**settings, "preserve_insertion_order": True, "memory_limit": memory}.items():
+            if value is not None:
+                self.connection.execute(f"SET {setting} = {literal(str(value))}")
+
+    def close(self) -> None:
+        """Release memory and temporary files."""
+        self._disconnect()
+        self._cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def scratch(self, name: str) -> Path:
+        """A place for a temporary file; it vanishes with the store.
+
+        >>> with Store() as store:
+        ...     _ = store.scratch("people.csv").write_text("job")
+        ...     store.scratch("people.csv").exists()
+        True
+        """
+        return self.folder / name
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a statement; rows that it gives, or none."""
+        return list(self.connection.execute(sql).fetchall())
+
+    def types(self, relation: str) -> dict[str, str]:
+        """Names and types of the columns of a table or query."""
+        return {name: str(kind) for name, kind, *_ in self.run(f"DESCRIBE {relation}")}
+
+    def keep(self, relation: str, columns: str = f"*, row_number() OVER () AS {ROW}") -> str:
+        """A numbered copy of what a relation gives; its name."""
+        name = fresh("table")
+        self.connection.execute(f"CREATE TEMP TABLE {name} AS SELECT {columns} FROM {relation}")
+        return name
+
+    def keep_arrow(self, data: Any, columns: str = f"*, row_number() OVER () AS {ROW}") -> str:
+        """A numbered copy of an Arrow table or record batch reader; a reader is never in memory as a whole."""
+        import duckdb
+        import pyarrow as pa
+
+        failures = list[Exception]()
+        stream = watched(data, failures) if isinstance(data, pa.RecordBatchReader) else data
+        self.connection.register("arriving", stream)
+        try:
+            return self.keep("arriving", columns)
+        except duckdb.Error as error:
+            if failures:
+                raise failures[0] from None
+            if isinstance(error, duckdb.OperationalError):
+                raise
+            # DuckDB's words may quote cells
+            raise BadInput(
+                f"the rows cannot be taken over ({type(error).__name__}); a column has a type that DuckDB does not know"
+            ) from None
+        finally:
+            self.connection.unregister("arriving")
+
+
+@contextmanager
+def refused(path: Path, *, lines: bool = False) -> Iterator[None]:
+    """What DuckDB complains of about a file, or about a text file of `lines`, without the cells that it quotes."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        if not lines:
+            raise BadInput(f"{path.name}: the file cannot be read; it is damaged, or not what its name says") from None
+        line = re.search(r"[Ll]ine:? (\d+)", str(error))
+        near = f" near line {int(line[1]):,}" if line else ""
+        widths = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", str(error))
+        if widths:
+            raise BadInput(
+                f"{path.name}: a row{near} has {widths[2]} cells, but the header has {widths[1]}; mend it, or give the "
+                "right delimiter and quotes"
+            ) from None
+        raise BadInput(
+            f"{path.name}: the file cannot be read{near}; check its delimiter, quotes and encoding, or give them"
+        ) from None
+
+
+def fresh(kind: str) -> str:
+    """A name no table has yet.
+
+    >>> fresh("view").startswith("ks_view_"), fresh("view") == fresh("view")
+    (True, False)
+    """
+    return f"ks_{kind}_{secrets.token_hex(6)}"
+
+
+def quoted(name: str) -> str:
+    """A column name as SQL.
+
+    >>> quoted('the "real" age')
+    '"the ""real"" age"'
+    """
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A string as SQL.
+
+    >>> literal("nurse's aide")
+    "'nurse''s aide'"
+    """
+    return "'" + text.replace("'", "''") + "'"
