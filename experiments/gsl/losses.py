@@ -12,7 +12,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.semantics import Distance
 from keepsense.utility import semantic_loss, semantic_sse
-from keepsense.utility.semantic import value_concepts, value_distances
+from keepsense.utility.meaning import value_concepts, value_distances
 
 
 class Losses:

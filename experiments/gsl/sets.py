@@ -21,7 +21,7 @@ from keepsense.methods.generalize.semantic_datafly import semantic_datafly
 from keepsense.recoding import Cuts
 from keepsense.semantics import Distance
 from keepsense.utility import compare_clusters
-from keepsense.utility.semantic import value_concepts, value_distances
+from keepsense.utility.meaning import value_concepts, value_distances
 
 RANKS = (1, 50, 100)
 KS = (2, 5, 10, 25, 50, 100)

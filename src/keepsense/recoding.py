@@ -11,7 +11,7 @@ Three forms, from the most general rule to the most particular:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -197,3 +197,20 @@ class Draws:
 
 Recoding = Cuts | Cells | Draws
 """Any of the three forms."""
+
+
+def suppressed_tuples(
+    released: Counts, marker: object = SUPPRESSED, *, columns: Iterable[str] | None = None
+) -> NDArray[np.bool_]:
+    """Tuples suppressed in every column; none where the whole table reads so (a table generalized to the top).
+
+    A suppressed set is a list that holds the marker and nothing else. With `columns` only these are looked at.
+
+    >>> suppressed_tuples(Counts.of({"job": ["nurse", "*"], "likes": [("tea",), ("*",)]})).tolist()
+    [False, True]
+    """
+    gone = np.ones(len(released), dtype=np.bool_)
+    for name in released.names if columns is None else columns:
+        hidden = np.array([value in (marker, (marker,)) for value in released.values_of(name)], dtype=np.bool_)
+        gone &= hidden[released.column(name)]
+    return np.zeros_like(gone) if bool(gone.all()) else gone

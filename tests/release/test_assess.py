@@ -14,9 +14,11 @@ from tests.release.tables import write_jobs, write_people
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
+from keepsense.privacy.disclosure import within_classes
 from keepsense.release.assess import assess
 from keepsense.release.compare import compare
-from keepsense.release.figures import association, change, within_classes
+from keepsense.utility.association import association
+from keepsense.utility.columns import change
 
 JOBS = st.sampled_from(["nurse", "clerk", "baker", "*"])
 ILL = st.sampled_from(["flu", "cold", "asthma"])

@@ -14,18 +14,26 @@ from hypothesis import strategies as st
 from tests.clocks import tick
 
 from keepsense.counts import Counts
+from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.metrics import Note, by_name, figures
+from keepsense.privacy import linkage
 from keepsense.project.file import Project
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.release import alternatives, linked
+from keepsense.release import alternatives
 from keepsense.release.alternatives import lattice, other_methods
-from keepsense.release.details import details_of
-from keepsense.release.distances import covered, gaps_between, value_gaps
-from keepsense.release.figures import Note
-from keepsense.release.linked import sampled_linkage
-from keepsense.release.measures import hidden_detail, measured_risk, measured_utility
+from keepsense.release.measure import (
+    column_distances,
+    measured_for_report,
+    measured_risk,
+    measured_utility,
+    recoded,
+    scale_of,
+)
 from keepsense.release.run import Outcome, run
-from keepsense.release.usefulness import usefulness
+from keepsense.utility import loss
+from keepsense.utility.recoded import Recoded
+from keepsense.utility.scales import covered, mutual_distances, released_distances
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "baker", "farmer")
 
@@ -76,7 +84,7 @@ def test_detail_hidden_by_ranges_is_that_of_counting(rows: list[tuple[int, int]]
     wide = dict(rows)
     label = {age: f"{age}-{age + wide[age]}" for age in leaves}
     rule = Cuts((Cut("age", tuple(leaves), tuple(label[age] for age in leaves)),))
-    found = hidden_detail(Counts.of({"age": ages}), rule, {"age": tree})
+    found = loss(Counts.of({"age": ages}), rule, {"age": tree})
     inside = [sum(age <= leaf <= age + wide[age] for leaf in leaves) - 1 for age in ages]
     assert found == pytest.approx(np.mean(inside) / max(1, len(leaves) - 1))
 
@@ -84,7 +92,8 @@ def test_detail_hidden_by_ranges_is_that_of_counting(rows: list[tuple[int, int]]
 def test_mondrian_has_a_loss_too(tmp_path: Path) -> None:
     done = _run(tmp_path, "semantic mondrian")
     assert 0 < done.description["utility"]["loss"] < 1
-    assert hidden_detail(Counts.of({"a": ["x"]}), Cuts((Cut("a", ("x",), ("strange",)),)), {"a": _flat("x")}) is None
+    with pytest.raises(BadInput, match="do not stand above"):
+        loss(Counts.of({"a": ["x"]}), Cuts((Cut("a", ("x",), ("strange",)),)), {"a": _flat("x")})
 
 
 def _flat(*values: str) -> Hierarchy:
@@ -104,22 +113,22 @@ def test_changed_cells_and_distances_are_those_of_the_records(tmp_path: Path) ->
     assert found["changed share"] == pytest.approx(changed)
     ages = [float(old["age"]) for old, _ in rows]
     moved = np.mean([abs(float(old["age"]) - float(new["age"])) for old, new in rows]) / (max(ages) - min(ages))
-    told = details_of(done.job, done.recodings).columns["age"]
-    assert told["distance"] == pytest.approx(moved)
-    assert told["changed"] == pytest.approx(np.mean([old["age"] != new["age"] for old, new in rows]))
+    changed, distance = measured_for_report(done.job, done.recodings).columns["age"]
+    assert distance == pytest.approx(moved)
+    assert changed == pytest.approx(np.mean([old["age"] != new["age"] for old, new in rows]))
 
 
 def test_questions_are_answered_by_counting(tmp_path: Path) -> None:
     done = _run(tmp_path, "rank swapping", parameters={"k": 4}, privacy=[{"model": "average risk", "threshold": 1.0}])
     same = Counts.of({"age": [20, 30], "job": ["nurse", "clerk"]})
     cells = Cells(same.names, same.values, np.arange(2), same.codes, same.weights)
-    assert usefulness(done.job, same, cells, [])["query error, mean"] == 0.0
-    assert details_of(done.job, done.recodings).utility["query error, mean"] >= 0
+    assert by_name(figures("utility", Recoded(same, [cells], truthful=False)))["query error, mean"] == 0.0
+    assert by_name(measured_for_report(done.job, done.recodings).utility)["query error, mean"] >= 0
 
 
 def test_what_goes_together_is_kept_where_nothing_changes(tmp_path: Path) -> None:
     done = _run(tmp_path, "datafly", privacy=[{"model": "k-anonymity", "k": 1}])
-    found = details_of(done.job, done.recodings)
+    found = measured_for_report(done.job, done.recodings)
     for one in (*found.dependence, *found.associations):
         assert one.before == pytest.approx(one.after)
     assert found.linkage["before"].risk == pytest.approx(found.linkage["after"].risk)
@@ -153,21 +162,21 @@ def test_labels_cover_what_lies_below() -> None:
 
 
 def test_ranges_are_as_near_as_their_nearest_end(tmp_path: Path) -> None:
-    plan = _run(tmp_path, "semantic mondrian").job
-    ages = plan.own_counts.values_of("age")
-    far = value_gaps(plan, "age", ["22-24", "*", "30"], ages)
+    job = _run(tmp_path, "semantic mondrian").job
+    ages, scale = job.own_counts.values_of("age"), scale_of(job, "age")
+    far = released_distances(scale, ["22-24", "*", "30"], ages)
     span = 10
     for j, age in enumerate(map(int, map(str, ages))):
         assert far[0, j] == pytest.approx(max(0, 22 - age, age - 24) / span)
         assert far[1, j] == 0
         assert far[2, j] == pytest.approx(abs(30 - age) / span)
-    between = gaps_between(plan, "age", ["20-24", "26-30"], ages)
+    between = mutual_distances(scale, ["20-24", "26-30"], ages)
     assert between[0, 1] == pytest.approx(6 / span)
 
 
 def test_words_are_compared_by_meaning(tmp_path: Path) -> None:
-    plan = _run(tmp_path, "rank swapping", parameters={"k": 3}, privacy=[{"model": "average risk", "threshold": 1}]).job
-    far = value_gaps(plan, "job", ["nurse", "no such word"], ["nurse", "dentist", "farmer", None])
+    job = _run(tmp_path, "rank swapping", parameters={"k": 3}, privacy=[{"model": "average risk", "threshold": 1}]).job
+    far = released_distances(scale_of(job, "job"), ["nurse", "no such word"], ["nurse", "dentist", "farmer", None])
     assert far[0, 0] == 0
     assert far[0, 1] < far[0, 2] <= 1
     assert far[:, 3].tolist() == [1, 1]
@@ -183,7 +192,7 @@ def test_linkage_is_that_of_comparing_all_records(tmp_path: Path) -> None:
     assert isinstance(rule, Cells)
     counts = rule.inputs
     assert counts is not None
-    gaps = {n: value_gaps(done.job, n, rule.values[j], counts.values_of(n)) for j, n in enumerate(rule.names)}
+    gaps = column_distances(recoded(done.job, done.recodings).scale_of, counts, rule)
     rows = _cells(done)
     place = {n: {v: i for i, v in enumerate(counts.values_of(n))} for n in rule.names}
     new_place = {n: {v: i for i, v in enumerate(rule.values[j])} for j, n in enumerate(rule.names)}
@@ -194,7 +203,7 @@ def test_linkage_is_that_of_comparing_all_records(tmp_path: Path) -> None:
         near = sum(a <= best + 1e-9 for a in away)
         mine = sum(gaps[n][new_place[n][new[n]], place[n][own[n]]] for n in rule.names)
         chance += (mine <= best + 1e-9) / near
-    found = details_of(done.job, done.recodings).linkage
+    found = measured_for_report(done.job, done.recodings).linkage
     assert found["after"].risk == pytest.approx(chance / len(rows))
     assert found["before"].risk == pytest.approx(len(counts) / counts.total)
 
@@ -202,16 +211,21 @@ def test_linkage_is_that_of_comparing_all_records(tmp_path: Path) -> None:
 def test_linkage_takes_a_sample_where_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done = _run(tmp_path, rows=300)
     counts, cells = done.job.own_counts, done.recodings[0].cells(done.job.own_counts)  # type: ignore[union-attr]
-    whole = sampled_linkage(done.job, counts, cells, [])
-    monkeypatch.setattr(linked, "MOST_PAIRS", 10)
-    monkeypatch.setattr(linked, "FEWEST_TRIED", 40)
+    scale = recoded(done.job, done.recodings).scale_of
+
+    def attacked(notes: list[Note]) -> dict[str, linkage.Linkage]:
+        return linkage.linkage_before_and_after(counts, cells, lambda some: column_distances(scale, counts, some), notes)
+
+    whole = attacked([])
+    monkeypatch.setattr(linkage, "MOST_PAIRS", 10)
+    monkeypatch.setattr(linkage, "FEWEST_TRIED", 40)
     notes: list[Note] = []
-    some = sampled_linkage(done.job, counts, cells, notes)
+    some = attacked(notes)
     assert some["before"].tried == 40
     assert "40 records" in notes[0].text
     assert abs(some["before"].risk - whole["before"].risk) < 0.2
-    monkeypatch.setattr(linked, "MOST_VALUES", 3)
-    assert sampled_linkage(done.job, counts, cells, notes) == {}
+    monkeypatch.setattr(linkage, "MOST_VALUES", 3)
+    assert attacked(notes) == {}
     assert "not measured" in notes[-1].text
 
 

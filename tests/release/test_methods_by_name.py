@@ -349,7 +349,7 @@ def test_missing_cells_and_unknown_words_can_be_swapped(tmp_path: Path) -> None:
 
 def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None:
     from keepsense.release.example import example_job
-    from keepsense.release.set_details import set_details
+    from keepsense.release.measure import set_figures
     from keepsense.release.sets import recode_sets
 
     about = {"role": "quasi-identifier", "kind": "set", "delimiter": ";", "taxonomy": "wordnet", "mapping": "likes.csv"}
@@ -361,7 +361,7 @@ def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None
     sets = job.concept_sets("likes", job.items("likes", ["tea;chess"]))
     assert words.id(int(sets.concepts[sets.thing_of[sets.terms.index("tea")]])) == shrub
     rules, _ = recode_sets(job, job.engine.recode(job.table, [], drop=job.dropped), None)
-    assert set_details(job, rules)[0].loss is not None
+    assert set_figures(job, rules)[0].loss is not None
 
 
 def test_meaning_counts_though_some_words_are_unknown_or_missing(tmp_path: Path) -> None:

@@ -433,7 +433,7 @@ def test_linkage_is_measured_on_what_is_released(tmp_path: Path) -> None:
     """For post-randomization too: an attack on the released file fares as the description says."""
     from keepsense.engines import engine
     from keepsense.release.job import Job
-    from keepsense.release.linked import linkage
+    from keepsense.release.measure import linkage
 
     jobs = ("nurse", "surgeon", "baker", "clerk")
     table(tmp_path, [("job", "x"), *[(jobs[i % 4], "1") for i in range(60)]])

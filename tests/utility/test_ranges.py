@@ -6,7 +6,7 @@ from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.recoding import Cut, Cuts
 from keepsense.utility import Query, kl_divergence, query_error
-from keepsense.utility.basis import column_pairs, leaf_sets
+from keepsense.utility.pairs import column_pairs, leaf_sets
 
 AGES = Hierarchy.of_rows(
     [(20, "20-30", "*"), (30, "20-30", "*"), (40, "40-50", "*"), (50, "40-50", "*")], kind="numeric"

@@ -115,6 +115,8 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
 
 def render(console: Console, done: Outcome, seen_from: Path | None = None, *, brief: bool = False) -> None:
     """A run for people: the promise, the price, the risk that is left and, unless `brief`, what to look at."""
+    from keepsense.metrics import figure
+
     about = done.description
     file = done.file if seen_from is None else done.file.relative_to(seen_from)
     what = str(file) if done.table is None else f"the table {done.table}"
@@ -132,8 +134,10 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
     rows = [(*row[:3], _percent(row[3]), row[4]) for row in changes(done)]
     console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))
     if about["utility"] and not brief:
-        measured = [(name, f"{value:,.4g}", _meaning(name)) for name, value in about["utility"].items()]
-        console.print(table("What was lost", ("measure", "figure", "meaning"), measured))
+        measured = [
+            (name, f"{value:,.4g}", figure(name, value).metric.meaning) for name, value in about["utility"].items()
+        ]
+        console.print(table("What was lost", ("metric", "figure", "meaning"), measured))
     console.print(_risk(about["risk"]))
     if brief:
         return
@@ -155,21 +159,3 @@ def _risk(risk: dict[str, dict[str, float]]) -> Any:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
-
-
-_MEANINGS = {
-    "certainty penalty": "share of certainty lost: 0 keeps every value, 1 hides all",
-    "loss": "share of other values a released one could be: 0 to 1",
-    "precision": "1 keeps every level, 0 none",
-    "average class size": "records that share their quasi-identifiers",
-    "discernibility": "pairs of records that cannot be told apart; less is better",
-    "changed share": "share of cells that hold another value than before",
-    "mean distance": "how far values moved: 0 stayed, 1 as far as can be",
-    "changed share of sets": "share of records whose set differs from before",
-    "mean distance of sets": "items not in common with the set before, on average",
-    "non-uniform entropy": "bits by which values became vaguer, per cell",
-}
-
-
-def _meaning(name: str) -> str:
-    return _MEANINGS.get(name, "")

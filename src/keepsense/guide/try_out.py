@@ -1,7 +1,7 @@
 """Try recommended methods on the data and rank them by what they lose and what risk they leave.
 
 Each goes the way a release goes (`keepsense.release.run`), verifier included, into a folder that is thrown away.
-Methods of all kinds are measured alike: `keepsense.guide.nearness` tells the loss, an attack by linkage the risk.
+Methods of all kinds are measured alike: `keepsense.utility.nearness` tells the loss, an attack by linkage the risk.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from typing import Any
 
 from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
 from keepsense.guide.advise import Advice, technique_of
-from keepsense.guide.nearness import mean_distance
 from keepsense.guide.properties import SATISFIES
 from keepsense.progress import Event, Listener, emit
 from keepsense.project.file import Method, Project
 from keepsense.recoding import Cells, Cuts
-from keepsense.release.linked import linkage
+from keepsense.release.measure import linkage, mean_distance_from_truth
 from keepsense.release.run import Outcome, run
 
 RANKED = "least loss first, to the hundredth; then least risk"
@@ -128,7 +127,7 @@ def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any,
         return Trial(
             advice.name,
             ok=True,
-            loss=mean_distance(outcome.job, [*outcome.recodings, *outcome.set_recodings]),
+            loss=mean_distance_from_truth(outcome.job, [*outcome.recodings, *outcome.set_recodings]),
             linked=_linked(outcome),
             worst=_worst(outcome, advice),
             suppressed=outcome.verification.suppressed,

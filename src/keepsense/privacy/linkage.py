@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, distinct_rows
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, KeepsenseError
+from keepsense.metrics import SEED, Note
 from keepsense.recoding import Cells, Cuts
+
+Distances = Mapping[str, NDArray[np.float64]]
+"""Distances by column: from each released value to each original one."""
+
+MOST_PAIRS = 150_000_000
+"""Most pairs of a released and an original combination that a report compares; beyond, it takes a sample."""
+MOST_VALUES = 100_000
+"""Most different values of a column that a report still compares."""
+MOST_DISTANCES = 1 << 24
+"""Most distances between values of one column that are written down."""
+FEWEST_TRIED = 200
 
 
 @dataclass(frozen=True)
@@ -18,7 +30,7 @@ class Linkage:
     """Outcome of a linkage attack: the expected share of records linked rightly, and how it comes about.
 
     `linked` is the share of records whose original is among the nearest ones at all; `group` the mean number of nearest
-    originals.
+    originals. `tried` of all `records` were linked.
 
     >>> Linkage(risk=0.25, linked=1.0, group=4.0).risk
     0.25
@@ -27,11 +39,11 @@ class Linkage:
     risk: float
     linked: float
     group: float
+    tried: int = 0
+    records: int = 0
 
 
-def record_linkage(
-    counts: Counts, recoding: Cells | Cuts, distances: Mapping[str, NDArray[np.float64]], *, noise: float = 1e-9
-) -> Linkage:
+def record_linkage(counts: Counts, recoding: Cells | Cuts, distances: Distances, *, noise: float = 1e-9) -> Linkage:
     """Risk of an attacker who links each released record to the nearest original records.
 
     Let G be the original records at the least distance from a released one, the distance being the mean over columns.
@@ -76,5 +88,61 @@ def record_linkage(
     order = np.lexsort(originals.T[::-1])
     best, group = nearest_groups(released, reach, originals[order], counts.weights[order], flat, offsets, width, noise)
     hit = own <= best[which] + noise
-    weight = cells.multiplicity / max(1, int(cells.multiplicity.sum()))
-    return Linkage(float(weight @ (hit / group[which])), float(weight @ hit), float(weight @ group[which]))
+    tried = int(cells.multiplicity.sum())
+    weight = cells.multiplicity / max(1, tried)
+    return Linkage(
+        float(weight @ (hit / group[which])), float(weight @ hit), float(weight @ group[which]), tried, counts.total
+    )
+
+
+def linkage_before_and_after(
+    counts: Counts, cells: Cells, distances: Callable[[Cells], Distances], notes: list[Note]
+) -> dict[str, Linkage]:
+    """Chance to link a record rightly by the distances of its values, in the original and in the release.
+
+    Before, every original record is looked up among the originals; after, every released one. Where there are too many
+    only some are, drawn at random, and `notes` tell so. `distances` gives those of a recoding, as above.
+
+    >>> counts = Counts.of({"job": ["nurse", "surgeon"]})
+    >>> same = lambda cells: {"job": np.array([[float(a != b) for b in counts.values[0]] for a in cells.values[0]])}
+    >>> both = Cells(("job",), (("medic",),), np.arange(2), np.array([[0], [0]]), np.ones(2))
+    >>> found = linkage_before_and_after(counts, both, same, [])
+    >>> found["before"].risk, found["after"].risk
+    (1.0, 0.5)
+    """
+    widest = max((len(values) for values in counts.values), default=0)
+    if widest > MOST_VALUES:
+        notes.append(
+            Note("risk", f"Linkage was not measured: a column has more than {MOST_VALUES:,} different values.")
+        )
+        return {}
+    unchanged = Cells(counts.names, counts.values, np.arange(len(counts)), counts.codes, counts.weights)
+    results = {}
+    for when, recoding in (("before", unchanged), ("after", cells)):
+        some = _sampled(recoding, max(FEWEST_TRIED, MOST_PAIRS // max(1, len(counts))), widest)
+        try:
+            results[when] = record_linkage(counts, some, distances(some))
+        except KeepsenseError:
+            continue
+    least = min((linkage.tried for linkage in results.values()), default=counts.total)
+    if least < counts.total:
+        notes.append(
+            Note("risk", f"Linkage was tried for {least:,} records drawn at random, because there are so many.")
+        )
+    return results
+
+
+def _sampled(cells: Cells, most: int, widest: int) -> Cells:
+    """The recoding of at most so many records, with only the released values these have."""
+    distinct = len(distinct_rows(cells.codes)[0])
+    room = max(1, MOST_DISTANCES // max(1, widest))
+    if distinct <= most and max(map(len, cells.values)) <= room:
+        return cells
+    total = int(cells.multiplicity.sum())
+    chosen = np.sort(np.random.default_rng(SEED).choice(total, min(most, room, total), replace=False))
+    row, times = np.unique(np.searchsorted(np.cumsum(cells.multiplicity), chosen, side="right"), return_counts=True)
+    codes, values = cells.codes[row].copy(), []
+    for j in range(codes.shape[1]):
+        used, codes[:, j] = np.unique(codes[:, j], return_inverse=True)
+        values.append(tuple(cells.values[j][code] for code in used.tolist()))
+    return Cells(cells.names, tuple(values), cells.source[row], codes, times)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.privacy.matching import Missing, class_sizes, sizes_in
-from keepsense.recoding import SUPPRESSED
+from keepsense.recoding import SUPPRESSED, suppressed_tuples
 
 
 @dataclass(frozen=True)
@@ -94,23 +93,6 @@ def risk(
         sample_uniques=float(weights[unique].sum()) / records,
         population_uniques=None if people is None else float(weights[people == 1].sum()) / records,
     )
-
-
-def suppressed_tuples(
-    released: Counts, marker: object = SUPPRESSED, *, columns: Iterable[str] | None = None
-) -> NDArray[np.bool_]:
-    """Tuples suppressed in every column; none where the whole table reads so (a table generalized to the top).
-
-    A suppressed set is a list that holds the marker and nothing else. With `columns` only these are looked at.
-
-    >>> suppressed_tuples(Counts.of({"job": ["nurse", "*"], "likes": [("tea",), ("*",)]})).tolist()
-    [False, True]
-    """
-    gone = np.ones(len(released), dtype=np.bool_)
-    for name in released.names if columns is None else columns:
-        hidden = np.array([value in (marker, (marker,)) for value in released.values_of(name)], dtype=np.bool_)
-        gone &= hidden[released.column(name)]
-    return np.zeros_like(gone) if bool(gone.all()) else gone
 
 
 def _fits_everything(released: Counts, gone: NDArray[np.bool_]) -> NDArray[np.int64]:

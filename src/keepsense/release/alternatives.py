@@ -18,9 +18,9 @@ from keepsense.errors import KeepsenseError
 from keepsense.privacy import KAnonymity, Model, risk
 from keepsense.progress import Event, Listener
 from keepsense.recoding import Cells, Cuts, Recoding
-from keepsense.release.became import inputs_of
 from keepsense.release.job import Job
-from keepsense.release.measures import certainty_penalty
+from keepsense.release.measure import penalty
+from keepsense.utility.alignment import inputs_of
 
 MOST_NODES = 200_000
 """Largest lattice all of whose nodes are judged."""
@@ -257,11 +257,11 @@ def measured(job: Job, name: str, rule: Cuts | Cells) -> Tried:
     >>> round(found.penalty, 4), found.risk, found.classes
     (0.0714, 0.2, 4)
     """
-    counts = inputs_of(job, rule)
+    counts = inputs_of(job.own_counts, rule)
     after = rule.apply(counts)
     try:
         found = risk(after, missing=job.missing)
         highest, classes, gone = found.prosecutor_maximum, found.classes, found.suppressed
     except KeepsenseError:
         highest, classes, gone = 0.0, 0, counts.total
-    return Tried(name, certainty_penalty(job, counts, rule), highest, classes, gone)
+    return Tried(name, penalty(job, rule), highest, classes, gone)

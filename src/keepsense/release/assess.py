@@ -13,9 +13,10 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, Reading, engine
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.privacy import Risk, risk
-from keepsense.privacy.risk import suppressed_tuples
-from keepsense.recoding import SUPPRESSED
-from keepsense.release.figures import Association, Change, association, change, entropy, within_classes
+from keepsense.privacy.disclosure import within_classes
+from keepsense.recoding import SUPPRESSED, suppressed_tuples
+from keepsense.utility.association import Association, association
+from keepsense.utility.columns import Change, change, entropy
 
 MOST_PAIRS = 45
 """Most pairs of columns whose association is compared."""

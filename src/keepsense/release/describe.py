@@ -39,7 +39,7 @@ def describe_release(
     >>> told["records"], told["promises"], told["columns"]["age"]["role"]
     (20, [{'model': 'k-anonymity', 'k': 4}], 'quasi-identifier')
     """
-    from keepsense.release.measures import column_penalties
+    from keepsense.release.measure import column_penalties
 
     project = job.project
     # under differential privacy nothing that is computed from the original leaves the house but through its mechanism

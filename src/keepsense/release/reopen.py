@@ -16,15 +16,16 @@ from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, read_project
 from keepsense.recoding import SUPPRESSED, Recoding
-from keepsense.release.became import aligned, of_sets, of_table, table_rules
 from keepsense.release.checking import verified
 from keepsense.release.describe import DESCRIPTION, PRIVATE
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, read_ledger
+from keepsense.release.measure import linkage_kept, of_sets
 from keepsense.release.place import digest_of, place_of, read_released
 from keepsense.release.recoding_file import read_recodings
 from keepsense.release.run import Outcome
 from keepsense.release.techniques import technique
+from keepsense.utility.alignment import aligned, whole_table
 
 
 def reopen(
@@ -72,7 +73,8 @@ def reopen(
         rules = _recodings(place.folder) if recoding or job.population is not None else []
         counts = job.counts
         after = job.count_in(read_released(job, place.file))
-        table = of_table(job, rules)
+        sets = of_sets(job, rules)
+        table = [rule for rule in rules if rule not in sets]
         if rules:
             _same_release(job, table, after)
         emit(listener, "stage", 1, 3, stage="verify")
@@ -97,7 +99,7 @@ def reopen(
         table,
         counts,
         job,
-        of_sets(job, rules),
+        sets,
         {name: len(after.values_of(name)) for name in after.names},
         [*findings, *verification.findings],
     )
@@ -151,10 +153,9 @@ def _recodings(folder: Path) -> list[Recoding]:
 
 def _same_release(job: Job, rules: Sequence[Recoding], after: Counts) -> None:
     """Refuse where the recoding does not lead from this source to this file."""
-    for rule in table_rules(job, rules):
+    for rule in whole_table(rules, job.quasi_identifiers):
         try:
-            counts, cells = aligned(job, rule)
-            made = cells.apply(counts)
+            made = aligned(job.own_counts, rule).apply(job.own_counts)
         except KeepsenseError:
             raise BadInput(
                 "the source is not the table that this release was made from (it was changed since); put the old one "
@@ -212,8 +213,6 @@ def _entry(home: Path, name: str, digest: str) -> Entry | None:
 
 def _kept(job: Job, rules: list[Recoding], entry: Entry | None) -> tuple[list[str], list[Finding]]:
     """Promises about the mechanism: checked on the recoding where it still tells, else as the ledger has it."""
-    from keepsense.release.linked import linkage_kept
-
     asked = [m.promise() for m in job.models if m.promise().get("about") == "mechanism"]
     if not asked:
         return [], []

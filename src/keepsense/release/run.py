@@ -28,8 +28,7 @@ from keepsense.release.checking import verified
 from keepsense.release.describe import DESCRIPTION, PRIVATE, describe_release, write_description
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, entered, read_ledger, today
-from keepsense.release.linked import linkage, linkage_kept, promises_linkage
-from keepsense.release.measures import measured_risk, measured_utility
+from keepsense.release.measure import linkage, linkage_kept, measured_risk, measured_utility, promises_linkage
 from keepsense.release.place import Draft, place_of
 from keepsense.release.randomized import epsilon_of
 from keepsense.release.recoding_file import save_recodings

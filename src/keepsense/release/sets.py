@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.methods.calling import call
-from keepsense.privacy.risk import suppressed_tuples
 from keepsense.progress import Listener
-from keepsense.recoding import SUPPRESSED, Cells, Recoding
+from keepsense.recoding import SUPPRESSED, Cells, Recoding, suppressed_tuples
 from keepsense.release.attributes import least_size, with_k
 from keepsense.release.job import Job
 from keepsense.release.techniques import Technique, register, technique

@@ -12,7 +12,7 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.privacy import bind, needed_columns
-from keepsense.privacy.risk import suppressed_tuples
+from keepsense.recoding import suppressed_tuples
 from keepsense.release.attributes import least_size
 from keepsense.release.job import Job
 

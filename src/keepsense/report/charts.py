@@ -13,6 +13,7 @@ import numpy as np
 
 from keepsense.arrays import Floats
 from keepsense.counts import Value
+from keepsense.metrics import number
 
 
 def show(value: Value) -> str:
@@ -24,33 +25,6 @@ def show(value: Value) -> str:
     if isinstance(value, tuple):
         return "; ".join(map(show, value)) or "(nothing)"
     return "(missing)" if value is None else str(value)
-
-
-def number(value: float) -> str:
-    """A number with as many digits as people can use.
-
-    >>> number(66466.0), number(0.123456), number(3.0), number(0.00001)
-    ('66,466', '0.123', '3', '0.00001')
-    """
-    if value == int(value) or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    if abs(value) >= 10:
-        return f"{value:.1f}"
-    text = f"{value:.3g}"
-    return f"{value:.5f}" if "e" in text else text
-
-
-def percent(share: float) -> str:
-    """A share of 1 in percent.
-
-    >>> percent(0.157), percent(1), percent(0), percent(0.0004)
-    ('15.7%', '100%', '0%', 'below 0.1%')
-    """
-    if 0 < share < 0.0005:
-        return "below 0.1%"
-    if 0.9995 <= share < 1:
-        return "over 99.9%"
-    return f"{100 * share:.1f}".removesuffix(".0") + "%"
 
 
 @dataclass(frozen=True)

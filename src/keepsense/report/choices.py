@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
+from keepsense.metrics import number, percent
 from keepsense.release.alternatives import Lattice, Tried, lattice, measured, other_methods
-from keepsense.release.became import table_rules
 from keepsense.report import charts, page
-from keepsense.report.charts import number, percent
 from keepsense.report.subject import Subject
+from keepsense.utility.alignment import whole_table
 
 _MOST_HEIGHTS = 30
 
@@ -75,8 +75,8 @@ def _methods(subject: Subject) -> str:
     models, found = other_methods(subject.job)
     if not found:
         return _for_sets(subject)
-    own = [measured(subject.job, subject.job.project.method.name, rule)
-           for rule in table_rules(subject.job, subject.outcome.recodings) if subject.truthful]  # fmt: skip
+    chosen = whole_table(subject.outcome.recodings, subject.job.quasi_identifiers) if subject.truthful else []
+    own = [measured(subject.job, subject.job.project.method.name, rule) for rule in chosen]
     done = sorted(
         (one for one in found if not one.problem), key=lambda one: one.penalty if one.penalty is not None else 2
     )

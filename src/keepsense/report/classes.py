@@ -5,9 +5,10 @@ from __future__ import annotations
 from html import escape
 from itertools import pairwise
 
-from keepsense.release.figures import within_classes
+from keepsense.metrics import number, percent
+from keepsense.privacy.disclosure import within_classes
 from keepsense.report import charts, page
-from keepsense.report.charts import Row, number, percent
+from keepsense.report.charts import Row
 from keepsense.report.subject import Subject
 
 _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 10**15)

@@ -9,9 +9,10 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
+from keepsense.metrics import number, percent
 from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.report import charts, page
-from keepsense.report.charts import Branch, Row, number, percent
+from keepsense.report.charts import Branch, Row
 from keepsense.report.subject import Subject
 from keepsense.utility.intervals import parse_interval
 

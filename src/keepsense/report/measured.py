@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
-from keepsense.release.figures import Association
+from keepsense.metrics import figure, number, percent
 from keepsense.report import charts, page
-from keepsense.report.charts import Row, number, percent
+from keepsense.report.charts import Row
 from keepsense.report.subject import Subject
-from keepsense.report.words import measure_words, risk_words
+from keepsense.utility.association import Association
 
 # ---- risk ------------------------------------------------------------------------------------------------------------
 
@@ -47,13 +47,13 @@ def risk(subject: Subject) -> str:
 
 
 def _risk_row(name: str, before: float, after: float) -> Row:
-    label, meaning = risk_words(name)
-    return Row(label, (float(before), float(after)), (percent(before), percent(after)), meaning)
+    entry = figure(name, after)
+    return Row(entry.label, (float(before), float(after)), (percent(before), percent(after)), entry.metric.meaning)
 
 
 def _linkage(subject: Subject) -> str:
     """Linkage by distances of values, and by known items of sets."""
-    found = subject.details.linkage
+    found = subject.measured.linkage
     parts = []
     if "before" in found and "after" in found:
         then, now = found["before"], found["after"]
@@ -81,7 +81,7 @@ def _linkage(subject: Subject) -> str:
             + charts.legend({"before": "before", "after": "after"})
             + charts.bars(rows, ("before", "after"), "Linkage before and after", most=1.0)
         )
-    for one in subject.details.sets:
+    for one in subject.measured.sets:
         if one.risk:
             rows = [
                 Row(
@@ -102,39 +102,34 @@ def _linkage(subject: Subject) -> str:
 
 
 def _notes(subject: Subject, about: str) -> str:
-    return "".join(page.paragraph(note.text, "note") for note in subject.details.notes if note.about == about)
+    return "".join(page.paragraph(note.text, "note") for note in subject.measured.notes if note.about == about)
 
 
 # ---- usefulness ------------------------------------------------------------------------------------------------------
 
 
 def utility(subject: Subject) -> str:
-    """What was lost, by every measure that applies; in public those of the description.
+    """What was lost, by every metric that applies; in public those of the description.
 
     >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
-    >>> "measure" in utility(Subject(example_release()))
+    >>> "certainty lost" in utility(Subject(example_release()))
     True
     """
-    found = dict(subject.told["utility"])
+    told = subject.told["utility"]
+    shown = [figure(name, value) for name, value in told.items()]
     if not subject.public:
-        found |= {name: value for name, value in subject.details.utility.items() if name not in found}
-        for one in subject.details.sets:
-            if one.loss is not None and one.item_error is not None and one.pair_error is not None:
-                found[f"sets, meaning, {one.column}"] = one.loss
-                found[f"sets, items, {one.column}"] = one.item_error
-                found[f"sets, pairs, {one.column}"] = one.pair_error
-    if not found:
+        shown += [each for each in subject.measured.utility if each.name not in told]
+    if not shown:
         return ""
-    rows = []
-    for name, value in found.items():
-        label, meaning, share = measure_words(name)
-        rows.append([f"{label}\n{meaning}" if meaning else label, percent(value) if share else number(value)])
+    rows = [
+        [f"{each.label}\n{each.metric.meaning}" if each.metric.meaning else each.label, each.text] for each in shown
+    ]
     text = "What readers of the release lose compared with the original. No single figure tells it all."
     moved = _moved(subject)
     return (
         page.paragraph(text)
-        + page.table(["measure", "value"], rows)
+        + page.table(["metric", "value"], rows)
         + moved
         + ("" if subject.public else _notes(subject, "utility"))
     )
@@ -142,11 +137,11 @@ def utility(subject: Subject) -> str:
 
 def _moved(subject: Subject) -> str:
     """By column: how many cells hold another value, and how far values moved."""
-    if subject.public or not subject.details.columns:
+    if subject.public or not subject.measured.columns:
         return ""
     rows = [
-        [name, percent(one["changed"]), percent(one["distance"]) if "distance" in one else ""]
-        for name, one in subject.details.columns.items()
+        [name, percent(changed), "" if distance is None else percent(distance)]
+        for name, (changed, distance) in subject.measured.columns.items()
     ]
     header = ["column", "cells changed", "mean distance moved"]
     if not any(row[-1] for row in rows):
@@ -162,7 +157,7 @@ def association(subject: Subject) -> str:
     >>> "age × job" in association(Subject(example_release()))
     True
     """
-    found = subject.details
+    found = subject.measured
     parts = []
     if found.dependence:
         parts.append(

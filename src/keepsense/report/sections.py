@@ -5,10 +5,16 @@ from __future__ import annotations
 import json
 from html import escape
 
+from keepsense.metrics import figure, number, percent
 from keepsense.report import page
-from keepsense.report.charts import number, percent
 from keepsense.report.subject import Subject
-from keepsense.report.words import METHODS, measure_words
+
+_METHODS: dict[bool, str] = {
+    True: "Values were made less exact, never false: every released value is true of its record.",
+    False: "Values were changed: a released value need not be the one of its record. The figures below tell what "
+    "that did to the table as a whole.",
+}
+"""What a method does to values, by whether it keeps them true."""
 
 
 def summary(subject: Subject) -> str:
@@ -33,14 +39,16 @@ def summary(subject: Subject) -> str:
     items.append((number(told.get("suppressed records", check.suppressed)), "records suppressed"))
     if "prosecutor, highest" in risk and subject.about_classes:
         items.append((percent(risk["prosecutor, highest"]), "highest risk of any person to be recognized"))
-    elif not subject.public and "after" in subject.details.linkage:
-        items.append((percent(subject.details.linkage["after"].risk), "of records linked rightly by their values"))
+    elif not subject.public and "after" in subject.measured.linkage:
+        items.append((percent(subject.measured.linkage["after"].risk), "of records linked rightly by their values"))
     for name in ("loss", "mean distance"):
         if name in lost:
-            items.append((percent(lost[name]), measure_words(name)[0] + (" on average" if name == "loss" else "")))
+            items.append(
+                (percent(lost[name]), figure(name, lost[name]).label + (" on average" if name == "loss" else ""))
+            )
     kind = "verdict" if check.ok else "verdict no"
     return f'<div class="{kind}"><b>{verdict}</b><ul>{promised}</ul></div>{page.figures(items)}' + page.paragraph(
-        METHODS[subject.truthful] + _but_for_sets(subject)
+        _METHODS[subject.truthful] + _but_for_sets(subject)
     )
 
 

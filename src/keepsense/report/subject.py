@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.engines import engine
 from keepsense.errors import KeepsenseError
-from keepsense.privacy.risk import suppressed_tuples
-from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding
-from keepsense.release.became import inputs_of
-from keepsense.release.details import Details, details_of
-from keepsense.release.figures import Note
+from keepsense.metrics import Note
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding, suppressed_tuples
 from keepsense.release.job import Job
+from keepsense.release.measure import Measurements, item_counts, measured_for_report
 from keepsense.release.place import read_released
 from keepsense.release.run import Outcome
+from keepsense.utility.alignment import inputs_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ class Subject:
                 return found
         for rule in self.outcome.recodings:  # a rehearsal, or a table of a database: as the recoding says
             if isinstance(rule, Cuts | Cells):
-                return rule.apply(inputs_of(self.job, rule))
+                return rule.apply(inputs_of(self.job.own_counts, rule))
         return self.job.own_counts
 
     @cached_property
@@ -93,12 +92,12 @@ class Subject:
         return ~suppressed_tuples(self.after)
 
     @cached_property
-    def details(self) -> Details:
+    def measured(self) -> Measurements:
         """Everything that is measured for an internal report."""
         try:
-            return details_of(self.job, self.rules)
+            return measured_for_report(self.job, self.rules)
         except KeepsenseError as error:
-            return Details(notes=(Note("utility", f"Some measures are missing: {error}"),))
+            return Measurements(notes=(Note("utility", f"Some figures are missing: {error}"),))
 
     def values_released(self, name: str) -> int:
         """Different values of a column in the release, what is hidden not counted unless all is."""
@@ -108,8 +107,6 @@ class Subject:
     def marginal(self, counts: Counts, name: str) -> dict[Value, int]:
         """Rows of each value of a column (for sets: of each item), the most frequent first."""
         if self.job.column(name).kind == "set":
-            from keepsense.release.set_details import item_counts
-
             return item_counts(self.job, counts, name)
         rows = counts.marginal(name)
         order = np.argsort(-rows, kind="stable").tolist()

@@ -1,4 +1,4 @@
-"""What was lost: measures of information loss, of meaning lost, and of tasks done with the released table.
+"""What was lost: metrics of information loss, of meaning lost, and of tasks done with the released table.
 
 Functions take the `Counts` of the original table and a recoding (`Cuts` or `Cells`); what they need besides is said in
 each. Suppressed records lose 1 in every column, cost a whole table each for the discernibility, and are one class for
@@ -27,15 +27,11 @@ from keepsense.utility.entropy import kl_divergence, non_uniform_entropy
 from keepsense.utility.learning import Accuracy, classification_accuracy
 from keepsense.utility.levels import level_losses
 from keepsense.utility.loss import column_losses, gen_iloss, height, loss, ncp, precision
+from keepsense.utility.meaning import leaf_distances, value_concepts, value_distances
 from keepsense.utility.query import Query, QueryError, query_error, random_queries
-from keepsense.utility.semantic import (
-    leaf_distances,
-    root_mean_square_error,
-    semantic_loss,
-    semantic_sse,
-    value_concepts,
-    value_distances,
-)
+from keepsense.utility.recoded import Recoded
+from keepsense.utility.scales import Scale
+from keepsense.utility.semantic import root_mean_square_error, semantic_loss, semantic_sse
 from keepsense.utility.sets import (
     FrequencyError,
     KnownItems,
@@ -47,7 +43,6 @@ from keepsense.utility.sets import (
     profile_accuracy,
     set_loss,
 )
-from keepsense.utility.summary import summarize
 
 __all__ = [
     "Accuracy",
@@ -58,6 +53,8 @@ __all__ = [
     "KnownItems",
     "Query",
     "QueryError",
+    "Recoded",
+    "Scale",
     "SetLoss",
     "average_class_size",
     "average_distances",
@@ -91,7 +88,6 @@ __all__ = [
     "semantic_loss",
     "semantic_sse",
     "set_loss",
-    "summarize",
     "value_concepts",
     "value_distances",
     "ward",

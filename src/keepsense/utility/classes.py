@@ -1,4 +1,4 @@
-"""How large the classes became: measures of the released table alone.
+"""How large the classes became: metrics of the released table alone.
 
 Records that are suppressed as a whole form one class of their own for the average class size, and cost a whole table
 each for the discernibility (LeFevre et al. 2006; Bayardo and Agrawal 2005).
@@ -13,7 +13,10 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput
-from keepsense.utility.basis import Generalized
+from keepsense.metrics import Metric, metric
+from keepsense.recoding import suppressed_tuples
+from keepsense.utility.pairs import Generalized
+from keepsense.utility.recoded import Recoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,3 +95,49 @@ def discernibility_of(classes: Classes) -> int:
     47
     """
     return int((classes.sizes.astype(object) ** 2).sum()) + classes.suppressed * classes.total
+
+
+def _classes(recoded: Recoded) -> Classes:
+    """Classes of the release; where sets are among its columns, they part classes too."""
+    counts, rule = recoded.generalized
+    after = recoded.released
+    if after is None or not recoded.set_rules:
+        return released_classes(counts, rule)
+    hidden = suppressed_tuples(after)
+    left_out = max(0, recoded.counts.total - after.total)
+    return Classes(after.weights[~hidden], int(after.weights[hidden].sum()) + left_out)
+
+
+@metric(
+    Metric(
+        "average class size",
+        "average class",
+        "records that share one combination of released values, on average",
+        "records / classes, the suppressed ones being one class (LeFevre et al. 2006)",
+        "utility",
+        best=1.0,
+        worst=None,
+        unit="records",
+        every_run=True,
+        rank=4,
+    )
+)
+def _average_class_size(recoded: Recoded) -> float:
+    return class_size_of(recoded.once(_classes))
+
+
+@metric(
+    Metric(
+        "discernibility",
+        "discernibility",
+        "pairs of records that cannot be told apart",
+        "sum of squared class sizes, plus all records for each suppressed one (Bayardo and Agrawal 2005)",
+        "utility",
+        worst=None,
+        unit="pairs",
+        every_run=True,
+        rank=5,
+    )
+)
+def _discernibility(recoded: Recoded) -> float:
+    return float(discernibility_of(recoded.once(_classes)))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput
-from keepsense.utility.basis import Generalized
+from keepsense.utility.pairs import Generalized
 
 MOST_TUPLES = 12_000
 """Distinct tuples beyond which clustering is refused: their matrix of distances would not fit into memory."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from keepsense.counts import Counts, distinct_rows
-from keepsense.utility.basis import (
+from keepsense.metrics import Metric, metric
+from keepsense.utility.levels import entropy_losses
+from keepsense.utility.pairs import (
     Generalized,
     Hierarchies,
     column_pairs,
@@ -14,7 +16,10 @@ from keepsense.utility.basis import (
     leaf_sets,
     released_levels,
 )
-from keepsense.utility.levels import entropy_losses
+from keepsense.utility.recoded import Recoded
+
+MOST_PAIRS = 150_000_000
+"""Most pairs of a released and an original combination whose divergence a report works out."""
 
 
 def non_uniform_entropy(
@@ -93,3 +98,44 @@ def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchie
     )
     own = table.weights[order] / max(1, table.total)
     return float(own @ np.log2(own / found))
+
+
+@metric(
+    Metric(
+        "non-uniform entropy",
+        "bits lost in a cell",
+        "how much vaguer a value became on average",
+        "mean over cells of log2 of the records its released value stands for, over those that have the value (Gionis "
+        "and Tassa 2009)",
+        "utility",
+        worst=None,
+        unit="bits",
+        every_run=True,
+        rank=6,
+    )
+)
+def _non_uniform_entropy(recoded: Recoded) -> float:
+    return non_uniform_entropy(*recoded.generalized, recoded.hierarchies)
+
+
+@metric(
+    Metric(
+        "divergence",
+        "divergence, bits",
+        "how far the table that a reader would reconstruct is from the original",
+        "Kullback-Leibler divergence, each released record spread evenly over what it may stand for (Kifer and Gehrke "
+        "2006)",
+        "utility",
+        worst=None,
+        unit="bits",
+        rank=40,
+    )
+)
+def _divergence(recoded: Recoded) -> float | None:
+    counts, cells = recoded.cells
+    if not recoded.truthful:
+        return None
+    if len(counts) * len(distinct_rows(cells.codes)[0]) > MOST_PAIRS:
+        recoded.note("utility", "The divergence of the whole table was not measured: it has too many combinations.")
+        return None
+    return kl_divergence(counts, cells, recoded.hierarchies)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.utility.basis import Generalized
+from keepsense.metrics import SEED, Metric, metric
+from keepsense.utility.alignment import some_tuples
+from keepsense.utility.pairs import Generalized
+from keepsense.utility.recoded import Recoded
+
+LEARNED = 4_000
+"""Most distinct combinations a classifier learns from for a report."""
 
 
 @dataclass(frozen=True)
@@ -121,3 +128,46 @@ def _right(clone: Any, model: Any, features: Any, label: NDArray[Any], dealt: ND
             guess = fitted.predict(features[asked])
         right += float(test[asked] @ (guess == label[asked]))
     return right
+
+
+# ---- for reports -----------------------------------------------------------------------------------------------------
+
+
+def _accuracy(recoded: Recoded) -> Accuracy | None:
+    """Accuracy of predicting the target, where there is one and scikit-learn is installed."""
+    counts, cells = recoded.cells
+    if recoded.target not in counts.histograms:
+        return None
+    if find_spec("sklearn") is None:
+        recoded.note("utility", "How well the target can be predicted was not measured: scikit-learn is not installed.")
+        return None
+    if len(counts) > LEARNED:
+        text = f"The classifier learned from {LEARNED:,} of {len(counts):,} combinations, drawn at random."
+        recoded.note("utility", text)
+        counts, cells = some_tuples(counts, cells, LEARNED, np.random.default_rng(SEED))
+    return classification_accuracy(counts, cells, str(recoded.target), folds=3, rng=SEED)
+
+
+def _entry(which: str, meaning: str, attribute: str, rank: int) -> None:
+    """One of the three shares of records that a classifier gets right."""
+
+    @metric(
+        Metric(
+            f"accuracy, {which}",
+            f"accuracy for {{}}, {which}",
+            meaning,
+            "records classified rightly / records, cross-validated with logistic regression",
+            "utility",
+            best=1.0,
+            worst=0.0,
+            rank=rank,
+        )
+    )
+    def compute(recoded: Recoded) -> dict[str, float]:
+        accuracy = recoded.once(_accuracy)
+        return {} if accuracy is None else {str(recoded.target): float(getattr(accuracy, attribute))}
+
+
+_entry("before", "share of records whose target a classifier predicts rightly from the original", "before", 50)
+_entry("after", "share of records whose target a classifier predicts rightly from the release", "after", 51)
+_entry("always the commonest", "share of records that are right by naming the commonest target", "commonest", 52)

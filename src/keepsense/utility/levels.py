@@ -1,4 +1,4 @@
-"""What releasing a value at a level of its hierarchy loses, as tables: the common ground of several measures.
+"""What releasing a value at a level of its hierarchy loses, as tables: the common ground of several metrics.
 
 A table has a row for each leaf of the hierarchy and a column for each level, from the leaf itself to the top.
 """
@@ -16,7 +16,7 @@ from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.sizes import interval_losses
 
 
-def level_losses(measure: str, hierarchy: Hierarchy, marginal: NDArray[np.int64] | None = None) -> Floats:
+def level_losses(metric: str, hierarchy: Hierarchy, marginal: NDArray[np.int64] | None = None) -> Floats:
     """Loss of each leaf at each level by `loss`, `precision`, `ncp`, `geniloss` or `non-uniform entropy`.
 
     `marginal` counts the records of each leaf; only the entropy needs it (its unit is bits, the others' a share from 0
@@ -26,14 +26,14 @@ def level_losses(measure: str, hierarchy: Hierarchy, marginal: NDArray[np.int64]
     >>> level_losses("loss", jobs).tolist()
     [[0.0, 0.5, 1.0], [0.0, 0.5, 1.0], [0.0, 0.0, 1.0]]
     """
-    if measure == "non-uniform entropy":
+    if metric == "non-uniform entropy":
         if marginal is None:
             raise BadInput("non-uniform entropy needs the number of records of each leaf")
         return entropy_losses(hierarchy, marginal)
-    rule = _TABLES.get(measure)
+    rule = _TABLES.get(metric)
     if rule is None:
         known = [*_TABLES, "non-uniform entropy"]
-        raise BadInput(f"no measure {measure!r} by level; there are: {', '.join(known)}.{did_you_mean(measure, known)}")
+        raise BadInput(f"no metric {metric!r} by level; there are: {', '.join(known)}.{did_you_mean(metric, known)}")
     return rule(hierarchy)
 
 

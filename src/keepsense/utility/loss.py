@@ -13,8 +13,12 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.recoding import Cuts
-from keepsense.utility.basis import (
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.metrics import Metric, metric
+from keepsense.recoding import SUPPRESSED, Cuts
+from keepsense.utility.intervals import parse_interval
+from keepsense.utility.levels import level_losses
+from keepsense.utility.pairs import (
     Generalized,
     Hierarchies,
     Pairs,
@@ -23,16 +27,16 @@ from keepsense.utility.basis import (
     hierarchy_of,
     released_levels,
 )
-from keepsense.utility.intervals import interval_shares
-from keepsense.utility.levels import level_losses
+from keepsense.utility.recoded import Recoded
 
 
 def column_losses(
-    counts: Counts, recoding: Generalized, hierarchies: Hierarchies, measure: str = "loss"
+    counts: Counts, recoding: Generalized, hierarchies: Hierarchies, metric: str = "loss"
 ) -> dict[str, float]:
     """Mean loss over records of each column, by `loss`, `precision`, `ncp` or `geniloss`.
 
-    A column of numbers without a hierarchy is measured by the intervals it is released as, for `ncp` and `geniloss`.
+    Numbers may be released as ranges that no hierarchy holds. By `loss` such a range could be any number of the column
+    inside it; by `ncp` and `geniloss`, for columns without a hierarchy, its width counts.
 
     >>> from keepsense.hierarchies import Hierarchy
     >>> rows = [("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")]
@@ -42,22 +46,65 @@ def column_losses(
     {'job': 0.25}
     """
     fixed = cut_levels(recoding)
-    found = {}
+    losses = {}
     for name, column in column_pairs(counts, recoding).items():
-        if name not in hierarchies and measure in ("ncp", "geniloss"):
+        if name not in hierarchies and metric in ("ncp", "geniloss"):
             lost = interval_shares(column)
         else:
-            lost = _by_level(column, hierarchies, measure, fixed.get(name))
-        found[name] = float(column.weights @ lost) / max(1, int(column.weights.sum()))
-    return found
+            lost = _by_level(column, hierarchies, metric, fixed.get(name))
+        losses[name] = float(column.weights @ lost) / max(1, int(column.weights.sum()))
+    return losses
 
 
-def _by_level(column: Pairs, hierarchies: Hierarchies, measure: str, level: int | None) -> NDArray[np.float64]:
+def _by_level(column: Pairs, hierarchies: Hierarchies, metric: str, level: int | None) -> NDArray[np.float64]:
     hierarchy = hierarchy_of(hierarchies, column.name)
-    levels = released_levels(column, hierarchy, level)
-    table = np.concatenate([level_losses(measure, hierarchy), np.ones((len(hierarchy.leaves), 1))], axis=1)
+    try:
+        levels = released_levels(column, hierarchy, level)
+    except BadInput:
+        ranges = _range_shares(column, hierarchy) if metric == "loss" else None
+        if ranges is None:
+            raise
+        return ranges
+    table = np.concatenate([level_losses(metric, hierarchy), np.ones((len(hierarchy.leaves), 1))], axis=1)
     lost: NDArray[np.float64] = table[hierarchy.lookup(column.originals)[column.original], levels]
     return lost
+
+
+def interval_shares(column: Pairs) -> NDArray[np.float64]:
+    """Width of each pair's released interval over the width of the column's original values; 1 where suppressed.
+
+    Parts of an interval that no original reaches do not count: it is cut to the column's range.
+
+    >>> from keepsense.recoding import Cut
+    >>> rule = Cuts((Cut("age", (20, 30, 60), ("20-40", "20-40", "*")),))
+    >>> interval_shares(column_pairs(Counts.of({"age": [20, 30, 60]}), rule)["age"]).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    numbers = [parse_interval(value) for value in column.originals]
+    if any(ends is None for ends in numbers):
+        raise BadInput(f"the metric needs a hierarchy for column {column.name!r}, which does not hold numbers only")
+    low = min(ends[0] for ends in numbers if ends)
+    high = max(ends[1] for ends in numbers if ends)
+    span = high - low
+    widths = np.zeros(len(column.values))
+    for i, value in enumerate(column.values):
+        ends = (low, high) if value == SUPPRESSED else parse_interval(value)
+        if ends is None:
+            raise BadInput(f"column {column.name!r}: a released value is no interval; give the column's hierarchy")
+        widths[i] = max(0.0, min(ends[1], high) - max(ends[0], low)) / span if span else 0.0
+    return np.where(column.hidden, 1.0, widths[column.released])
+
+
+def _range_shares(column: Pairs, hierarchy: Hierarchy) -> NDArray[np.float64] | None:
+    """Share of the other leaves that each pair's released range of numbers could be; None where one is no range."""
+    numbers = [parse_interval(leaf) for leaf in hierarchy.leaves]
+    leaves = np.sort([ends[0] for ends in numbers if ends is not None])
+    spans = [parse_interval(label) for label in column.values]
+    if not len(leaves) or any(s is None for s, label in zip(spans, column.values, strict=True) if label != SUPPRESSED):
+        return None
+    ends = np.array([span or (leaves[0], leaves[-1]) for span in spans])
+    inside = np.searchsorted(leaves, ends[:, 1], "right") - np.searchsorted(leaves, ends[:, 0], "left")
+    return np.where(column.hidden, 1.0, ((inside - 1) / max(1, len(leaves) - 1))[column.released])
 
 
 def loss(
@@ -164,3 +211,81 @@ def mean_of(
     if mean == "geometric":
         return float(np.expm1(importance @ np.log1p(values) / importance.sum()))
     raise BadInput(f"columns are averaged with an 'arithmetic' or a 'geometric' mean, not {mean!r}")
+
+
+# ---- for every run ---------------------------------------------------------------------------------------------------
+
+
+def certainty_penalties(recoded: Recoded) -> dict[str, float]:
+    """Share of each column's certainty that is gone: 0 where it is as it was, 1 where it is hidden.
+
+    Numbers are measured by the widths they are released as, which no hierarchy need hold.
+
+    >>> from keepsense.hierarchies import Hierarchy
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")], name="job")
+    >>> rule = Cuts((jobs.cut(2),))
+    >>> certainty_penalties(Recoded(Counts.of({"job": ["nurse", "clerk"]}), [rule], {"job": jobs}))
+    {'job': 1.0}
+    """
+    counts, rule = recoded.generalized
+    trees = {name: tree for name, tree in recoded.hierarchies.items() if name not in recoded.numbers}
+    return column_losses(counts, rule, trees, "ncp")
+
+
+@metric(
+    Metric(
+        "certainty penalty",
+        "certainty lost",
+        "share of certainty lost: none where every value is kept, all where all are hidden",
+        "mean over cells of interval over range, or of values it could be over all values (NCP, Xu et al. 2006)",
+        "utility",
+        every_run=True,
+        rank=1,
+    )
+)
+def certainty_penalty(recoded: Recoded) -> float | None:
+    """The same over all columns, by their importance; None where no column matters.
+
+    >>> from keepsense.hierarchies import Hierarchy
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")], name="job")
+    >>> certainty_penalty(Recoded(Counts.of({"job": ["nurse", "clerk"]}), [Cuts((jobs.cut(1),))], {"job": jobs}))
+    0.0
+    """
+    losses = recoded.once(certainty_penalties)
+    weights = {name: recoded.importance.get(name, 1.0) for name in losses}
+    whole = sum(weights.values())
+    return sum(weights[name] * share for name, share in losses.items()) / whole if whole else None
+
+
+@metric(
+    Metric(
+        "loss",
+        "detail lost",
+        "share of a column's other values that a released one could be",
+        "mean over cells of (values it could be - 1) / (all values - 1) (Iyengar 2002)",
+        "utility",
+        every_run=True,
+        rank=2,
+    )
+)
+def _loss(recoded: Recoded) -> float:
+    counts, rule = recoded.generalized
+    weights = {name: recoded.importance.get(name, 1.0) for name in rule.names}
+    return loss(counts, rule, recoded.hierarchies, weights=weights)
+
+
+@metric(
+    Metric(
+        "precision",
+        "precision kept",
+        "share of the hierarchies' levels that are kept",
+        "1 - mean over cells of level over height (Sweeney 2002)",
+        "utility",
+        best=1.0,
+        worst=0.0,
+        every_run=True,
+        rank=3,
+    )
+)
+def _precision(recoded: Recoded) -> float:
+    return precision(*recoded.generalized, recoded.hierarchies)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.utility.basis import (
+from keepsense.metrics import SEED, Metric, metric
+from keepsense.utility.alignment import some_columns
+from keepsense.utility.pairs import (
     Generalized,
     Hierarchies,
     column_pairs,
@@ -19,6 +21,10 @@ from keepsense.utility.basis import (
     hierarchy_of,
     leaf_sets,
 )
+from keepsense.utility.recoded import MOST_DISTANCES, Recoded
+
+QUESTIONS = 200
+"""Most questions that a report asks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,16 +137,86 @@ def query_error(
     records = np.bincount(group, cells.multiplicity, len(released))
     errors = np.empty(len(queries))
     for i, query in enumerate(queries):
-        true = counts.weights.astype(np.float64)
         answer = records
         for name, wanted in query.conditions.items():
             if name not in sets:
                 raise BadInput(f"a query asks about column {name!r}, which the recoding does not hold")
-            there = np.array([value in wanted for value in counts.values_of(name)], dtype=np.float64)
-            true = true * there[counts.column(name)]
-            asked = [places[name][value] for value in wanted if value in places[name]]
-            share = sets[name][:, asked].sum(axis=1)
+            leaves = [places[name][value] for value in wanted if value in places[name]]
+            share = sets[name][:, leaves].sum(axis=1)
             answer = answer * share[released[:, cells.names.index(name)]]
-        count = float(true.sum())
+        count = matching(counts, query)
         errors[i] = abs(float(answer.sum()) - count) / max(count, sanity * total)
     return QueryError(errors)
+
+
+def matching(counts: Counts, query: Query) -> float:
+    """Records of a table that a query counts.
+
+    >>> matching(Counts.of({"job": ["nurse", "nurse", "clerk"]}), Query({"job": frozenset({"nurse"})}))
+    2.0
+    """
+    records = counts.weights.astype(np.float64)
+    for name, wanted in query.conditions.items():
+        inside = np.array([value in wanted for value in counts.values_of(name)], dtype=np.float64)
+        records = records * inside[counts.column(name)]
+    return float(records.sum())
+
+
+def _questions(recoded: Recoded) -> QueryError | None:
+    """Errors of counting questions about two columns at a time."""
+    counts, cells = recoded.cells
+    names = [name for name in cells.names if recoded.scale_of(name).items is None]
+    small = [n for n in names if len(cells.values[cells.names.index(n)]) * len(counts.values_of(n)) <= MOST_DISTANCES]
+    if len(small) < len(names):
+        recoded.note("utility", "Counting questions leave out columns with very many released values.")
+    if not small:
+        return None
+    cells = some_columns(cells, small)
+    trees = {name: recoded.hierarchies[name] if recoded.truthful else _flat(recoded, counts, name) for name in small}
+    number = max(20, min(QUESTIONS, 40_000_000 // max(1, len(counts))))
+    queries = random_queries(trees, number=number, columns=min(2, len(small)), rng=SEED)
+    if recoded.truthful:
+        return query_error(counts, cells, trees, queries)
+    after = cells.apply(counts)
+    answers = [(matching(counts, query), matching(after, query)) for query in queries]
+    return QueryError(np.array([abs(now - was) / max(was, 0.001 * counts.total) for was, now in answers]))
+
+
+def _flat(recoded: Recoded, counts: Counts, name: str) -> Hierarchy:
+    """All values of a column below one top, in the order of numbers where they are such."""
+    values = counts.values_of(name)
+    numbers = name in recoded.numbers and None not in values
+    rows = [(value, "*") for value in values]
+    return Hierarchy.of_rows(rows, name=name, kind="numeric" if numbers else "nominal")
+
+
+@metric(
+    Metric(
+        "query error, mean",
+        "error of counting questions, mean",
+        "how wrong the count is when random questions about two columns are answered from the release",
+        "mean of |answer - truth| / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
+        "utility",
+        worst=None,
+        rank=30,
+    )
+)
+def _mean_query_error(recoded: Recoded) -> float | None:
+    errors = recoded.once(_questions)
+    return None if errors is None else errors.mean
+
+
+@metric(
+    Metric(
+        "query error, median",
+        "error of counting questions, median",
+        "half of the questions are answered better",
+        "median of |answer - truth| / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
+        "utility",
+        worst=None,
+        rank=31,
+    )
+)
+def _median_query_error(recoded: Recoded) -> float | None:
+    errors = recoded.once(_questions)
+    return None if errors is None else errors.median

@@ -2,134 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Floats
-from keepsense.counts import Counts, Value
-from keepsense.errors import BadHierarchy, BadInput
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.recoding import SUPPRESSED
-from keepsense.semantics import Distance
-from keepsense.taxonomy import Concept, Taxonomy
-from keepsense.utility.basis import Generalized, Pairs, column_pairs
+from keepsense.counts import Counts
+from keepsense.errors import BadInput
+from keepsense.metrics import Metric, metric
+from keepsense.recoding import Cells
+from keepsense.utility.alignment import some_columns
+from keepsense.utility.pairs import Generalized, Pairs, column_pairs
+from keepsense.utility.recoded import MOST_DISTANCES, Recoded
+from keepsense.utility.scales import column_distances
 
 Matrices = Mapping[str, NDArray[np.float64]]
 """Distances by column: a row for each released value (`cells.values`), a column for each original one."""
-
-
-def value_concepts(hierarchy: Hierarchy, taxonomy: Taxonomy) -> dict[Value, int]:
-    """Concept of every label of a hierarchy; a label without one is taken for the least common subsumer of its leaves.
-
-    A suppressed value (`*`) is the hierarchy's own top where that has a concept, else the root of the taxonomy. Leaves
-    without a concept are left out.
-
-    >>> from keepsense.taxonomy import from_edges
-    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal")])
-    >>> found = value_concepts(Hierarchy.of_rows([("cat", "house", "*"), ("dog", "house", "*")]), pets)
-    >>> {label: pets.label(code) for label, code in found.items()}
-    {'cat': 'cat', 'dog': 'dog', 'house': 'pet', '*': 'animal'}
-    """
-    leaf = hierarchy.concept_codes(0)
-    if hierarchy.concepts is None:
-        named = [taxonomy.get(value) if isinstance(value, str) else None for value in hierarchy.leaves]
-        leaf = np.array([-1 if code is None else code for code in named], dtype=np.int32)
-    found: dict[Value, int] = {v: int(c) for v, c in zip(hierarchy.leaves, leaf, strict=True) if c >= 0}
-    for level in range(1, hierarchy.height + 1):
-        known = hierarchy.concept_codes(level)
-        for code, label in enumerate(hierarchy.labels[level]):
-            if label in found or (label == SUPPRESSED and known[code] < 0):
-                continue
-            below = leaf[(hierarchy.codes[:, level] == code) & (leaf >= 0)].tolist()
-            if known[code] >= 0:
-                found[label] = int(known[code])
-            elif below:
-                found[label] = taxonomy.lcs(*below)
-    found.setdefault(SUPPRESSED, taxonomy.root)
-    return found
-
-
-def value_distances(
-    distance: Distance,
-    released: Sequence[Value],
-    originals: Sequence[Value],
-    concepts: Mapping[Value, Concept] | None = None,
-) -> Floats:
-    """Matrix of distances from released to original values, from 0 to 1 (divided by the distance's maximum).
-
-    `concepts` gives the concept of each value (see `value_concepts`); without it values are concepts themselves. A
-    suppressed value stands at the root unless `concepts` says otherwise.
-
-    >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy import from_edges
-    >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
-    >>> value_distances(distance("path", pets), ["*", "cat"], ["cat", "dog"]).tolist()
-    [[0.5, 0.5], [0.0, 1.0]]
-    """
-    rows, columns = (_codes(distance.taxonomy, values, concepts) for values in (released, originals))
-    matrix = distance.matrix(rows, columns) / (distance.maximum or 1.0)
-    same = np.array(released, dtype=object)[:, None] == np.array(originals, dtype=object)[None, :]
-    return np.where(same.astype(np.bool_), 0.0, matrix)
-
-
-def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Floats], Floats]:
-    """How far each leaf of a hierarchy lies from its label at each level, and from being suppressed, from 0 to 1.
-
-    A leaf in no taxonomy (a stranger, or a missing cell) loses nothing while its label stands for it alone, and
-    everything when it is thrown together with others. A hierarchy none of whose leaves has a concept is refused.
-
-    >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy import from_edges
-    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal")])
-    >>> tree = Hierarchy.of_rows([("cat", "pet", "*"), ("dog", "pet", "*"), ("robot", "robot", "*")])
-    >>> levels, suppressed = leaf_distances(tree, distance("path", pets))
-    >>> [level.tolist() for level in levels], suppressed.tolist()
-    ([[0.0, 0.0, 0.0], [0.25, 0.25, 0.0], [0.5, 0.5, 1.0]], [0.5, 0.5, 1.0])
-    """
-    concepts = value_concepts(hierarchy, distance.taxonomy)
-    leaves = hierarchy.leaves
-    known = np.array([value in concepts for value in leaves], dtype=np.bool_)
-    if not known.any():
-        raise BadHierarchy(f"{hierarchy.name}: the hierarchy's leaves have no concepts; map its values first")
-    mine = np.flatnonzero(known)
-    words = [leaves[i] for i in mine.tolist()]
-
-    def towards(labels: Sequence[Value], code: NDArray[Any]) -> Floats:
-        """Distance of each leaf from the label of its code."""
-        there = np.array([label in concepts for label in labels], dtype=np.bool_)
-        alone = np.bincount(code, minlength=len(labels)) == 1
-        found = np.where(alone[code], 0.0, 1.0)
-        place = np.cumsum(there) - 1
-        both = mine[there[code[mine]]]
-        table = value_distances(distance, [v for v, good in zip(labels, there, strict=True) if good], words, concepts)
-        found[both] = table[place[code[both]], np.searchsorted(mine, both)]
-        return found
-
-    levels = [np.zeros(len(leaves))]
-    levels += [towards(hierarchy.labels[at], hierarchy.codes[:, at]) for at in range(1, hierarchy.height + 1)]
-    hidden = np.ones(len(leaves))
-    hidden[mine] = value_distances(distance, [SUPPRESSED], words, concepts)[0]
-    return levels, hidden
-
-
-def _codes(taxonomy: Taxonomy, values: Sequence[Value], concepts: Mapping[Value, Concept] | None) -> NDArray[np.int32]:
-    found = []
-    missing = 0
-    for value in values:
-        if concepts is not None and value in concepts:
-            found.append(taxonomy.code(concepts[value]))
-        elif value == SUPPRESSED:
-            found.append(taxonomy.root)
-        elif concepts is None and isinstance(value, str):
-            found.append(taxonomy.code(value))
-        else:
-            missing += 1
-    if missing:
-        raise BadInput(f"{missing} of {len(values)} values have no concept in {taxonomy.name}; give their concepts")
-    return np.array(found, dtype=np.int32)
 
 
 def semantic_loss(counts: Counts, recoding: Generalized, distances: Matrices) -> float:
@@ -192,5 +80,66 @@ def _matrix(column: Pairs, distances: Matrices) -> NDArray[np.float64]:
     shape = (len(column.values), len(column.originals))
     matrix = distances.get(column.name)
     if matrix is None or matrix.shape != shape:
-        raise BadInput(f"the measure needs a {shape[0]} x {shape[1]} matrix of distances for column {column.name!r}")
+        raise BadInput(f"the metric needs a {shape[0]} x {shape[1]} matrix of distances for column {column.name!r}")
     return matrix
+
+
+# ---- for reports -----------------------------------------------------------------------------------------------------
+
+
+def _words(recoded: Recoded) -> tuple[Counts, Cells, Matrices] | None:
+    """The columns of words that have a meaning, and their distances; None where there are none, or too many words."""
+    counts, cells = recoded.cells
+    scales = {name: recoded.scale_of(name) for name in cells.names}
+    names = [name for name, scale in scales.items() if scale.distance is not None and scale.kind == "nominal"]
+    words = some_columns(cells, names)
+    if not names or max(map(len, words.values)) * max(len(counts.values_of(n)) for n in names) > MOST_DISTANCES:
+        return None
+    return counts, words, column_distances(scales.__getitem__, counts, words)
+
+
+@metric(
+    Metric(
+        "semantic loss",
+        "meaning lost",
+        "mean semantic distance from original to released word",
+        "mean over records and columns of the distance (Ayala-Rivera et al. 2017, Eq. 11)",
+        "utility",
+        rank=20,
+    )
+)
+def _semantic_loss(recoded: Recoded) -> float | None:
+    words = recoded.once(_words)
+    return None if words is None else semantic_loss(*words)
+
+
+@metric(
+    Metric(
+        "semantic sum of squared errors",
+        "semantic sum of squared errors",
+        "how far all records together moved in meaning, large movements counting more",
+        "sum over records of the squared mean distance over columns (Ayala-Rivera et al. 2017, Eq. 12)",
+        "utility",
+        worst=None,
+        unit="squares",
+        rank=21,
+    )
+)
+def _semantic_sse(recoded: Recoded) -> float | None:
+    words = recoded.once(_words)
+    return None if words is None else semantic_sse(*words)
+
+
+@metric(
+    Metric(
+        "root mean square distance",
+        "distance of {}",
+        "typical distance from original to released word, large ones counting more",
+        "root of the mean over records of the squared distance (Rodríguez-García 2017, Sec. 7.3)",
+        "utility",
+        rank=22,
+    )
+)
+def _root_mean_square_distance(recoded: Recoded) -> dict[str, float] | None:
+    words = recoded.once(_words)
+    return None if words is None else root_mean_square_error(*words)

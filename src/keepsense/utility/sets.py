@@ -216,6 +216,26 @@ def _errors(was: Floats, now: Floats, records: int) -> FrequencyError:
     return FrequencyError(float(off.mean() / max(1, records)), float((off / was[there]).mean()), float(moved))
 
 
+@dataclass(frozen=True, eq=False)
+class SetFigures:
+    """A set-valued column compared with the original: errors, and the risk by number of known items.
+
+    `risk` gives for m known items the chance to find the record before and after. `tried` of the `records` were
+    compared.
+
+    >>> SetFigures("likes", 10, 10).risk
+    ()
+    """
+
+    column: str
+    records: int
+    tried: int
+    loss: float | None = None
+    item_error: float | None = None
+    pair_error: float | None = None
+    risk: tuple[tuple[int, float, float], ...] = ()
+
+
 @dataclass(frozen=True)
 class KnownItems:
     """What an attacker gains who knows `m` items of a person and links them to the released sets that fit best.

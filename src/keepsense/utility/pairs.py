@@ -1,4 +1,4 @@
-"""What every measure looks at: which original value became which released one, and at what level of its hierarchy."""
+"""What every metric looks at: which original value became which released one, and at what level of its hierarchy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.recoding import SUPPRESSED, Cells, Cuts
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
+from keepsense.utility.intervals import parse_interval
 
 Generalized = Cells | Cuts
 """A recoding that says for each tuple what it becomes."""
@@ -83,16 +84,35 @@ def column_pairs(counts: Counts, recoding: Generalized) -> dict[str, Pairs]:
     return {name: pairs(counts, cells, name) for name in cells.names}
 
 
+def joint_values(counts: Counts, rule: Recoding) -> list[tuple[Pairs, NDArray[np.float64]]]:
+    """For each column its pairs of original and released value, and the records that have both (for draws: expected).
+
+    >>> drawn = Draws("job", ("nurse", "clerk"), ("nurse", "clerk"), np.array([[0.5, 0.5], [0.0, 1.0]]))
+    >>> column, records = joint_values(Counts.of({"job": ["nurse", "nurse", "clerk"]}), drawn)[0]
+    >>> [column.values[code] for code in column.released], records.tolist()
+    (['nurse', 'clerk', 'clerk'], [1.0, 1.0, 1.0])
+    """
+    if isinstance(rule, Draws):
+        rows = dict(zip(counts.values_of(rule.name), counts.marginal(rule.name), strict=True))
+        weights = np.array([float(rows.get(value, 0)) for value in rule.inputs])
+        at, to = np.nonzero(rule.probabilities)
+        expected = weights[at] * rule.probabilities[at, to]
+        whole = np.round(expected).astype(np.int64)
+        return [(Pairs(rule.name, rule.inputs, rule.outputs, at, to, np.zeros(len(at), np.bool_), whole), expected)]
+    own = counts if isinstance(rule, Cuts) or rule.inputs is None else rule.inputs
+    return [(column, column.weights.astype(np.float64)) for column in column_pairs(own, rule).values()]
+
+
 def hierarchy_of(hierarchies: Hierarchies, name: str) -> Hierarchy:
     """The hierarchy of a column, or an error that names the column.
 
     >>> hierarchy_of({}, "job")
     Traceback (most recent call last):
     ...
-    keepsense.errors.BadInput: the measure needs a hierarchy for column 'job'
+    keepsense.errors.BadInput: the metric needs a hierarchy for column 'job'
     """
     if name not in hierarchies:
-        raise BadInput(f"the measure needs a hierarchy for column {name!r}")
+        raise BadInput(f"the metric needs a hierarchy for column {name!r}")
     return hierarchies[name]
 
 
@@ -124,7 +144,7 @@ def released_levels(found: Pairs, hierarchy: Hierarchy, level: int | None = None
     if strange.any():
         raise BadInput(
             f"column {found.name!r}: {int(strange.sum())} released value(s) do not stand above their originals in the "
-            "hierarchy; this measure is for generalized values"
+            "hierarchy; this metric is for generalized values"
         )
     return levels
 
@@ -166,8 +186,6 @@ def leaf_sets(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> N
 
 def _ranges(found: Pairs, hierarchy: Hierarchy, sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which released values are ranges that the hierarchy does not have; their leaves are marked in `sets`."""
-    from keepsense.utility.intervals import parse_interval
-
     known = {label for labels in hierarchy.labels for label in labels}
     ranged = np.zeros(len(found.values), dtype=np.bool_)
     if known.issuperset(found.values):

@@ -1,0 +1,193 @@
+"""Values that were changed rather than generalized: how many, and how far they moved; sets and their items too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Value
+from keepsense.errors import KeepsenseError
+from keepsense.metrics import Metric, metric
+from keepsense.recoding import Recoding
+from keepsense.utility.pairs import joint_values
+from keepsense.utility.recoded import Recoded
+from keepsense.utility.scales import released_distances
+
+MOST_CELLS = 1 << 22
+"""Most pairs of values of a column whose distances every run works out."""
+
+Moves = dict[str, tuple[float, float | None]]
+"""For each column the share of changed cells, and the mean distance where there are not too many values."""
+
+
+def column_moves(recoded: Recoded, rule: Recoding) -> Moves:
+    """What one recoding changed, column by column; for draws, what is to be expected of them.
+
+    >>> from keepsense.recoding import Cells
+    >>> ages = Counts.of({"age": ["20", "30"]})
+    >>> swap = Cells(("age",), ages.values, np.arange(2), np.array([[1], [0]]), np.ones(2, int))
+    >>> column_moves(Recoded(ages, [swap], truthful=False), swap)
+    {'age': (1.0, 1.0)}
+    """
+    moves: Moves = {}
+    for column, weights in joint_values(recoded.counts, rule):
+        total = float(weights.sum()) or 1.0
+        before, after = (_objects(values) for values in (column.originals, column.values))
+        changed = (before[column.original] != after[column.released]).astype(np.bool_)
+        distance = None
+        if len(column.originals) * len(column.values) <= MOST_CELLS:
+            try:
+                apart = released_distances(recoded.scale_of(column.name), column.values, column.originals)
+                distance = float(weights @ apart[column.released, column.original]) / total
+            except KeepsenseError:
+                pass  # values that cannot be compared: what changed is known all the same
+        moves[column.name] = (float(weights[changed].sum()) / total, distance)
+    return moves
+
+
+def _objects(values: Sequence[Value]) -> NDArray[np.object_]:
+    """Values as an array of objects, one each: sets, which are tuples, must not become further dimensions."""
+    objects = np.empty(len(values), dtype=np.object_)
+    for i, value in enumerate(values):
+        objects[i] = value
+    return objects
+
+
+def table_moves(recoded: Recoded) -> Moves:
+    """What was changed in columns of single values; nothing where values were generalized.
+
+    >>> table_moves(Recoded(Counts.of({"age": ["20"]}), []))
+    {}
+    """
+    return {} if recoded.truthful else _moves(recoded, [r for r in recoded.rules if r not in recoded.set_rules])
+
+
+def set_moves(recoded: Recoded) -> Moves:
+    """What was changed in set-valued columns.
+
+    >>> set_moves(Recoded(Counts.of({"age": ["20"]}), []))
+    {}
+    """
+    return _moves(recoded, recoded.set_rules)
+
+
+def _moves(recoded: Recoded, rules: Sequence[Recoding]) -> Moves:
+    return {name: move for rule in rules for name, move in column_moves(recoded, rule).items()}
+
+
+def _changed(moves: Moves) -> float | None:
+    return float(np.mean([changed for changed, _ in moves.values()])) if moves else None
+
+
+def _distance(moves: Moves) -> float | None:
+    distances = [distance for _, distance in moves.values() if distance is not None]
+    return float(np.mean(distances)) if distances and len(distances) == len(moves) else None
+
+
+@metric(
+    Metric(
+        "changed share",
+        "cells changed",
+        "share of cells that hold another value than before",
+        "changed cells / cells, over all columns",
+        "utility",
+        every_run=True,
+        rank=7,
+    )
+)
+def _changed_share(recoded: Recoded) -> float | None:
+    return _changed(recoded.once(table_moves))
+
+
+@metric(
+    Metric(
+        "mean distance",
+        "distance moved",
+        "how far values moved on average: not at all, or as far as can be",
+        "mean over cells of the distance by meaning, or of numbers over their range",
+        "utility",
+        every_run=True,
+        rank=8,
+    )
+)
+def _mean_distance(recoded: Recoded) -> float | None:
+    return _distance(recoded.once(table_moves))
+
+
+@metric(
+    Metric(
+        "changed share of sets",
+        "sets changed",
+        "share of records whose set differs from the original",
+        "changed sets / sets, over all set-valued columns",
+        "utility",
+        every_run=True,
+        rank=-2,
+    )
+)
+def _changed_sets(recoded: Recoded) -> float | None:
+    return _changed(recoded.once(set_moves))
+
+
+@metric(
+    Metric(
+        "mean distance of sets",
+        "distance of sets",
+        "share of items not in common with the original set, on average",
+        "mean over sets of 1 - common items / items of either (Jaccard)",
+        "utility",
+        every_run=True,
+        rank=-1,
+    )
+)
+def _distance_of_sets(recoded: Recoded) -> float | None:
+    return _distance(recoded.once(set_moves))
+
+
+# ---- for reports -----------------------------------------------------------------------------------------------------
+
+
+@metric(
+    Metric(
+        "meaning of sets",
+        "meaning of {} lost",
+        "distance of the items released from the original ones, beyond what sets have from themselves",
+        "mean over records of the squared average distance, less that of the original (Batet et al. 2014, Eq. 8)",
+        "utility",
+        rank=60,
+    )
+)
+def _meaning_of_sets(recoded: Recoded) -> dict[str, float]:
+    return {sets.column: sets.loss for sets in recoded.sets if sets.loss is not None}
+
+
+@metric(
+    Metric(
+        "item error",
+        "error of item counts, {}",
+        "how wrong the number of records with an item is, on average",
+        "mean over items of |records after - records before| / records before",
+        "utility",
+        worst=None,
+        rank=61,
+    )
+)
+def _item_error(recoded: Recoded) -> dict[str, float]:
+    return {sets.column: sets.item_error for sets in recoded.sets if sets.item_error is not None}
+
+
+@metric(
+    Metric(
+        "pair error",
+        "error of counts of two items, {}",
+        "how wrong the number of records with two frequent items is, on average",
+        "mean over the most frequent pairs of items of |records after - records before| / records before",
+        "utility",
+        worst=None,
+        rank=62,
+    )
+)
+def _pair_error(recoded: Recoded) -> dict[str, float]:
+    return {sets.column: sets.pair_error for sets in recoded.sets if sets.pair_error is not None}

@@ -1,0 +1,100 @@
+"""What became of one column, by how often each of its values occurs before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Value
+from keepsense.utility.intervals import parse_interval
+
+
+@dataclass(frozen=True)
+class Change:
+    """What became of one column.
+
+    `distance` is half the sum of the differences of the values' shares: 0 where each value is as frequent as before,
+    1 where no old value is left. `shift` is for columns of numbers: how far the distribution moved on average, as a
+    share of the range (an interval counts as its middle). `information` is the share of the column's entropy that is
+    left. `changed` is the share of changed cells, known only where the rows are in the same order.
+
+    >>> Change("age", 80, 5, 0, 1.0, None, 0.4).column
+    'age'
+    """
+
+    column: str
+    values_before: int
+    values_after: int
+    suppressed: int
+    distance: float
+    shift: float | None
+    information: float
+    changed: float | None = None
+
+
+def change(
+    name: str,
+    before: Mapping[Value, int],
+    after: Mapping[Value, int],
+    marker: str = "*",
+    changed: float | None = None,
+) -> Change:
+    """Compare how often each value occurs before and after.
+
+    >>> change("job", {"nurse": 2, "clerk": 2}, {"medic": 2, "clerk": 2}).distance
+    0.5
+    """
+    was, now = _shares(before), _shares(after)
+    apart = 0.5 * sum(abs(was.get(v, 0.0) - now.get(v, 0.0)) for v in {*was, *now})
+    full = entropy(before.values())
+    left = entropy(after.values()) / full if full else 1.0
+    hidden = sum(rows for value, rows in after.items() if str(value) == marker)
+    return Change(name, len(before), len(after), hidden, round(apart, 12), _shift(before, after, marker), left, changed)
+
+
+def _shares(marginal: Mapping[Value, int]) -> dict[str | None, float]:
+    total = sum(marginal.values()) or 1
+    found: dict[str | None, float] = {}
+    for value, rows in marginal.items():
+        key = None if value is None else str(value)
+        found[key] = found.get(key, 0.0) + rows / total
+    return found
+
+
+def entropy(counts: Iterable[int]) -> float:
+    """Entropy in bits of values that occur so often.
+
+    >>> entropy([2, 2])
+    1.0
+    """
+    rows = np.array([n for n in counts if n > 0], dtype=np.float64)
+    shares = rows / rows.sum() if len(rows) else rows
+    return float(-(shares * np.log2(shares)).sum()) + 0.0
+
+
+def _shift(before: Mapping[Value, int], after: Mapping[Value, int], marker: str) -> float | None:
+    """Mean movement of a distribution of numbers (1-Wasserstein) over its range, or None where they are no numbers."""
+    was = _middles({v: n for v, n in before.items() if v is not None})
+    now = _middles({v: n for v, n in after.items() if v is not None and str(v) != marker})
+    if was is None or now is None or not len(was[0]) or not len(now[0]):
+        return None
+    span = float(was[0].max() - was[0].min())
+    if span == 0:
+        return None
+    from scipy.stats import wasserstein_distance
+
+    return float(wasserstein_distance(was[0], now[0], was[1], now[1])) / span
+
+
+def _middles(marginal: Mapping[Value, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    middles, rows = [], []
+    for value, count in marginal.items():
+        found = parse_interval(value)
+        if found is None:
+            return None
+        middles.append((found[0] + found[1]) / 2)
+        rows.append(float(count))
+    return np.array(middles), np.array(rows)

@@ -1,0 +1,128 @@
+"""How far values lie from one another by what they mean: concepts of a hierarchy's labels, and their distances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Floats
+from keepsense.counts import Value
+from keepsense.errors import BadHierarchy, BadInput
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.recoding import SUPPRESSED
+from keepsense.semantics import Distance
+from keepsense.taxonomy import Concept, Taxonomy
+
+
+def value_concepts(hierarchy: Hierarchy, taxonomy: Taxonomy) -> dict[Value, int]:
+    """Concept of every label of a hierarchy; a label without one is taken for the least common subsumer of its leaves.
+
+    A suppressed value (`*`) is the hierarchy's own top where that has a concept, else the root of the taxonomy. Leaves
+    without a concept are left out.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal")])
+    >>> found = value_concepts(Hierarchy.of_rows([("cat", "house", "*"), ("dog", "house", "*")]), pets)
+    >>> {label: pets.label(code) for label, code in found.items()}
+    {'cat': 'cat', 'dog': 'dog', 'house': 'pet', '*': 'animal'}
+    """
+    leaf = hierarchy.concept_codes(0)
+    if hierarchy.concepts is None:
+        named = [taxonomy.get(value) if isinstance(value, str) else None for value in hierarchy.leaves]
+        leaf = np.array([-1 if code is None else code for code in named], dtype=np.int32)
+    found: dict[Value, int] = {v: int(c) for v, c in zip(hierarchy.leaves, leaf, strict=True) if c >= 0}
+    for level in range(1, hierarchy.height + 1):
+        known = hierarchy.concept_codes(level)
+        for code, label in enumerate(hierarchy.labels[level]):
+            if label in found or (label == SUPPRESSED and known[code] < 0):
+                continue
+            below = leaf[(hierarchy.codes[:, level] == code) & (leaf >= 0)].tolist()
+            if known[code] >= 0:
+                found[label] = int(known[code])
+            elif below:
+                found[label] = taxonomy.lcs(*below)
+    found.setdefault(SUPPRESSED, taxonomy.root)
+    return found
+
+
+def value_distances(
+    distance: Distance,
+    released: Sequence[Value],
+    originals: Sequence[Value],
+    concepts: Mapping[Value, Concept] | None = None,
+) -> Floats:
+    """Matrix of distances from released to original values, from 0 to 1 (divided by the distance's maximum).
+
+    `concepts` gives the concept of each value (see `value_concepts`); without it values are concepts themselves. A
+    suppressed value stands at the root unless `concepts` says otherwise.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
+    >>> value_distances(distance("path", pets), ["*", "cat"], ["cat", "dog"]).tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    rows, columns = (_codes(distance.taxonomy, values, concepts) for values in (released, originals))
+    matrix = distance.matrix(rows, columns) / (distance.maximum or 1.0)
+    same = np.array(released, dtype=object)[:, None] == np.array(originals, dtype=object)[None, :]
+    return np.where(same.astype(np.bool_), 0.0, matrix)
+
+
+def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Floats], Floats]:
+    """How far each leaf of a hierarchy lies from its label at each level, and from being suppressed, from 0 to 1.
+
+    A leaf in no taxonomy (a stranger, or a missing cell) loses nothing while its label stands for it alone, and
+    everything when it is thrown together with others. A hierarchy none of whose leaves has a concept is refused.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal")])
+    >>> tree = Hierarchy.of_rows([("cat", "pet", "*"), ("dog", "pet", "*"), ("robot", "robot", "*")])
+    >>> levels, suppressed = leaf_distances(tree, distance("path", pets))
+    >>> [level.tolist() for level in levels], suppressed.tolist()
+    ([[0.0, 0.0, 0.0], [0.25, 0.25, 0.0], [0.5, 0.5, 1.0]], [0.5, 0.5, 1.0])
+    """
+    concepts = value_concepts(hierarchy, distance.taxonomy)
+    leaves = hierarchy.leaves
+    known = np.array([value in concepts for value in leaves], dtype=np.bool_)
+    if not known.any():
+        raise BadHierarchy(f"{hierarchy.name}: the hierarchy's leaves have no concepts; map its values first")
+    mine = np.flatnonzero(known)
+    words = [leaves[i] for i in mine.tolist()]
+
+    def towards(labels: Sequence[Value], code: NDArray[Any]) -> Floats:
+        """Distance of each leaf from the label of its code."""
+        there = np.array([label in concepts for label in labels], dtype=np.bool_)
+        alone = np.bincount(code, minlength=len(labels)) == 1
+        found = np.where(alone[code], 0.0, 1.0)
+        place = np.cumsum(there) - 1
+        both = mine[there[code[mine]]]
+        table = value_distances(distance, [v for v, good in zip(labels, there, strict=True) if good], words, concepts)
+        found[both] = table[place[code[both]], np.searchsorted(mine, both)]
+        return found
+
+    levels = [np.zeros(len(leaves))]
+    levels += [towards(hierarchy.labels[at], hierarchy.codes[:, at]) for at in range(1, hierarchy.height + 1)]
+    hidden = np.ones(len(leaves))
+    hidden[mine] = value_distances(distance, [SUPPRESSED], words, concepts)[0]
+    return levels, hidden
+
+
+def _codes(taxonomy: Taxonomy, values: Sequence[Value], concepts: Mapping[Value, Concept] | None) -> NDArray[np.int32]:
+    found = []
+    missing = 0
+    for value in values:
+        if concepts is not None and value in concepts:
+            found.append(taxonomy.code(concepts[value]))
+        elif value == SUPPRESSED:
+            found.append(taxonomy.root)
+        elif concepts is None and isinstance(value, str):
+            found.append(taxonomy.code(value))
+        else:
+            missing += 1
+    if missing:
+        raise BadInput(f"{missing} of {len(values)} values have no concept in {taxonomy.name}; give their concepts")
+    return np.array(found, dtype=np.int32)
