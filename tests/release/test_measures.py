@@ -143,8 +143,8 @@ def test_what_goes_together_is_not_told_where_classes_have_labels_of_their_own(t
         for name in old:
             labels[name, old[name]].add(new[name])
     assert max(map(len, labels.values())) > 1
-    assert details_of(alike.job, alike.recodings).associations
-    assert details_of(apart.job, apart.recodings).associations == ()
+    assert measured_for_report(alike.job, alike.recodings).associations
+    assert measured_for_report(apart.job, apart.recodings).associations == ()
 
 
 # ---- distances -------------------------------------------------------------------------------------------------------
@@ -214,7 +214,9 @@ def test_linkage_takes_a_sample_where_there_are_too_many(tmp_path: Path, monkeyp
     scale = recoded(done.job, done.recodings).scale_of
 
     def attacked(notes: list[Note]) -> dict[str, linkage.Linkage]:
-        return linkage.linkage_before_and_after(counts, cells, lambda some: column_distances(scale, counts, some), notes)
+        return linkage.linkage_before_and_after(
+            counts, cells, lambda some: column_distances(scale, counts, some), notes
+        )
 
     whole = attacked([])
     monkeypatch.setattr(linkage, "MOST_PAIRS", 10)

@@ -67,9 +67,10 @@ def aligned(counts: Counts, rule: Cuts | Cells) -> Cells:
 def some_columns(cells: Cells, names: Sequence[str]) -> Cells:
     """The recoding of some columns.
 
-    >>> jobs = Counts.of({"job": ["nurse"], "sex": ["f"]})
-    >>> some_columns(Cuts(()).cells(jobs), []).names
-    ()
+    >>> people = Counts.of({"job": ["nurse"], "sex": ["f"]})
+    >>> same = Cells(people.names, people.values, np.arange(1), people.codes, people.weights)
+    >>> some_columns(same, ["sex"]).values
+    (('f',),)
     """
     at = [cells.names.index(name) for name in names]
     values = tuple(cells.values[j] for j in at)
@@ -95,7 +96,8 @@ def some_tuples(counts: Counts, cells: Cells, most: int, rng: np.random.Generato
     """Counts and recoding of so many combinations, drawn at random, the frequent ones likelier.
 
     >>> jobs = Counts.of({"job": ["nurse", "clerk", "clerk"]})
-    >>> some, cells = some_tuples(jobs, Cuts(()).cells(jobs), 1, np.random.default_rng(0))
+    >>> same = Cells(jobs.names, jobs.values, np.arange(2), jobs.codes, jobs.weights)
+    >>> some, cells = some_tuples(jobs, same, 1, np.random.default_rng(0))
     >>> len(some), len(cells.source)
     (1, 1)
     """

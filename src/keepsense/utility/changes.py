@@ -25,6 +25,7 @@ Moves = dict[str, tuple[float, float | None]]
 def column_moves(recoded: Recoded, rule: Recoding) -> Moves:
     """What one recoding changed, column by column; for draws, what is to be expected of them.
 
+    >>> from keepsense.counts import Counts
     >>> from keepsense.recoding import Cells
     >>> ages = Counts.of({"age": ["20", "30"]})
     >>> swap = Cells(("age",), ages.values, np.arange(2), np.array([[1], [0]]), np.ones(2, int))
@@ -58,6 +59,7 @@ def _objects(values: Sequence[Value]) -> NDArray[np.object_]:
 def table_moves(recoded: Recoded) -> Moves:
     """What was changed in columns of single values; nothing where values were generalized.
 
+    >>> from keepsense.counts import Counts
     >>> table_moves(Recoded(Counts.of({"age": ["20"]}), []))
     {}
     """
@@ -67,6 +69,7 @@ def table_moves(recoded: Recoded) -> Moves:
 def set_moves(recoded: Recoded) -> Moves:
     """What was changed in set-valued columns.
 
+    >>> from keepsense.counts import Counts
     >>> set_moves(Recoded(Counts.of({"age": ["20"]}), []))
     {}
     """
