@@ -15,6 +15,7 @@ from tests.clocks import tick
 
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.metrics import number, percent
 from keepsense.project.file import Project
 from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run
@@ -212,9 +213,9 @@ def test_figures_are_those_of_plain_counting(outcome: Outcome, reports: dict[tup
     classes = Counter((row["job"], row["age"]) for row in rows if row["job"] != "*" or row["age"] != "*")
     text = unescape(_Page(reports["optimal", "internal"]).text)
     assert f"{len(classes)} classes of records that look alike" in text
-    assert f"{charts.percent(1 / min(classes.values()))} highest risk of any person" in text
-    for job, number in Counter(row["job"] for row in rows).items():
-        assert f"{'* (hidden)' if job == '*' else job} {number}" in text
+    assert f"{percent(1 / min(classes.values()))} highest risk of any person" in text
+    for job, records in Counter(row["job"] for row in rows).items():
+        assert f"{'* (hidden)' if job == '*' else job} {records}" in text
     ill: dict[Any, set[str]] = {}
     for row in rows:
         ill.setdefault((row["job"], row["age"]), set()).add(row["illness"])
@@ -333,8 +334,8 @@ def test_ranges_are_spread_over_bins() -> None:
 
 
 def test_numbers_read_well() -> None:
-    assert [charts.number(x) for x in (0.0, 12.34, 1234.5, 1e-5, 0.3333)] == ["0", "12.3", "1,234", "0.00001", "0.333"]
-    assert [charts.percent(x) for x in (0.0, 0.0001, 0.2, 0.9999, 1.0)] == [
+    assert [number(x) for x in (0.0, 12.34, 1234.5, 1e-5, 0.3333)] == ["0", "12.3", "1,234", "0.00001", "0.333"]
+    assert [percent(x) for x in (0.0, 0.0001, 0.2, 0.9999, 1.0)] == [
         "0%",
         "below 0.1%",
         "20%",
