@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.engines import formats
+
 if TYPE_CHECKING:
     from keepsense.engines import Reading
 
-Format = Annotated[
-    str | None, typer.Option("--format", help="csv, parquet, excel, jsonl, arrow, duckdb, sqlite or postgresql.")
-]
+Format = Annotated[str | None, typer.Option("--format", help=f"{formats.names()}.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file; found out where it is not given.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found out where it is not given.")]
+EngineName = Annotated[str | None, typer.Option("--engine", help="Engine that works on the rows.", show_default=False)]
 TableName = Annotated[str | None, typer.Option("--table", help="Table of a database, or sheet of a workbook.")]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._reading import EngineName, reading
 from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ def assess_release(
     threshold: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Risk above which a record counts as at risk.")
     ] = 0.2,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Compare an original with its anonymized version: classes, risk, k, l and t reached, change of each column."""
-    from keepsense.commands._reading import reading
     from keepsense.release.assess import assess
 
     columns, secret = _roles(quasi, sensitive, project)
@@ -56,6 +57,7 @@ def assess_release(
         released_reading=reading(delimiter=released_delimiter),
         threshold=threshold,
         suppressed=suppressed,
+        engine=engine,
     )
     show(as_data(found), lambda console: render(console, found, released), as_json=as_json, quiet=quiet)
 

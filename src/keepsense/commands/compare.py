@@ -9,7 +9,7 @@ import typer
 
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
-from keepsense.commands._reading import plain
+from keepsense.commands._reading import EngineName, plain
 from keepsense.commands.verify import spelled
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def compare_projects(
     projects: Annotated[list[Path], typer.Argument(help="Project files.")],
     seed: Annotated[int | None, typer.Option(min=0, help="Make random choices repeatable; keep it secret.")] = None,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -28,7 +29,7 @@ def compare_projects(
     from keepsense.release.compare import compare
 
     with progress(quiet=quiet or as_json) as listener:
-        found = compare(projects, rng=seed, listener=listener)
+        found = compare(projects, rng=seed, listener=listener, engine=engine)
     show(
         {"projects": [_as_data(one) for one in found]},
         lambda console: _render(console, found),

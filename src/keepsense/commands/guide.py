@@ -161,7 +161,7 @@ def _project(
     file: Path | None, try_on: Path | None, target: str | None, sensitive: str | None
 ) -> tuple[Project | None, Path, int | None]:
     """The project the answers come from, the folder its paths start at, and the number of rows where it is known."""
-    from keepsense.engines import engine
+    from keepsense.engines import started
     from keepsense.errors import BadInput
     from keepsense.explain.lesson_files import project_for
     from keepsense.project.file import Source, read_project
@@ -170,7 +170,7 @@ def _project(
     if try_on is not None:
         if not try_on.is_file():
             raise BadInput(f"{try_on.name}: there is no such file")
-        with engine() as running:
+        with started() as running:
             rows = running.read(str(try_on)).rows
     if file is not None:
         project = read_project(file)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keepsense.commands._output import Json, Quiet, show
-from keepsense.commands._reading import Delimiter, Encoding, Format, Header, TableName, reading
+from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, reading
 from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def init(
     header: Header = None,
     table_name: TableName = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a project file that is there.")] = False,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -35,7 +36,7 @@ def init(
 
     check_free(output, force=force)
     how = reading(format, delimiter, encoding, table_name, header)
-    found = inspect(file, how, taxonomies=chosen(taxonomies))
+    found = inspect(file, how, taxonomies=chosen(taxonomies), engine=engine)
     folder = "release" if output.name == FILE else f"release-{output.stem}"
     text = draft(found, source=source_keys(file, how, output.parent), k=k, folder=folder)
     write_draft(text, output, force=force)

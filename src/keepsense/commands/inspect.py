@@ -8,7 +8,7 @@ import typer
 
 from keepsense.commands import _library
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import Delimiter, Encoding, Format, Header, TableName, plain, reading
+from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, plain, reading
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,13 +35,15 @@ def inspect_table(
     values: Annotated[
         int, typer.Option(min=0, help="Show this many of the most frequent values of each column: real data.")
     ] = 0,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Inspect a table: what each column holds, which role it may have and why, and which taxonomy knows its words."""
     from keepsense.project.inspect import inspect
 
-    found = inspect(file, reading(format, delimiter, encoding, table_name, header), taxonomies=chosen(taxonomies))
+    how = reading(format, delimiter, encoding, table_name, header)
+    found = inspect(file, how, taxonomies=chosen(taxonomies), engine=engine)
     show(as_data(found, values), lambda console: render(console, found, values), as_json=as_json, quiet=quiet)
 
 

@@ -79,9 +79,9 @@ def map_column(
 
 def _counted(file: Path, column: str, separator: str | None) -> dict[Any, int]:
     """Rows that hold each value, most frequent first; with a separator, each value of a cell counts."""
-    from keepsense.engines import engine
+    from keepsense.engines import started
 
-    with engine() as rows:
+    with started() as rows:
         source = rows.read(str(file))
         if column not in source.columns:
             names = ", ".join(source.columns)

@@ -9,6 +9,7 @@ import typer
 
 from keepsense.commands._output import Json, Quiet, show
 from keepsense.commands._progress import progress
+from keepsense.commands._reading import EngineName
 from keepsense.commands.run import ProjectFile
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def report_release(
             "release and the internal one in private/.",
         ),
     ] = None,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -46,7 +48,7 @@ def report_release(
     if output is not None and output.suffix.lower() in (".html", ".htm") and len(wanted) > 1:
         raise BadInput("one file cannot hold both reports: add --public or --internal, or name a folder")
     with progress(quiet=quiet or as_json, what="report") as listener:
-        done = reopen(project, recoding="internal" in wanted, listener=listener)
+        done = reopen(project, recoding="internal" in wanted, listener=listener, engine=engine)
         written = {}
         for audience in wanted:
             target = _target(done.file.parent, output, audience)

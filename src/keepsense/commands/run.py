@@ -9,7 +9,7 @@ import typer
 
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
-from keepsense.commands._reading import plain
+from keepsense.commands._reading import EngineName, plain
 from keepsense.errors import Infeasible
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def run_project(
     report: Annotated[
         bool, typer.Option("--report", help="Also write report.html beside the release and a detailed one in private/.")
     ] = False,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -44,7 +45,7 @@ def run_project(
 
     try:
         with progress(quiet=quiet or as_json) as listener:
-            done = run(project, reuse=reuse, rng=seed, listener=listener, show_values=show_values)
+            done = run(project, reuse=reuse, rng=seed, listener=listener, show_values=show_values, engine=engine)
     except Infeasible as failed:
         _tell(failed, show_values=show_values)
         raise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import TableName, plain
+from keepsense.commands._reading import EngineName, TableName, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,13 +26,16 @@ def verify_release(
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show some combinations that break a promise: real data.")
     ] = False,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Check a released file against the promises of a project file, with a verifier that trusts no method."""
     from keepsense.release.checking import verify_file
 
-    found, names = verify_file(project, released, table=table_name, original=not alone, show_values=show_values)
+    found, names = verify_file(
+        project, released, table=table_name, original=not alone, show_values=show_values, engine=engine
+    )
     shown = released if "://" not in released else f"the table {table_name or 'of the project'}"
     result: dict[str, Any] = {
         "file": shown,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from keepsense.engines import Engine, started
 from keepsense.hierarchies import Hierarchy, build_hierarchy
 
 
@@ -18,6 +19,7 @@ def hierarchy_for_column(
     mapping: str | Path | None = None,
     order: Sequence[str] | None = None,
     distance: str = "wu-palmer",
+    engine: str | Engine | None = None,
 ) -> Hierarchy:
     """Build the hierarchy that a project with `hierarchy = "auto"` would use for a column of a table.
 
@@ -27,10 +29,9 @@ def hierarchy_for_column(
     ...     hierarchy_for_column(Path(folder) / "people.csv", "age").kind
     'numeric'
     """
-    from keepsense.engines import engine
     from keepsense.project.inspect import kind_of
 
-    with engine() as running:
+    with started(engine) as running:
         table = running.read(str(source))
         table.require([column])
         chosen = kind or ("ordinal" if order else kind_of(running.profiles(table, columns=[column])[0]))

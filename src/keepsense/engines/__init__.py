@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,7 @@ __all__ = [
     "Writing",
     "engine",
     "sql",
+    "started",
 ]
 
 
@@ -41,17 +43,36 @@ class EngineEntry:
 ENGINES: Registry[EngineEntry] = Registry("engine", packages=["keepsense.engines.duckdb"])
 """Engines by name: those of the folders named here."""
 
+USUAL = "duckdb"
+"""The engine where none is asked for."""
 
-def engine(name: str = "duckdb", **options: Any) -> Engine:
-    """Start an engine by name.
+
+def engine(name: str | None = None, **options: Any) -> Engine:
+    """Start an engine by name, or the usual one.
 
     >>> engine().read({"job": ["nurse"]}).rows
     1
     """
-    return ENGINES[name].start(**options)
+    return ENGINES[name or USUAL].start(**options)
 
 
-def sql(name: str = "duckdb") -> SqlConnection:
+@contextmanager
+def started(engine: str | Engine | None = None, **options: Any) -> Iterator[Engine]:
+    """An engine to work with: one started by name (or the usual one) and closed again, or one that runs and stays.
+
+    >>> with started() as running:
+    ...     with started(running) as same:
+    ...         same is running
+    True
+    """
+    if engine is not None and not isinstance(engine, str):
+        yield engine
+        return
+    with ENGINES[engine or USUAL].start(**options) as running:
+        yield running
+
+
+def sql(name: str | None = None) -> SqlConnection:
     """A connection of an engine that runs SQL over files and frames, without the engine itself.
 
     >>> with sql() as connection:
@@ -59,4 +80,4 @@ def sql(name: str = "duckdb") -> SqlConnection:
     ...     connection.run("SELECT count(*) FROM people")
     [(1,)]
     """
-    return ENGINES[name].connect()
+    return ENGINES[name or USUAL].connect()

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from keepsense.counts import Counts, Value
     from keepsense.engines.profile import Profile
+    from keepsense.random import Random
     from keepsense.recoding import Recoding
 
 
@@ -143,6 +142,10 @@ class Engine(Protocol):
     [2]
     """
 
+    @property
+    def name(self) -> str:
+        """By which another one of the kind is started."""
+
     def read(self, source: Any, reading: Reading | None = None) -> Any:
         """Open a file, a database table, columns in memory, or a frame: pandas, Polars, Arrow, DuckDB, any of narwhals.
 
@@ -163,7 +166,7 @@ class Engine(Protocol):
         recodings: Iterable[Recoding],
         *,
         drop: Iterable[str] = (),
-        rng: np.random.Generator | int | None = None,
+        rng: Random = None,
     ) -> Any:
         """Apply recodings and drop columns; a tuple's several outputs are dealt to its rows at random."""
 
@@ -179,7 +182,7 @@ class Engine(Protocol):
         target: str | PathLike[str],
         writing: Writing | None = None,
         *,
-        rng: np.random.Generator | int | None = None,
+        rng: Random = None,
     ) -> None:
         """Write a table; the file or database table appears under its name only when it is whole."""
 
@@ -190,7 +193,7 @@ class Engine(Protocol):
         writing: Writing | None = None,
         *,
         in_order: bool = False,
-        rng: np.random.Generator | int | None = None,
+        rng: Random = None,
     ) -> Any:
         """Some columns as a `pyarrow.RecordBatchReader` that asks the engine only when it is read.
 

@@ -101,13 +101,13 @@ def project_for(
 
 
 def _opened(project: Project, folder: Path, title: str, most: int, *, sets: bool) -> Lesson:
-    from keepsense.engines import engine
+    from keepsense.engines import started
     from keepsense.release.attributes import attributes_of
     from keepsense.release.job import Job
 
     holding = [name for name in project.quasi_identifiers if project.columns[name].kind == "set"]
     project = _only(project, sets=sets, holding=holding)
-    with engine() as running:
+    with started() as running:
         job = Job(project, folder, running, np.random.default_rng())
         if job.table.rows > most:
             raise BadInput(

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from keepsense.engines import formats
 from keepsense.errors import BadInput, did_you_mean
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive", "person", "target", "weight"]
@@ -28,7 +29,7 @@ class Source(_Part):
     """
 
     path: str = Field(description="File, relative to the project file, or a postgresql:// address")
-    format: str | None = Field(None, description="csv, parquet, excel, jsonl, arrow, duckdb, sqlite or postgresql")
+    format: str | None = Field(None, description=formats.names())
     delimiter: str | None = Field(None, description="Delimiter of a CSV file")
     quote: str | None = Field(None, description="Quote character of a CSV file")
     encoding: str | None = Field(None, description="Encoding of a text file")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.counts import Value
-from keepsense.engines import Reading, engine
+from keepsense.engines import Engine, Reading, started
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.project import patterns as clues
 from keepsense.project.file import Kind, Role
@@ -107,6 +107,7 @@ def inspect(
     *,
     taxonomies: Mapping[str, Taxonomy] | None = None,
     limit: int = MOST_VALUES,
+    engine: str | Engine | None = None,
 ) -> Inspection:
     """Inspect a table: counts, uniqueness, missing cells, and guesses of what each column is, each with its reason.
 
@@ -118,7 +119,7 @@ def inspect(
     >>> [(c.name, c.role, c.kind) for c in found.columns]
     [('job', 'quasi-identifier', 'nominal'), ('illness', 'sensitive', 'nominal')]
     """
-    with engine() as running:
+    with started(engine) as running:
         table = running.read(source, reading)
         seen = running.profiles(table, limit)
     known = _Meanings(taxonomies)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Engine, Reading, engine
+from keepsense.engines import Engine, Reading, started
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.privacy import Risk, risk
 from keepsense.privacy.disclosure import within_classes
@@ -86,6 +86,7 @@ def assess(
     threshold: float = 0.2,
     suppressed: str = SUPPRESSED,
     associations: bool = True,
+    engine: str | Engine | None = None,
 ) -> Assessment:
     """Compare a release with its original: class sizes, risk, k, l and t reached, what became of every column.
 
@@ -100,7 +101,7 @@ def assess(
     """
     if not quasi_identifiers:
         raise BadInput("name the quasi-identifiers: the columns by which people could be recognized")
-    with engine() as running:
+    with started(engine) as running:
         before = running.read(original, original_reading)
         after = running.read(released, released_reading)
         _require(before.columns, [*quasi_identifiers, *sensitive], "original")

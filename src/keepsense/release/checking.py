@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.engines import Reading, Writing, engine
+from keepsense.engines import Engine, Reading, Writing, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
 from keepsense.privacy import KmAnonymity, Verification, verify
@@ -135,6 +135,7 @@ def verify_file(
     table: str | None = None,
     original: bool = True,
     show_values: bool = False,
+    engine: str | Engine | None = None,
 ) -> tuple[Verification, tuple[str, ...]]:
     """Check any file against a project, whoever made it; with the quasi-identifiers it was grouped by.
 
@@ -158,7 +159,7 @@ def verify_file(
     in_database = format_of(str(file)).database is not None
     if not in_database:
         readable(file)
-    with engine() as running:
+    with started(engine) as running:
         job = Job(project, Path(folder or "."), running, np.random.default_rng())
         if table is not None:
             asked = project.release.model_copy(update={"table": table})

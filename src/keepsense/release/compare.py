@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from keepsense.engines import Engine
 from keepsense.errors import BadInput, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
 from keepsense.project.file import read_project
@@ -44,7 +45,13 @@ class Compared:
         return found
 
 
-def compare(projects: Sequence[str | Path], *, rng: Random = None, listener: Listener | None = None) -> list[Compared]:
+def compare(
+    projects: Sequence[str | Path],
+    *,
+    rng: Random = None,
+    listener: Listener | None = None,
+    engine: str | Engine | None = None,
+) -> list[Compared]:
     """Run project files into temporary folders and collect what each promises, loses, risks and costs.
 
     A project whose goal cannot be met is reported as such, so that the others can still be compared. The ledgers stay
@@ -65,7 +72,7 @@ def compare(projects: Sequence[str | Path], *, rng: Random = None, listener: Lis
         problem, description = "", None
         with tempfile.TemporaryDirectory(prefix="keepsense-") as folder:
             try:
-                description = run(project, folder=path.parent, into=folder, rng=rng).description
+                description = run(project, folder=path.parent, into=folder, rng=rng, engine=engine).description
             except Infeasible as error:
                 problem = str(error)
             except KeepsenseError as error:

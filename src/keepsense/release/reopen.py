@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import engine
+from keepsense.engines import Engine, started
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, read_project
@@ -34,6 +34,7 @@ def reopen(
     folder: str | Path | None = None,
     recoding: bool = True,
     listener: Listener | None = None,
+    engine: str | Engine | None = None,
 ) -> Outcome:
     """Read a release that `run` made, without making it again: its report can then be written.
 
@@ -58,7 +59,7 @@ def reopen(
         folder = Path(project).parent if folder is None else Path(folder)
         project = read_project(project)
     home = Path(folder or ".")
-    with engine() as running:
+    with started(engine) as running:
         job = Job(project, home, running, np.random.default_rng())
         place = place_of(job, None)
         if place.file is None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.engines import Writing, engine
+from keepsense.engines import Engine, Writing, started
 from keepsense.errors import Finding, Infeasible
 from keepsense.privacy import Verification
 from keepsense.progress import Listener, emit
@@ -86,6 +86,7 @@ def run(
     rng: Random = None,
     listener: Listener | None = None,
     show_values: bool = False,
+    engine: str | Engine | None = None,
 ) -> Outcome:
     """Make a verified release of a table as a project file says.
 
@@ -115,7 +116,7 @@ def run(
     home = Path(folder or ".")
     stage = _Stages(listener)
     chosen = technique(project.method.name)
-    with engine(memory=_MEMORY) as running:
+    with started(engine, memory=_MEMORY) as running:
         job = Job(project, home, running, np.random.default_rng(rng))
         with stage("read and count"):
             check(job)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import engine
+from keepsense.engines import started
 from keepsense.errors import KeepsenseError
 from keepsense.metrics import Note
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding, suppressed_tuples
@@ -77,7 +77,7 @@ class Subject:
         sensitive = [name for name in self.job.project.having("sensitive") if name in self.job.released]
         file = self.outcome.file
         if self.outcome.table is None and file.is_file():
-            with engine() as running:
+            with started(self.job.engine.name) as running:
                 table = read_released(self.job, file, running)
                 found: Counts = running.count(table, self.columns, histograms=sensitive)
                 return found

@@ -8,8 +8,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from keepsense.counts import Counts, Value
 from keepsense.engines.base import Reading, SqlConnection, Writing
 from keepsense.engines.duckdb import count as counting
@@ -22,6 +20,7 @@ from keepsense.engines.frames import arrow_of, frame_like, on_demand
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.engines.store import ROW, Store, fresh, literal, quoted
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 
 BATCH = 65_536
@@ -83,6 +82,8 @@ class DuckDBEngine(Store):
     >>> duck.count(people, ["job"]).weights.tolist()
     [1, 2]
     """
+
+    name = "duckdb"
 
     def read(self, source: Any, reading: Reading | None = None) -> DuckTable:
         """Open a file or database table by path, columns in memory, or any frame narwhals knows.
@@ -148,12 +149,12 @@ class DuckDBEngine(Store):
         recodings: Iterable[Recoding],
         *,
         drop: Iterable[str] = (),
-        rng: np.random.Generator | int | None = None,
+        rng: Random = None,
     ) -> DuckTable:
         """Apply recodings with joins and drop columns; refuses rows that a recoding does not cover."""
         dropped = set(drop)
         table.require(dropped)
-        random = np.random.default_rng(rng)
+        random = generator(rng)
         for rule in recodings:
             table.require(rule.names)
             table = recoding.recode(self, table, rule, random)
@@ -203,7 +204,7 @@ class DuckDBEngine(Store):
         target: str | PathLike[str],
         writing: Writing | None = None,
         *,
-        rng: np.random.Generator | int | None = None,
+        rng: Random = None,
     ) -> None:
         """Write a table; the file or database table appears under its name only when it is whole.
 
@@ -235,7 +236,7 @@ class DuckDBEngine(Store):
         writing: Writing | None = None,
         *,
         in_order: bool = False,
-        rng: np.random.Generator | int | None = None,
+        rng: Random = None,
     ) -> Any:
         """Some columns, as they are or as they are written, as a stream that asks DuckDB only when it is read.
 

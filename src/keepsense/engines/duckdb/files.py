@@ -10,18 +10,17 @@ import numpy as np
 from keepsense.engines.base import Writing
 from keepsense.engines.formats import FORMATS, FORMULA, Format
 from keepsense.engines.store import ROW, literal, quoted
+from keepsense.random import Random, generator
 
 if TYPE_CHECKING:
     from keepsense.engines.duckdb.engine import DuckTable
 
 
-def query(
-    table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: np.random.Generator | int | None
-) -> str:
+def query(table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random) -> str:
     """SQL for some columns as the format of `writing`, if it names one, spells them; no row number is among them."""
     form = None if writing.format is None else FORMATS[writing.format]
     cells = ", ".join(quoted(name) if form is None else _cell(table, name, form, writing) for name in columns)
-    order = shuffled(ROW, np.random.default_rng(rng)) if writing.shuffle else ROW
+    order = shuffled(ROW, generator(rng)) if writing.shuffle else ROW
     return f"SELECT {cells} FROM {table.name}{f' ORDER BY {order}' if in_order or writing.shuffle else ''}"
 
 

@@ -107,6 +107,16 @@ def format_of(name: str, given: str | None = None) -> Format:
     )
 
 
+def names() -> str:
+    """All formats in words.
+
+    >>> names()
+    'arrow, csv, duckdb, excel, jsonl, parquet, postgresql or sqlite'
+    """
+    *others, last = FORMATS
+    return f"{', '.join(others)} or {last}"
+
+
 def would_run(text: str) -> bool:
     """Whether a spreadsheet would run a text as a formula.
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from keepsense.engines import Reading, engine
+from keepsense.engines import Engine, Reading, started
 from keepsense.engines.files import encoding_of, readable, whole_file
 from keepsense.errors import BadInput
 from keepsense.methods.aggregate.items import ItemSets, from_delimited, from_lists, from_long
@@ -51,6 +51,7 @@ def read_sets(
     delimiter: str | None = None,
     quote: str = '"',
     reading: Reading | None = None,
+    engine: str | Engine | None = None,
 ) -> ItemSets:
     """Take a set-valued column from any table an engine reads: a file, a frame, columns in memory.
 
@@ -60,7 +61,7 @@ def read_sets(
     >>> read_sets({"who": [1, 2, 1], "query": ["soup", "hotels", "flights"]}, "query", key="who").sets()
     [['flights', 'soup'], ['hotels']]
     """
-    with engine() as running:
+    with started(engine) as running:
         table = running.read(source, reading)
         table.require([column] if key is None else [column, key])
         rows, listed = running.frame(table), table.holds_lists(column)
