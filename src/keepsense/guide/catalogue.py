@@ -109,8 +109,11 @@ def flowchart(name: str) -> Flowchart:
 def function(found: Entry) -> Any:
     """The function that does what an entry describes.
 
-    >>> function(entry("datafly")).__name__
-    'datafly'
+    >>> from keepsense.counts import Counts
+    >>> from keepsense.hierarchies import Hierarchy
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*")])
+    >>> function(entry("datafly"))(Counts.of({"job": ["nurse", "surgeon"]}), {"job": jobs}, k=2).levels
+    (1,)
     """
     if found.code is None:
         raise BadInput(f"{found.title} is described in the catalogue, but Keepsense does not do it")

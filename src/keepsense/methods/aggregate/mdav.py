@@ -28,9 +28,12 @@ class Space(Protocol):
     `left[i]` is the number of copies of record i that are ungrouped. Distances of records with none left do not count,
     and an array that is handed out may be overwritten by the next call.
 
-    >>> from keepsense.methods.aggregate.set_distance import SetSpace
-    >>> callable(SetSpace.from_centre)
-    True
+    >>> from keepsense.arrays import Rows
+    >>> from keepsense.methods.aggregate.set_distance import ItemDistances, SetSpace
+    >>> space: Space = SetSpace("average", ItemDistances(None, opaque=3), Rows.from_pairs([0, 1, 1], [0, 0, 1], 2))
+    >>> space.start(np.array([2, 1]))
+    >>> space.from_centre(np.array([2, 1])).round(3).tolist()
+    [0.0, 0.5]
     """
 
     noise: float

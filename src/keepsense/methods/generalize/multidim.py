@@ -38,8 +38,14 @@ class Cutting:
 
     `left` and `total` are the records left of the cut and in the whole group; `low` and `high` the group's span.
 
-    >>> Cutting.__name__
-    'Cutting'
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> counts, rounds = Counts.of({"age": [31, 35, 40, 40]}), []
+    >>> def last(cutting):
+    ...     rounds.append(cutting)
+    ...     return cutting.left.astype(float)
+    >>> _ = divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)], score=last)
+    >>> rounds[0].left.tolist(), rounds[0].total.tolist()
+    ([1, 2, 4], [4, 4, 4])
     """
 
     dimension: Dimension
@@ -67,8 +73,10 @@ Score = Callable[[Cutting], Floats]
 def median(cutting: Cutting) -> Floats:
     """As close to half of the group's records on each side as whole values allow.
 
-    >>> median.__name__
-    'median'
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> counts = Counts.of({"age": [31, 35, 36, 40, 40, 40]})
+    >>> sorted(divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)], score=median).values[0])
+    ['31-36', '40']
     """
     found: Floats = -np.abs(2.0 * cutting.left - cutting.total)
     return found

@@ -78,8 +78,12 @@ def semantic_mondrian(
 def kept(cutting: Cutting) -> Floats:
     """How much less is lost after each cut in its dimension; where that is equal, the more even cut is better.
 
-    >>> kept.__name__
-    'kept'
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.privacy import KAnonymity
+    >>> counts = Counts.of({"age": [31, 32, 33, 34, 70, 71]})
+    >>> age = numeric("age", counts.values[0])
+    >>> sorted(divide(counts, [age], [KAnonymity(2)], score=kept, order="best").values[0])
+    ['31-32', '33-34', '70-71']
     """
     cost = cutting.dimension.cost
     # only between two values of one group is there a cut to judge

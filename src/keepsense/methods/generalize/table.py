@@ -224,8 +224,11 @@ def _infeasible(state: State, limit: int, method: str, steps: int) -> Infeasible
 def distinct_values(state: State) -> Score:
     """The column with most different values goes first (Datafly's choice; distinct metric of Ben Fredj et al. 2015).
 
-    >>> distinct_values.__name__
-    'distinct_values'
+    >>> from keepsense.privacy import KAnonymity
+    >>> ages, sexes = (Hierarchy.of_rows([(v, "*") for v in values]) for values in ((30, 31, 32), "fm"))
+    >>> counts = Counts.of({"age": [30, 31, 32, 30], "sex": ["f", "m", "f", "m"]})
+    >>> recode(counts, {"age": ages, "sex": sexes}, [KAnonymity(2)], metric=distinct_values).levels
+    (1, 0)
     """
     return lambda step: step.distinct
 
@@ -235,8 +238,12 @@ def least_loss(measure: Measure = "loss", *, anonymity: Anonymity | None = None)
 
     With `anonymity` the loss is set against what the step does for privacy, as in `trade_off`.
 
-    >>> callable(least_loss("ncp"))
-    True
+    >>> from keepsense.privacy import KAnonymity
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
+    >>> sexes = Hierarchy.of_rows([("f", "*"), ("m", "*")])
+    >>> counts = Counts.of({"sex": ["f", "f", "m", "m"], "job": ["nurse", "surgeon", "clerk", "clerk"]})
+    >>> recode(counts, {"sex": sexes, "job": jobs}, [KAnonymity(2)], metric=least_loss("ncp")).levels
+    (0, 1)
     """
 
     def metric(state: State) -> Score:
@@ -253,8 +260,12 @@ def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") ->
     for each record the smallest class grows by, the less the better; steps that let it grow come before all that do
     not, and those are compared by the information they lose alone (Wang et al. 2004, where their metric is infinite).
 
-    >>> callable(trade_off("buys"))
-    True
+    >>> from keepsense.privacy import KAnonymity
+    >>> trees = {n: Hierarchy.of_rows([(v, "*") for v in "ab"], name=n) for n in ("x", "y")}
+    >>> told = {"x": ["a", "b", "a", "b"], "y": ["a", "a", "b", "b"]}
+    >>> counts = Counts.of(told, histograms={"buys": ["yes", "no", "yes", "no"]})
+    >>> recode(counts, trees, [KAnonymity(2)], metric=trade_off("buys")).levels  # x tells who buys, so it stays
+    (0, 1)
     """
 
     def metric(state: State) -> Score:

@@ -77,8 +77,14 @@ def check_groups(counts: Counts, cells: Cells, k: int) -> float:
     In every group of every column the released values must be the original ones, as often, and there must be at least k
     records. Raises `BadInput` otherwise.
 
-    >>> check_groups.__name__
-    'check_groups'
+    >>> counts = Counts.of({"age": [20, 21, 60, 61]})
+    >>> cells = swap_in_groups(counts, [Ordered.of(counts, "age")], 2, rng=1)
+    >>> check_groups(counts, cells, 2)
+    0.5
+    >>> check_groups(counts, cells, 3)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: column 'age': a group has 2 records; at least 3 were promised
     """
     groups = cells.info.get("groups")
     if groups is None:

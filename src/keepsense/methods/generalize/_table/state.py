@@ -159,11 +159,7 @@ class State:
 
 
 class Step:
-    """All moves of one column, and what each of them would change; nothing is computed before it is asked for.
-
-    >>> Step.__name__
-    'Step'
-    """
+    """All moves of one column, and what each of them would change; nothing is computed before it is asked for."""
 
     def __init__(self, state: State, index: int, moves: Moves) -> None:
         self.state, self.index, self.moves = state, index, moves
