@@ -3,7 +3,9 @@
 The package imports nothing heavy: every public name is loaded when it is first used.
 
 >>> import keepsense
->>> isinstance(keepsense.__version__, str)
+>>> words = keepsense.wordnet()
+>>> meaning = keepsense.distance("wu-palmer", words)
+>>> meaning.pair("nurse", "surgeon") < meaning.pair("nurse", "bread")
 True
 """
 

@@ -81,7 +81,8 @@ class Registry(Mapping[str, T], Generic[T]):
         key = plain(spelling)
         name = self._spellings.get(key)
         if name is None:
-            hint = did_you_mean(spelling, [*self._entries, *self._spellings])
+            aliases = self._spellings.keys() - self._outdated.keys() - {plain(entry) for entry in self._entries}
+            hint = did_you_mean(spelling, [*self._entries, *sorted(aliases)])
             # a long list would drown the hint
             listed = "" if hint and len(self._entries) > _MANY else f"; there are: {', '.join(self._entries)}"
             raise BadInput(f"no {self._what} is called {spelling!r}{listed}.{hint}")

@@ -81,8 +81,8 @@ class Method(Described):
     with a warning.
 
     >>> found = method("Local-Recoding")
-    >>> found.name, found.function.__name__, found.truthful, found.time_limit
-    ('local recoding', 'local_recoding', True, 'seconds')
+    >>> found.name, found.truthful, found.time_limit
+    ('local recoding', True, 'seconds')
     """
 
     function: Function

@@ -23,8 +23,9 @@ from keepsense.taxonomy import Concept, Taxonomy
 class Ground(ABC):
     """A ground distance between sensitive values, from 0 to 1.
 
-    >>> isinstance(Equal(), Ground)
-    True
+    >>> one_class = Histogram((3, 11, 5), Rows.from_pairs([0], [0], 1), np.array([4]))
+    >>> [ground.within(one_class, np.array([1, 1, 1]), threshold=0.5).tolist() for ground in (Equal(), Ordered())]
+    [[False], [True]]
     """
 
     name: ClassVar[str]

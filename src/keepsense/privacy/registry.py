@@ -112,8 +112,8 @@ def privacy_model(
     sets; empty where no file shows the promise. `promises` says in one sentence what is promised, `choose` in which
     situation it fits: after "where ".
 
-    >>> PRIVACY["k-map"].model.__name__
-    'KMap'
+    >>> PRIVACY["k-map"].model(5).promise()
+    {'model': 'k-map', 'k': 5}
     """
 
     def enter(model: M) -> M:

@@ -27,8 +27,9 @@ _MOST_CELLS = 5_000_000
 def noisy_count(rows: int, epsilon: float, budget: Budget, *, what: str = "number of rows") -> int:
     """A count with discrete Laplace (geometric) noise, for neighbours that differ by one record added or removed.
 
-    >>> isinstance(noisy_count(120, 1.0, Budget(1.0)), int)
-    True
+    >>> budget = Budget(1.0)
+    >>> abs(noisy_count(120, 0.75, budget) - 120) < 100, budget.remaining
+    (True, 0.25)
     """
     check_epsilon(epsilon)
     return int(_noisy_integers([int(rows)], 1, epsilon, budget, what)[0])
