@@ -78,11 +78,11 @@ class Registry(Mapping[str, T], Generic[T]):
     def name_of(self, spelling: str) -> str:
         """The name of an entry, however it is spelled."""
         self._fill()
-        key = plain(spelling)
+        key = plain(str(spelling))
         name = self._spellings.get(key)
         if name is None:
             aliases = self._spellings.keys() - self._outdated.keys() - {plain(entry) for entry in self._entries}
-            hint = did_you_mean(spelling, [*self._entries, *sorted(aliases)])
+            hint = did_you_mean(str(spelling), [*self._entries, *sorted(aliases)])
             # a long list would drown the hint
             listed = "" if hint and len(self._entries) > _MANY else f"; there are: {', '.join(self._entries)}"
             raise BadInput(f"no {self._what} is called {spelling!r}{listed}.{hint}")

@@ -140,7 +140,7 @@ def test_quiet_prints_nothing(run: Run, jobs: Path) -> None:
     for words in (
         ("sample", "p.csv", "--rows", "10"),
         ("map", "jobs.csv", "job"),
-        ("distance", "cat", "dog", "-m", "path"),
+        ("distance", "cat", "dog", "-d", "path"),
         ("taxonomy", "list"),
     ):
         assert run(*words, "--quiet") == Outcome(cli.DONE, "", "")
@@ -232,8 +232,10 @@ def test_distance_of_two_words(run: Run) -> None:
     assert found["common"] == "water sport"
     assert found["distances"]["path"] == 2.0
     assert set(found["distances"]) > {"wu-palmer", "lin", "log-feature"}
-    one = run("distance", "coach#1", "coach#5", "--measure", "wu-palmer", "--json").json
+    one = run("distance", "coach#1", "coach#5", "--distance", "wu-palmer", "--json").json
     assert set(one["distances"]) == {"wu-palmer"}
+    old = run("distance", "coach#1", "coach#5", "--measure", "Wu Palmer", "--json")
+    assert (old.json, "--distance" in old.err) == (one, True), "the old spelling is understood, and says the new one"
     shown = run("distance", "swimming", "surfing").out
     assert "both are a kind of water sport" in shown
     assert "wu-palmer" in shown
@@ -243,7 +245,7 @@ def test_distance_of_two_words(run: Run) -> None:
     ("words", "hint"),
     [
         (("distance", "swimmming", "surfing"), "Did you mean swimming"),
-        (("distance", "cat", "dog", "--measure", "wu-palmr"), "Did you mean wu-palmer?"),
+        (("distance", "cat", "dog", "--distance", "wu-palmr"), "Did you mean wu-palmer?"),
         (("distance", "cat", "dog", "--taxonomy", "wordnett"), "Did you mean wordnet?"),
         (("map", "jobs.cvs", "job"), "jobs.cvs"),
         (("map", "jobs.csv", "liks"), "Did you mean likes?"),

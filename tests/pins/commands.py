@@ -68,7 +68,7 @@ COMMANDS: dict[str, str] = {
     "map": "map people.csv job --domain person",
     "map-sets": "map people.csv likes --separator ;",
     "distance": "distance nurse surgeon",
-    "distance-one": "distance influenza gout --measure wu-palmer --taxonomy illnesses.obo",
+    "distance-one": "distance influenza gout --distance wu-palmer --taxonomy illnesses.obo",
     "guide": "guide --kind words --kind numbers --rows 10000 --columns 4",
     "guide-numbers": "guide --kind numbers --purpose regression",
     "guide-sets": "guide --kind sets --limit 5",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from keepsense.commands import _library
 from keepsense.commands._library import TaxonomyName
 from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.errors import InputWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,9 +19,10 @@ if TYPE_CHECKING:
 def distance(
     first: Annotated[str, typer.Argument(help="A word, a word and its sense (coach#1), or a concept's id.")],
     second: Annotated[str, typer.Argument(help="Another.")],
-    measure: Annotated[
-        str | None, typer.Option("--measure", "-m", help="Name of the distance, such as wu-palmer; else all of them.")
+    name: Annotated[
+        str | None, typer.Option("--distance", "-d", help="Name of the distance, such as wu-palmer; else all of them.")
     ] = None,
+    measure: Annotated[str | None, typer.Option("--measure", "-m", hidden=True, help="--distance.")] = None,
     taxonomy: TaxonomyName = _library.WORDNET,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -29,7 +32,10 @@ def distance(
 
     chosen = _library.find(taxonomy)
     a, b = chosen.code(first), chosen.code(second)
-    names = list(semantics.measures()) if measure is None else [measure]
+    if measure is not None:
+        warnings.warn("the option --measure is called --distance now", InputWarning, stacklevel=2)
+    wanted = name or measure
+    names = sorted(semantics.DISTANCES) if wanted is None else [semantics.DISTANCES.name_of(wanted)]
     distances = {name: semantics.distance(name, chosen).pair(a, b) for name in names}
     common = chosen.lcs(a, b)
     result = {
@@ -43,6 +49,6 @@ def distance(
     def render(console: Console) -> None:
         console.print(chosen.describe(a), chosen.describe(b), sep="\n", markup=False)
         console.print(f"both are a kind of {chosen.label(common)}", markup=False)
-        console.print(table("Distance", ("measure", "distance"), [(n, float(d)) for n, d in distances.items()]))
+        console.print(table("Distance", ("name", "distance"), [(n, float(d)) for n, d in distances.items()]))
 
     show(result, render, as_json=as_json, quiet=quiet)

@@ -1,7 +1,7 @@
 """How far apart things are: distances, and the operators built on them: mean, variance, dependence, order."""
 
 from keepsense.semantics.attribute import Nominal, Ordered, nominal
-from keepsense.semantics.base import Distance, distance, measures
+from keepsense.semantics.base import DISTANCES, Distance, distance
 from keepsense.semantics.content import JiangConrath, Lin, Resnik
 from keepsense.semantics.dependence import (
     Dependence,
@@ -24,6 +24,7 @@ from keepsense.semantics.order import (
 from keepsense.semantics.variance import rmse, semantic_variance
 
 __all__ = [
+    "DISTANCES",
     "Dependence",
     "Distance",
     "Feature",
@@ -47,7 +48,6 @@ __all__ = [
     "distance_correlation",
     "distance_variance",
     "information_content",
-    "measures",
     "most_distant_from",
     "most_distant_tuple",
     "most_distant_value",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.errors import BadInput
+from keepsense.registry import Registry
 from keepsense.semantics.sweep import Part
 from keepsense.taxonomy import Concept, Taxonomy
 
@@ -54,7 +55,7 @@ class Distance(ABC):
         """Distances of the rows to the columns of a part."""
 
     def similarity(self, first: Concept, second: Concept) -> float:
-        """Similarity as the measure's authors define it; for a normalised measure, 1 - distance."""
+        """Similarity as the distance's authors define it; for a normalised distance, 1 - distance."""
         return 1.0 - self.pair(first, second)
 
     def matrix(self, rows: Iterable[Concept], columns: Iterable[Concept] | None = None) -> Floats:
@@ -131,33 +132,26 @@ class Scaled(Distance):
         return self.inner._block(rows, part) / self._top
 
 
-_MEASURES: dict[str, type[Distance]] = {}
-Measure = TypeVar("Measure", bound=type[Distance])
+DISTANCES: Registry[type[Distance]] = Registry(
+    "distance", packages=("keepsense.semantics",), group="keepsense.distances"
+)
+"""All distances by name; a module of this folder, or another package, adds its own with `register`."""
+
+Kind = TypeVar("Kind", bound=type[Distance])
 
 
-def measure(kind: Measure) -> Measure:
+def register(kind: Kind) -> Kind:
     """Enter a distance into the registry under its name, as a decorator.
 
-    >>> from keepsense.semantics import Path, measures
-    >>> measures()["path"] is measure(Path) is Path
-    True
+    >>> from keepsense.semantics import DISTANCES
+    >>> DISTANCES["Wu Palmer"].name, len(DISTANCES)
+    ('wu-palmer', 10)
     """
-    _MEASURES[kind.name] = kind
-    return kind
+    return DISTANCES.add(kind.name, kind)  # type: ignore[return-value]
 
 
-def measures() -> dict[str, type[Distance]]:
-    """Every registered distance by name.
-
-    >>> from keepsense.semantics import measures
-    >>> "wu-palmer" in measures()
-    True
-    """
-    return dict(sorted(_MEASURES.items()))
-
-
-def distance(name: str, taxonomy: Taxonomy, **options: Any) -> Distance:
-    """Make a distance by name: `path`, `leacock-chodorow`, `wu-palmer`, `feature`, `lin` and others (`measures()`).
+def distance(name: str, taxonomy: Taxonomy, **options: object) -> Distance:
+    """Make a distance by name: `path`, `leacock-chodorow`, `wu-palmer`, `feature`, `lin` and others (`DISTANCES`).
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -165,13 +159,10 @@ def distance(name: str, taxonomy: Taxonomy, **options: Any) -> Distance:
     >>> distance("path", pets).pair("cat", "dog")
     2.0
     """
-    kind = _MEASURES.get(name)
-    if kind is None:
-        hint = did_you_mean(str(name), _MEASURES)
-        raise BadInput(f"no distance is called {name!r}; there are: {', '.join(sorted(_MEASURES))}.{hint}")
+    make: Callable[..., Distance] = DISTANCES[name]
     if not isinstance(taxonomy, Taxonomy):
         raise BadInput(f"the distance {name!r} is bound to a taxonomy, not to a {type(taxonomy).__name__}")
     try:
-        return kind(taxonomy, **options)
+        return make(taxonomy, **options)
     except (TypeError, ValueError) as error:
         raise BadInput(f"the distance {name!r} does not take these options ({error})") from None

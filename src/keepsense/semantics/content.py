@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
-from keepsense.semantics.base import Distance, measure
+from keepsense.semantics.base import Distance, register
 from keepsense.semantics.information import information_content
 from keepsense.semantics.sweep import Part
 from keepsense.taxonomy import Concept, Taxonomy
@@ -34,7 +34,7 @@ class _Content(Distance):
         return float(self.ic[self.taxonomy.common_subsumers([first, second])].max())
 
 
-@measure
+@register
 class Resnik(_Content):
     """1 - IC(common subsumer) / greatest IC, and 0 for a concept with itself (Eq. 4.12). Between 0 and 1.
 
@@ -66,7 +66,7 @@ class Resnik(_Content):
         return out
 
 
-@measure
+@register
 class Lin(_Content):
     """1 - 2 IC(common subsumer) / (IC of one + IC of the other) (Eq. 4.13). Between 0 and 1.
 
@@ -98,7 +98,7 @@ class Lin(_Content):
         return out
 
 
-@measure
+@register
 class JiangConrath(_Content):
     """IC of one + IC of the other - 2 IC(common subsumer) (Eq. 4.14). Not normalised.
 

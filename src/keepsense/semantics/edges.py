@@ -9,12 +9,12 @@ import numpy as np
 
 from keepsense.arrays import Floats, Ints
 from keepsense.errors import BadInput
-from keepsense.semantics.base import Distance, measure
+from keepsense.semantics.base import Distance, register
 from keepsense.semantics.sweep import Part
 from keepsense.taxonomy import Concept, Taxonomy
 
 
-@measure
+@register
 class Path(Distance):
     """Fewest is-a links between two concepts through a common subsumer (Eq. 4.3). Not normalised.
 
@@ -42,7 +42,7 @@ class Path(Distance):
         return part.path(rows).astype(np.float64)
 
 
-@measure
+@register
 class LeacockChodorow(Distance):
     """Logarithm of the nodes on the shortest path (Eq. 4.4; Ayala-Rivera et al. 2017, Eq. 10).
 
@@ -76,7 +76,7 @@ class LeacockChodorow(Distance):
         return np.log(np.arange(1, int(links.max(initial=0)) + 2))[links]
 
 
-@measure
+@register
 class WuPalmer(Distance):
     """How deep the least common subsumer lies, compared with the concepts themselves. Between 0 and 1.
 

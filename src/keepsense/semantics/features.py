@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
 from keepsense.errors import BadInput, Infeasible
-from keepsense.semantics.base import Distance, measure
+from keepsense.semantics.base import Distance, register
 from keepsense.semantics.sweep import Part, subsumer_counts
 from keepsense.taxonomy import Concept, Taxonomy
 
 _MOST_NEIGHBOURS = 1 << 28
 
 
-@measure
+@register
 class Feature(Distance):
     """Share of subsumers that two concepts do not have in common (Batet et al. 2014, Eq. 1). Between 0 and 1.
 
@@ -52,7 +52,7 @@ class Feature(Distance):
         return (union - shared) / union
 
 
-@measure
+@register
 class LogFeature(Feature):
     """The feature distance in logarithmic form, log2(1 + share not in common) (Eq. 4.10). Between 0 and 1.
 
@@ -74,7 +74,7 @@ class LogFeature(Feature):
 
 
 class _Sets(Distance):
-    """Common ground of the two measures that compare sets of features by Tversky's ratio."""
+    """Common ground of the two distances that compare sets of features by Tversky's ratio."""
 
     def __init__(self, taxonomy: Taxonomy, *, gamma: float | None = None, symmetric: bool = True) -> None:
         super().__init__(taxonomy)
@@ -105,7 +105,7 @@ class _Sets(Distance):
         return sum(ratios) / len(ratios), known
 
 
-@measure
+@register
 class Tversky(_Sets):
     """Names two concepts do not share, Tversky's ratio model weighted by depth (Eq. 4.7 and 4.8). Between 0 and 1.
 
@@ -139,7 +139,7 @@ class Tversky(_Sets):
         return 1.0 - self._overlap(*_compare(self._features, rows, part.columns), gamma)[0]
 
 
-@measure
+@register
 class RodriguezEgenhofer(_Sets):
     """Weighted sum of shared names, distinguishing features and neighbours (Eq. 4.9). Between 0 and 1.
 
