@@ -27,7 +27,7 @@ from keepsense.methods.aggregate import (
     generalize_topdown,
     microaggregate_sets,
 )
-from keepsense.privacy.km_verify import verify_sets
+from keepsense.privacy import verify_sets
 from keepsense.semantics import Distance, distance
 from keepsense.utility.sets import SetLoss, average_distances, set_loss
 

@@ -21,7 +21,7 @@ from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree
 from keepsense.methods.aggregate.items import from_lists
 from keepsense.methods.aggregate.set_files import read_baskets
 from keepsense.methods.aggregate.topdown import generalize_topdown
-from keepsense.privacy.km_verify import verify_sets
+from keepsense.privacy import verify_sets
 
 ITEMS = [str(leaf) for leaf in food_hierarchy().leaves]
 RECORDS = st.lists(st.sets(st.sampled_from(ITEMS), max_size=4).map(sorted), min_size=1, max_size=16)

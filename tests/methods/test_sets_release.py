@@ -18,7 +18,7 @@ from keepsense.methods.aggregate.items import from_delimited, from_lists, from_l
 from keepsense.methods.aggregate.set_distance import KINDS
 from keepsense.methods.aggregate.set_files import read_baskets
 from keepsense.methods.aggregate.sets import microaggregate_sets
-from keepsense.privacy.km_verify import verify_sets
+from keepsense.privacy import verify_sets
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
 

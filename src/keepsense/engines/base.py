@@ -84,7 +84,8 @@ class Writing:
 class SqlTable:
     """A table that an `SqlConnection` knows: in SQL its columns are c0, c1, ..., whatever they are called.
 
-    `lists` are the columns whose cells were lists; as text such a cell reads [a, b].
+    `lists` are the columns whose cells were lists; as text such a cell reads [a, b]. The last `beside` columns stand
+    beside the table and are not its own.
 
     >>> SqlTable("released", ("job", "age")).column("age")
     'c1'
@@ -93,6 +94,12 @@ class SqlTable:
     name: str
     columns: tuple[str, ...]
     lists: frozenset[str] = frozenset()
+    beside: int = 0
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """Columns without those beside it."""
+        return self.columns[: len(self.columns) - self.beside]
 
     def column(self, name: str) -> str:
         """What a column is called in SQL."""

@@ -10,20 +10,21 @@ from keepsense.privacy.base import (
     suppression_limit,
     validate,
 )
+from keepsense.privacy.checks.outcome import Check, Verification
 from keepsense.privacy.closeness import TCloseness
 from keepsense.privacy.diversity import DistinctDiversity, EntropyDiversity, LDiversity, RecursiveDiversity
 from keepsense.privacy.ground import Equal, Ground, Links, Ordered, Semantic, Tree
 from keepsense.privacy.k_anonymity import KAnonymity, ProbabilisticKAnonymity, XYAnonymity
 from keepsense.privacy.km import KmAnonymity
-from keepsense.privacy.km_verify import verify_sets
 from keepsense.privacy.linkage import Linkage, record_linkage
 from keepsense.privacy.matching import class_sizes, classes, sizes_in
 from keepsense.privacy.mechanisms import DifferentialPrivacy, LinkageRisk
 from keepsense.privacy.presence import DeltaPresence, KMap, with_population
 from keepsense.privacy.registry import PRIVACY, PrivacyModel, model, models
 from keepsense.privacy.risk import Risk, estimate_population_uniques, risk
+from keepsense.privacy.set_verifier import verify_sets
 from keepsense.privacy.thresholds import AverageRisk, MaximumRisk
-from keepsense.privacy.verify import Check, Verification, verify
+from keepsense.privacy.verifier import verify
 
 __all__ = [
     "PRIVACY",

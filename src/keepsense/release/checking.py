@@ -12,8 +12,7 @@ import numpy as np
 from keepsense.engines import Engine, Reading, Writing, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
-from keepsense.privacy import KmAnonymity, Verification, verify
-from keepsense.privacy.km_verify import verify_sets
+from keepsense.privacy import KmAnonymity, Verification, verify, verify_sets
 from keepsense.project.file import Project, read_project
 from keepsense.release.describe import PRIVATE
 from keepsense.release.job import Job
@@ -68,6 +67,7 @@ def verified(
         checked_elsewhere=[*checked_elsewhere, *(m for m, check in of_sets.items() if check.ok)],
         show_values=show_values,
         delimiter=job.project.release.delimiter if text else None,
+        engine=job.engine,
     )
     broken = [finding for check in of_sets.values() for finding in check.findings if finding.is_error]
     return replace(found, ok=found.ok and not broken, findings=(*found.findings, *broken))
@@ -89,6 +89,7 @@ def _sets_checked(job: Job, file: Path, text: bool) -> dict[str, Verification]:
                 column=model.column,
                 delimiter=None if listed and not text else column.delimiter,
                 file_delimiter=job.project.release.delimiter if text else None,
+                engine=job.engine,
             )
     return found
 

@@ -41,6 +41,7 @@ class DuckDBConnection(Store):
         import duckdb
         import pyarrow as pa
 
+        further: list[str] = []
         try:
             relation, columns = self._relation(source, reading or Reading())
             if beside is not None:
@@ -58,7 +59,7 @@ class DuckDBConnection(Store):
             what = f"file {Path(source).name!r}" if isinstance(source, str | PathLike) else f"table {name!r}"
             why = f"({type(error).__name__}); it is damaged, or not what its name says"
             raise BadInput(f"the {what} cannot be read back {why}") from None
-        return SqlTable(name, tuple(columns), frozenset(compress(columns, lists)))
+        return SqlTable(name, tuple(columns), frozenset(compress(columns, lists)), len(further))
 
     def _relation(self, source: Any, reading: Reading) -> tuple[str, list[str]]:
         """Something with the columns c0, c1, ... of a file or frame, and how they are called there."""

@@ -1,0 +1,183 @@
+"""A released table grouped by its quasi-identifiers, once, in SQL: what the checks of promises about classes ask."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from keepsense.engines import SqlConnection, SqlTable
+from keepsense.privacy.checks.outcome import Check, Unseen
+
+
+class Classes:
+    """The combinations of quasi-identifiers in a release: a table `tuples` of them, with numbers (`class_`).
+
+    `own` records have a combination; the table `sizes` says how many records fit it (`n`), which differ where missing
+    cells in the `wild` columns fit anything. Records that are suppressed in every quasi-identifier are no class,
+    unless all are: then the table is generalized to the top, and one class.
+
+    >>> from keepsense.engines import sql
+    >>> with sql() as connection:
+    ...     released = connection.table("released", {"job": ["medic", "medic", "*"]})
+    ...     classes = Classes(connection, {"released": released}, ["job"])
+    ...     classes.number, classes.suppressed, classes.ask("SELECT own, n FROM sizes")
+    (1, 1, [(2, 2)])
+    """
+
+    def __init__(
+        self,
+        connection: SqlConnection,
+        tables: Mapping[str, SqlTable],
+        quasi_identifiers: Sequence[str],
+        *,
+        suppressed: str = "*",
+        wild: Collection[str] = (),
+    ) -> None:
+        self.ask = connection.run
+        self.tables = tables
+        self.quasi_identifiers = tuple(quasi_identifiers)
+        released = tables["released"]
+        self.keys = [released.column(name) for name in quasi_identifiers]
+        self.wild = {released.column(name) for name in quasi_identifiers if name in wild}
+        self._counted: dict[str, str] = {}
+        self._failing: list[str] = []
+        self.records = self.rows("released")
+        self.suppressed, self._shown = self._without_suppressed(released, suppressed)
+        self._group()
+        self.number = self.rows("tuples")
+
+    def rows(self, table: str) -> int:
+        """Rows of a table."""
+        return int(self.one(f"SELECT count(*) FROM {table}"))
+
+    def one(self, query: str) -> Any:
+        """The single value that a query gives."""
+        return self.ask(query)[0][0]
+
+    # ---- grouping ----------------------------------------------------------------------------------------------------
+
+    def _without_suppressed(self, released: SqlTable, marker: str) -> tuple[int, str]:
+        """How many records have no values, and what to select from for the others."""
+        # a suppressed list holds the mark and nothing else
+        marks = [f"[{marker}]" if name in released.lists else marker for name in self.quasi_identifiers]
+        hidden = " AND ".join(
+            f"{key} IS NOT DISTINCT FROM {text(mark)}" for key, mark in zip(self.keys, marks, strict=True)
+        )
+        suppressed = int(self.one(f"SELECT count(*) FROM released WHERE {hidden}"))
+        if suppressed in (0, self.records):
+            return 0, "released"
+        return suppressed, f"(SELECT * FROM released WHERE NOT ({hidden})) shown"
+
+    def _group(self) -> None:
+        keys = ", ".join(self.keys)
+        gaps = " + ".join(["0", *(f"CASE WHEN {k} IS NULL THEN {1 << i} ELSE 0 END" for i, k in self._wild_keys())])
+        number = f"CAST(row_number() OVER (ORDER BY {keys}) AS BIGINT)"
+        self.ask(
+            f"CREATE TABLE tuples AS SELECT {keys}, own, {number} AS class_, {gaps} AS gaps FROM "
+            f"(SELECT {keys}, count(*) AS own FROM {self._shown} GROUP BY {keys}) grouped"
+        )
+        sizes = "SELECT class_, own, own AS n FROM tuples"
+        if self.wild:
+            fitting = " UNION ALL ".join(
+                f"SELECT a.class_, a.own, b.own AS n FROM tuples a JOIN tuples b ON {fits}" for fits in self._fits()
+            )
+            sizes = f"SELECT class_, own, CAST(sum(n) AS BIGINT) AS n FROM ({fitting}) fitting GROUP BY class_, own"
+        self.ask(f"CREATE TABLE sizes AS {sizes}")
+
+    def _wild_keys(self) -> list[tuple[int, str]]:
+        return [(i, key) for i, key in enumerate(self.keys) if key in self.wild]
+
+    def _fits(self) -> list[str]:
+        """Conditions under which tuple a fits tuple b, one for each two patterns of missing columns."""
+        patterns = [int(row[0]) for row in self.ask("SELECT DISTINCT gaps FROM tuples")]
+        return [
+            f"a.gaps = {mine} AND b.gaps = {theirs}"
+            + "".join(f" AND {same('a', 'b', key)}" for i, key in enumerate(self.keys) if not (mine | theirs) >> i & 1)
+            for mine in patterns
+            for theirs in patterns
+        ]
+
+    def counted(self, column: str) -> str:
+        """Name of a table (class_, value, n) of one more column under each class, made when it is first asked for."""
+        if column not in self.tables["released"].columns:
+            raise Unseen(f"column {column!r} is not in the release, so the promise cannot be checked on it")
+        if column not in self._counted:
+            name = f"values_{len(self._counted)}"
+            keys, value = ", ".join(self.keys), self.tables["released"].column(column)
+            # an alias of its own: the column may be a key, too
+            rows = f"SELECT *, {value} AS value FROM {self._shown}"
+            grouped = f"SELECT {keys}, value, count(*) AS n FROM ({rows}) valued GROUP BY {keys}, value"
+            matching = " AND ".join(same("g", "t", key) for key in self.keys)
+            own = f"SELECT t.*, g.value, g.n FROM ({grouped}) g JOIN tuples t ON {matching}"
+            if not self.wild:
+                self.ask(f"CREATE TABLE {name} AS SELECT class_, value, n FROM ({own}) own_values")
+            else:
+                self.ask(f"CREATE TABLE {name}_own AS {own}")
+                fitting = " UNION ALL ".join(
+                    f"SELECT a.class_, b.value, b.n FROM tuples a JOIN {name}_own b ON {fits}" for fits in self._fits()
+                )
+                self.ask(
+                    f"CREATE TABLE {name} AS SELECT class_, value, CAST(sum(n) AS BIGINT) AS n "
+                    f"FROM ({fitting}) fitting GROUP BY class_, value"
+                )
+            self._counted[column] = name
+        return self._counted[column]
+
+    # ---- judging -----------------------------------------------------------------------------------------------------
+
+    def judged(self, promise: Mapping[str, Any], per_class: str, bad: str, worst: str) -> Check:
+        """Outcome for a query that gives `class_` and `x`: classes where `bad` holds, the worst `x` (min or max)."""
+        query = f"SELECT s.class_, s.own, p.x FROM ({per_class}) p JOIN sizes s ON p.class_ = s.class_"
+        ((broken, records, extreme),) = self.ask(
+            f"SELECT count(*) FILTER (WHERE {bad}), coalesce(sum(own) FILTER (WHERE {bad}), 0), {worst}(x) "
+            f"FROM ({query}) judged"
+        )
+        if broken:
+            self.remember(f"SELECT class_ FROM ({query}) judged WHERE {bad}")
+        return Check(promise, broken == 0, int(broken), int(records), None if extreme is None else float(extreme))
+
+    def remember(self, failing: str) -> None:
+        """Keep a query that gives the classes which break a promise, for examples."""
+        self._failing.append(failing)
+
+    def examples(self, limit: int) -> tuple[tuple[Any, ...], ...]:
+        """Combinations of quasi-identifiers that break a promise: only for those who may see them."""
+        if not self._failing:
+            return ()
+        keys, failing = ", ".join(self.keys), " UNION ".join(self._failing)
+        return tuple(self.ask(f"SELECT {keys} FROM tuples WHERE class_ IN ({failing}) ORDER BY class_ LIMIT {limit}"))
+
+    def missing_everywhere(self) -> int:
+        """Records all of whose quasi-identifiers are missing and fit anything."""
+        if len(self.wild) < len(self.keys):
+            return 0
+        return int(self.one(f"SELECT coalesce(sum(own), 0) FROM tuples WHERE gaps = {(1 << len(self.keys)) - 1}"))
+
+    def changed_rows(self, columns: Sequence[str]) -> int:
+        """Rows of the release whose values in some columns occur more often than in the original, or not at all.
+
+        Where the release has as many rows as the original this is the number of changed rows.
+        """
+        now, before = (
+            ", ".join(self.tables[table].column(name) for name in columns) for table in ("released", "original")
+        )
+        changed = f"SELECT {now} FROM released EXCEPT ALL SELECT {before} FROM original"
+        return int(self.one(f"SELECT count(*) FROM ({changed}) changed"))
+
+
+def same(left: str, right: str, column: str) -> str:
+    """The condition that two tables hold the same in a column; two missing cells are alike.
+
+    >>> same("a", "b", "c0")
+    'a.c0 IS NOT DISTINCT FROM b.c0'
+    """
+    return f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}"
+
+
+def text(value: str) -> str:
+    """A text as SQL spells it.
+
+    >>> text("it's")
+    "'it''s'"
+    """
+    return "'" + value.replace("'", "''") + "'"

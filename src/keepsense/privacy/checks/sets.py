@@ -1,0 +1,90 @@
+"""Checks of promises about sets: shared as a whole, or in every combination of a few items."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from keepsense.engines import SqlConnection
+from keepsense.privacy.checks.classes import text
+from keepsense.privacy.checks.outcome import Check
+
+
+class Sets:
+    """Sets in SQL: a table `sets` with the spelling of each record's set, and a table `held` with a row an item.
+
+    >>> from keepsense.engines import sql
+    >>> with sql() as connection:
+    ...     sets = Sets(connection, [{"tea", "milk"}, {"milk", "tea"}, {"*"}])
+    ...     sets.distinct(), sets.hidden(), sets.groups("SELECT count(*) AS times FROM sets GROUP BY c0", 2)
+    (2, 1, (1, 1, 1.0))
+    """
+
+    def __init__(self, connection: SqlConnection, sets: Sequence[Collection[str]], suppressed: str = "*") -> None:
+        import pyarrow as pa
+
+        self._run = connection.run
+        self.suppressed = suppressed
+        held = [(str(number), item) for number, items in enumerate(sets) for item in sorted(set(items))]
+        spellings = [json.dumps(sorted(set(items))) for items in sets]
+        connection.table("sets", pa.table({"spelling": pa.array(spellings, pa.string())}))
+        columns = {"record": [record for record, _ in held], "item": [item for _, item in held]}
+        connection.table("held", pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()}))
+
+    def distinct(self) -> int:
+        """Different sets."""
+        return int(self._run("SELECT count(DISTINCT c0) FROM sets")[0][0])
+
+    def hidden(self) -> int:
+        """Records whose set is suppressed."""
+        alone = json.dumps([self.suppressed])
+        return int(self._run(f"SELECT count(*) FROM sets WHERE c0 = {text(alone)}")[0][0])
+
+    def groups(self, query: str, k: int) -> tuple[int, int, float | None]:
+        """Of a query that gives `times`: groups below k, the records in them, and the smallest group."""
+        below = f"FILTER (WHERE times < {k})"
+        ((broken, records, least),) = self._run(
+            f"SELECT count(*) {below}, sum(times) {below}, min(times) FROM ({query}) grouped"
+        )
+        return int(broken), int(records or 0), None if least is None else float(least)
+
+
+def whole_sets(sets: Sets, promise: Mapping[str, Any]) -> Check:
+    """Every set is shared by at least k records."""
+    k = _whole(promise, "k")
+    if k is None:
+        return Check(promise, False, reason="the promise names no k")
+    broken, records, least = sets.groups("SELECT count(*) AS times FROM sets GROUP BY c0", k)
+    return Check(promise, not broken, broken, records, least)
+
+
+def combinations(sets: Sets, promise: Mapping[str, Any]) -> Check:
+    """Every combination of up to m items that occurs is held by at least k records."""
+    k, m = _whole(promise, "k"), _whole(promise, "m")
+    if k is None or m is None:
+        return Check(promise, False, reason=f"the promise names no {'k' if k is None else 'm'}")
+    broken_in_all, least_of_all = 0, None
+    for size in range(1, m + 1):
+        broken, _, least = sets.groups(_combined(size, sets.suppressed), k)
+        if least is None:
+            break  # no set is that large
+        broken_in_all += broken
+        least_of_all = least if least_of_all is None else min(least_of_all, least)
+    return Check(promise, not broken_in_all, broken_in_all, 0, least_of_all)
+
+
+def _combined(size: int, suppressed: str) -> str:
+    """SQL that counts the records of every combination of so many items; a suppressed item is nothing to know."""
+    names = [f"h{i}" for i in range(size)]
+    joins = "".join(
+        f" JOIN held {name} ON {name}.c0 = h0.c0 AND {before}.c1 < {name}.c1" for before, name in pairwise(names)
+    )
+    shown = " AND ".join(f"{name}.c1 <> {text(suppressed)}" for name in names)
+    return f"SELECT count(*) AS times FROM held h0{joins} WHERE {shown} GROUP BY {', '.join(f'{n}.c1' for n in names)}"
+
+
+def _whole(promise: Mapping[str, Any], name: str) -> int | None:
+    value = promise.get(name)
+    return None if isinstance(value, bool) or not isinstance(value, int) or value < 1 else value

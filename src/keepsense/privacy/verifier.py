@@ -1,0 +1,172 @@
+"""Check a released table against its promises, the way a recipient could.
+
+The verifier shares no code with the privacy models, the methods or the engines: it reads the file back, groups it with
+SQL of its own and computes every promise again from its definition (`keepsense.privacy.checks`). It fails closed: what
+it cannot check does not hold. Values of people never appear in its findings unless they are asked for.
+
+Records whose quasi-identifiers are all suppressed form no class of their own: nobody can be looked up among them. They
+are left out of the promises about classes and counted against the suppression limit, like rows that were dropped; the
+sensitive values they keep still belong to the whole table that t-closeness compares with. A table in which every
+record reads so is a table generalized to the top: one class, checked like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import Any, Literal
+
+from keepsense.engines import Engine, Reading, SqlTable, sql
+from keepsense.errors import BadInput, Finding
+from keepsense.privacy.checks.classes import Classes
+from keepsense.privacy.checks.outcome import Check, Promising, Unseen, Verification, spelled
+from keepsense.privacy.registry import PRIVACY
+
+
+def verify(
+    released: object,
+    promises: Sequence[Promising | Mapping[str, Any]],
+    *,
+    quasi_identifiers: Sequence[str],
+    sensitive: Sequence[str] = (),
+    original: object = None,
+    identifiers: Sequence[str] = (),
+    preserved: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    suppression: float | None = None,
+    missing: Literal["category", "wildcard"] | Collection[str] = "category",
+    suppressed: str = "*",
+    population: object = None,
+    hidden: object = None,
+    evidence: Mapping[str, Mapping[str, Any]] | None = None,
+    checked_elsewhere: Iterable[str] = (),
+    show_values: bool = False,
+    delimiter: str | None = None,
+    engine: Engine | str = "duckdb",
+) -> Verification:
+    """Read a released table back and check every promise on it.
+
+    `released`, `original` and `population` are files, frames of any kind, or streams of Arrow record batches.
+    `promises` are models or their `promise()`; with plain dictionaries, the data a ground distance needs goes into
+    `evidence` by column. `suppression` is the share of the original's records that may be suppressed or dropped. With
+    `original`, no row may be added, the `identifiers` must be gone and the `preserved` columns must hold the same rows
+    as before. `columns` are all that the release may have. Cells that are `missing` are a value of their own, or fit
+    any value, in all columns or in those that are named. `hidden` are columns beside the release that recipients do
+    not get, such as the person of each row for (X,Y)-anonymity. Promises about a mechanism cannot be seen in a file:
+    they hold if named in `checked_elsewhere`, or if the file happens to show them. `engine` is where the SQL runs, by
+    its name or running: it only opens the tables and runs the queries.
+
+    >>> table = {"job": ["nurse", "nurse", "clerk", "clerk"], "disease": ["flu", "cold", "flu", "flu"]}
+    >>> verification = verify(table, [{"model": "k-anonymity", "k": 2}], quasi_identifiers=["job"])
+    >>> verification.ok, verification.classes
+    (True, 2)
+    >>> two = {"model": "l-diversity", "form": "distinct", "l": 2, "column": "disease"}
+    >>> print(verify(table, [two], quasi_identifiers=["job"]))
+    NOT verified: 4 records, 2 classes, 0 suppressed
+    E203 l-diversity: 1 class with 2 records breaks the promise (worst 1, promised 2)
+    """
+    if isinstance(missing, str) and missing not in ("category", "wildcard"):
+        raise BadInput(f"missing values are a 'category' or a 'wildcard', not {missing!r}")
+    if not quasi_identifiers:
+        raise BadInput("the verifier needs the quasi-identifiers of the release")
+    if not promises:
+        raise BadInput("the verifier needs at least one promise")
+    wild = {"category": (), "wildcard": quasi_identifiers}[missing] if isinstance(missing, str) else missing
+    elsewhere = tuple(checked_elsewhere)
+    reading = Reading(delimiter=delimiter)
+    with sql(engine) if isinstance(engine, str) else engine.sql() as connection:
+        tables = {"released": connection.table("released", released, reading, beside=hidden)}
+        for name, source in (("original", original), ("population", population)):
+            if source is not None:
+                tables[name] = connection.table(name, source, reading)
+        lacking = [*_lacking(tables["released"], [*quasi_identifiers, *sensitive, *preserved])]
+        findings = [*lacking, *_unwanted(tables["released"], identifiers, columns)]
+        records = int(connection.run("SELECT count(*) FROM released")[0][0])
+        if not records:
+            findings.append(Finding("E208", "release", "the release has no rows"))
+        if lacking or not records:
+            return Verification(False, records, 0, 0, (), tuple(findings))
+        classes = Classes(connection, tables, quasi_identifiers, suppressed=suppressed, wild=wild)
+        findings += [*_rows(classes, suppression), *_preserved(classes, preserved)]
+        checks = []
+        for promise in promises:
+            plain, data = spelled(promise)
+            checks.append(_checked(classes, plain, {**data, **(evidence or {})}, plain.get("model") in elsewhere))
+            findings += checks[-1].findings()
+        findings += _remarks(classes, max((k for c in checks if isinstance(k := c.promise.get("k"), int)), default=0))
+        ok = not any(finding.is_error for finding in findings)
+        examples = classes.examples(5) if show_values else ()
+        return Verification(ok, records, classes.number, classes.suppressed, tuple(checks), tuple(findings), examples)
+
+
+def _checked(classes: Classes, promise: dict[str, Any], evidence: Mapping[str, Any], elsewhere: bool) -> Check:
+    """Compute one promise from its definition; what cannot be computed holds only if it was checked elsewhere."""
+    name = promise.get("model")
+    of_mechanism = promise.get("about") == "mechanism"
+    check = PRIVACY[name].checker() if isinstance(name, str) and name in PRIVACY else None
+    if check is None:
+        why = "the recoding does not keep it" if of_mechanism else "the verifier does not know this promise of tables"
+        return Check(promise, elsewhere, reason="" if elsewhere else why)
+    try:
+        outcome: Check = check(classes, promise, evidence)
+    except Unseen as unseen:
+        return Check(promise, elsewhere, reason="" if elsewhere else str(unseen))
+    except KeyError as key:
+        return Check(promise, False, reason=f"the promise lacks its parameter {key}")
+    except (TypeError, ValueError):
+        return Check(promise, False, reason="a parameter of the promise is no number")
+    if of_mechanism and not outcome.holds:
+        hint = "a promise about a mechanism is not visible in a file; check the recoding"
+        return Check(promise, elsewhere, reason="" if elsewhere else hint)
+    return outcome
+
+
+def _lacking(released: SqlTable, names: Iterable[str]) -> Iterator[Finding]:
+    for name in dict.fromkeys(names):
+        if name not in released.columns:
+            yield Finding("E201", name, "the release lacks this column")
+
+
+def _unwanted(released: SqlTable, identifiers: Sequence[str], allowed: Sequence[str] | None) -> Iterator[Finding]:
+    for name in identifiers:
+        if name in released.own:
+            yield Finding("E202", name, "an identifying column is in the release; remove it")
+    for name in released.own if allowed is not None else ():
+        if name not in (*(allowed or ()), *identifiers):
+            yield Finding("E209", name, "the release has this column, and nobody said that it should; remove it")
+
+
+def _rows(classes: Classes, suppression: float | None) -> Iterator[Finding]:
+    before = classes.rows("original" if "original" in classes.tables else "released")
+    dropped = before - classes.records
+    if dropped < 0:
+        yield Finding("E206", "release", f"the release has {-dropped:,} more rows than the original")
+    if suppression is not None:
+        limit = int(Fraction(repr(float(suppression))) * before)
+        gone = classes.suppressed + max(0, dropped)
+        if gone > limit:
+            message = f"{gone:,} records are suppressed (hidden in every column, or left out), the limit is {limit:,}"
+            yield Finding("E205", "release", message)
+
+
+def _preserved(classes: Classes, columns: Sequence[str]) -> Iterator[Finding]:
+    if "original" not in classes.tables or not columns:
+        return
+    lacking = [name for name in columns if name not in classes.tables["original"].columns]
+    if lacking:
+        yield Finding("E207", lacking[0], "the original lacks this column, so nobody can tell whether it is preserved")
+        return
+    changed = classes.changed_rows(columns)
+    if changed:
+        message = f"{changed:,} rows hold values that the original does not have so often"
+        yield Finding("E207", ", ".join(columns), message)
+
+
+def _remarks(classes: Classes, k: int) -> Iterator[Finding]:
+    """What a publisher should look at though no promise is broken; `k` is the largest one promised."""
+    if 0 < classes.suppressed < k:
+        message = f"only {classes.suppressed} record(s) are suppressed, fewer than {k}; better drop them"
+        yield Finding("W211", "release", message)
+    blank = classes.missing_everywhere()
+    if blank:
+        yield Finding("W212", "release", f"{blank:,} record(s) are missing everywhere and fit everybody")
