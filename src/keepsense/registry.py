@@ -43,7 +43,7 @@ class Registry(Mapping[str, T], Generic[T]):
 
     `what` is what an entry is called in errors, `packages` are the packages whose modules register their entries when
     they are imported, `group` is the entry point group of other packages: what it names is called or, where it is a
-    module, imported.
+    module, imported. Entries called `first` are listed first, the others as they came.
 
     >>> colours: Registry[int] = Registry("colour")
     >>> _ = colours.add("sky blue", 1, aliases=("azure",)), colours.add("red", 2)
@@ -55,8 +55,11 @@ class Registry(Mapping[str, T], Generic[T]):
     keepsense.errors.BadInput: no colour is called 'azur'; there are: sky blue, red. Did you mean azure?
     """
 
-    def __init__(self, what: str, *, packages: Iterable[str] = (), group: str | None = None) -> None:
+    def __init__(
+        self, what: str, *, packages: Iterable[str] = (), group: str | None = None, first: Iterable[str] = ()
+    ) -> None:
         self._what = what
+        self._first = tuple(first)
         self._packages = tuple(packages)
         self._group = group
         self._entries: dict[str, T] = {}
@@ -84,7 +87,7 @@ class Registry(Mapping[str, T], Generic[T]):
             aliases = self._spellings.keys() - self._outdated.keys() - {plain(entry) for entry in self._entries}
             hint = did_you_mean(str(spelling), [*self._entries, *sorted(aliases)])
             # a long list would drown the hint
-            listed = "" if hint and len(self._entries) > _MANY else f"; there are: {', '.join(self._entries)}"
+            listed = "" if hint and len(self._entries) > _MANY else f"; there are: {', '.join(self)}"
             raise BadInput(f"no {self._what} is called {spelling!r}{listed}.{hint}")
         if key in self._outdated:
             warnings.warn(f"the {self._what} {spelling!r} is called {name!r} now", InputWarning, stacklevel=3)
@@ -99,7 +102,8 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         self._fill()
-        return iter(self._entries)
+        first = {name: i for i, name in enumerate(self._first)}
+        return iter(sorted(self._entries, key=lambda name: first.get(name, len(first))))
 
     def __len__(self) -> int:
         self._fill()

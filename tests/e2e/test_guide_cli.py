@@ -188,7 +188,7 @@ def test_guide_reads_a_project_file_and_a_preset(run: Run, people: Path, tmp_pat
         kind = "numeric"
         [columns.postcode]
         role = "quasi-identifier"
-        kind = "masked"
+        kind = "code"
         [columns.ill]
         role = "target"
         [columns.illness]

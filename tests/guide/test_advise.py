@@ -168,7 +168,7 @@ def test_answers_are_read_off_a_project_file() -> None:
         "source": {"path": "people.csv"},
         "columns": {
             "job": {"role": "quasi-identifier", "taxonomy": "wordnet"},
-            "zip": {"role": "quasi-identifier", "kind": "masked"},
+            "zip": {"role": "quasi-identifier", "kind": "code"},
             "tags": {"role": "quasi-identifier", "kind": "set"},
             "illness": {"role": "sensitive"},
             "days": {"role": "target", "kind": "numeric"},

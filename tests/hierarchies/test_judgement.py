@@ -15,6 +15,7 @@ from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
+from keepsense.hierarchies import masked
 from keepsense.hierarchies.base import base_hierarchy
 from keepsense.hierarchies.choice import Steps, Times, a_posteriori, a_priori, by_gsl, choose, ranked_sets
 from keepsense.hierarchies.concepts import with_concepts
@@ -33,8 +34,7 @@ from keepsense.hierarchies.evaluation import (
 from keepsense.hierarchies.explanation import explain
 from keepsense.hierarchies.gsl import grade, level_weights, score, score_all, scores, set_score
 from keepsense.hierarchies.improvement import improve
-from keepsense.hierarchies.kinds import masked
-from keepsense.hierarchies.numeric import equal_width, numeric_candidates
+from keepsense.hierarchies.kinds.numeric import equal_width, numeric_candidates
 from keepsense.hierarchies.table import guess_kind, hierarchies_for
 from keepsense.hierarchies.tree import POLICIES, Tree, to_hierarchy, tree_of
 from keepsense.hierarchies.validate import check
@@ -462,9 +462,9 @@ def test_a_whole_table_gets_hierarchies_in_one_call() -> None:
     assert {n: h.kind for n, h in made.best.items()} == {
         "job": "nominal",
         "age": "numeric",
-        "zip": "masked",
+        "zip": "code",
         "born": "date",
-        "risk": "ordered",
+        "risk": "ordinal",
     }
     assert len(made.candidates["job"]) == 30
     for name in counts.names:
@@ -496,7 +496,7 @@ def test_kinds_are_guessed() -> None:
         ({"a": []}, {}, "a: the column is empty"),
         ({"a": ["nurse"]}, {}, "give a taxonomy"),
         ({"a": [1]}, {"kinds": {"b": "numeric"}}, "no column 'b'"),
-        ({"a": ["x"]}, {"kinds": {"a": "ordered"}}, "needs its order"),
+        ({"a": ["x"]}, {"kinds": {"a": "ordinal"}}, "needs its order"),
         ({"a": ["x"]}, {"orders": {"a": ["y"]}}, "1 values of the column are missing"),
         ({"a": [1]}, {"preferences": {"a": -1}}, "preferences"),
     ],

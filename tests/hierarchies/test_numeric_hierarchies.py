@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import datetime
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.errors import BadHierarchy, BadInput
+from keepsense.errors import BadHierarchy, BadInput, InputWarning
+from keepsense.hierarchies import dates, masked, ordered
 from keepsense.hierarchies.core import Hierarchy, signature
 from keepsense.hierarchies.gsl import score
-from keepsense.hierarchies.kinds import dates, masked, ordered
-from keepsense.hierarchies.numeric import agglomerative, equal_frequency, equal_width, numeric_candidates
+from keepsense.hierarchies.kinds import KINDS, KindName
+from keepsense.hierarchies.kinds.numeric import agglomerative, equal_frequency, equal_width, numeric_candidates
 from keepsense.hierarchies.sizes import interval_losses
 from keepsense.hierarchies.validate import check
 
@@ -231,3 +233,23 @@ def test_numeric_hierarchies_are_scored_without_a_distance() -> None:
     text = Hierarchy.of_rows([("young", "*")], kind="numeric", name="age")
     with pytest.raises(BadHierarchy, match="age: a leaf is no number"):
         score(text)
+
+
+# ---- kinds -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_names_of_kinds_are_told_before_their_modules_are_loaded() -> None:
+    assert tuple(KINDS) == get_args(KindName)
+    assert all(name == kind.name for name, kind in KINDS.items())
+
+
+@pytest.mark.parametrize(("old", "new"), [("masked", "code"), ("ordered", "ordinal")])
+def test_outdated_names_of_kinds_are_understood_with_a_warning(old: str, new: str) -> None:
+    with pytest.warns(InputWarning, match=f"the kind '{old}' is called '{new}' now"):
+        hierarchy = Hierarchy.of_rows([("a", "*"), ("b", "*")], kind=old)
+    assert hierarchy.kind == new
+
+
+def test_a_kind_that_does_not_exist_is_refused_with_a_hint() -> None:
+    with pytest.raises(BadInput, match=r"no kind is called 'numric'; there are: nominal, .* Did you mean numeric\?"):
+        Hierarchy.of_rows([("a", "*")], kind="numric")

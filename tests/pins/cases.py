@@ -124,7 +124,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "weights": _case("optimal", {"many": {"role": "weight", "kind": "numeric"}}),
     "hierarchy from a file": _case("datafly", FROM_FILE),
     "weighted columns": _case("optimal", {"job": {**JOB, "weight": 5.0}, "age": {**AGE, "weight": 0.5}}),
-    "masked codes": _case("optimal", {"town": {"role": "quasi-identifier", "kind": "masked"}}),
+    "masked codes": _case("optimal", {"town": {"role": "quasi-identifier", "kind": "code"}}),
     "empty cells are a category": _case("optimal", source="holes.csv"),
     "empty cells match everything": _case(
         "local suppression",

@@ -271,7 +271,7 @@ def test_a_run_that_is_told_to_end_leaves_nothing_behind(tmp_path: Path) -> None
     room = tmp_path / "tmp"
     room.mkdir()
     (tmp_path / "keepsense.toml").write_text(
-        '[source]\npath = "people.csv"\n[columns.town]\nrole = "quasi-identifier"\nkind = "masked"\n'
+        '[source]\npath = "people.csv"\n[columns.town]\nrole = "quasi-identifier"\nkind = "code"\n'
         '[columns.illness]\nrole = "sensitive"\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n',
         encoding="utf-8",
     )

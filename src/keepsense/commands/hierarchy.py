@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -12,6 +12,7 @@ from keepsense.commands._library import TaxonomyName
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
 from keepsense.errors import BadInput
+from keepsense.hierarchies.kinds import KINDS, KindName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,13 +23,12 @@ if TYPE_CHECKING:
 hierarchy = typer.Typer(
     help="Build, score, explain, choose, edit, convert and improve hierarchies.", no_args_is_help=True
 )
+KIND_NAMES = ", ".join(get_args(KindName))
 File = Annotated[Path, typer.Argument(help="Hierarchy: .csv (one row a value), .xml, .json, .tree or .txt.")]
 Files = Annotated[list[Path], typer.Argument(help="Hierarchies of one column.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending gives the format.")]
 DistanceName = Annotated[str, typer.Option("--distance", "-d", help="Semantic distance to score with.")]
-KindName = Annotated[
-    str | None, typer.Option("--kind", help="nominal, numeric, ordered, date or masked, where the file does not say.")
-]
+KindOption = Annotated[str | None, typer.Option("--kind", help=f"{KIND_NAMES}; where the file does not say.")]
 
 
 @hierarchy.command("build")
@@ -36,9 +36,7 @@ def build(
     file: Annotated[Path, typer.Argument(help="Table that holds the column.")],
     column: Annotated[str, typer.Argument(help="Column to build a hierarchy for.")],
     output: Output,
-    kind: Annotated[
-        str | None, typer.Option("--kind", help="nominal, numeric, date, masked or ordinal; guessed by default.")
-    ] = None,
+    kind: Annotated[str | None, typer.Option("--kind", help=f"{KIND_NAMES}; guessed by default.")] = None,
     taxonomy: TaxonomyName = _library.WORDNET,
     domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,
@@ -71,7 +69,7 @@ def score_files(
     files: Files,
     taxonomy: TaxonomyName = _library.WORDNET,
     distance: DistanceName = "wu-palmer",
-    kind: KindName = None,
+    kind: KindOption = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -102,7 +100,7 @@ def explain_file(
     file: File,
     taxonomy: TaxonomyName = _library.WORDNET,
     distance: DistanceName = "wu-palmer",
-    kind: KindName = None,
+    kind: KindOption = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -131,7 +129,7 @@ def choose_file(
     files: Files,
     taxonomy: TaxonomyName = _library.WORDNET,
     distance: DistanceName = "wu-palmer",
-    kind: KindName = None,
+    kind: KindOption = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -235,7 +233,7 @@ def _read(path: Path, kind: str | None = None) -> Hierarchy:
 def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple[Hierarchy, Distance | None]:
     """A hierarchy with the concepts of its words, and the distance to judge it with; none for other kinds."""
     tree = _read(path, kind)
-    if tree.kind != "nominal":
+    if not KINDS[tree.kind].words:
         return tree, None
     from keepsense.hierarchies import read_hierarchy, with_concepts
     from keepsense.semantics import distance as make

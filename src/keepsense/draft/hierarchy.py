@@ -6,7 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from keepsense.engines import Engine, started
-from keepsense.hierarchies import Hierarchy, build_hierarchy
+
+from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.kinds import KINDS
+from keepsense.project.file import Column
+from keepsense.project.meaning import Meaning
 
 
 def hierarchy_for_column(
@@ -34,16 +38,14 @@ def hierarchy_for_column(
     with started(engine) as running:
         table = running.read(str(source))
         table.require([column])
-        chosen = kind or ("ordinal" if order else kind_of(running.profiles(table, columns=[column])[0]))
+        chosen = KINDS.name_of(kind or ("ordinal" if order else kind_of(running.profiles(table, columns=[column])[0])))
         rows = running.count(table, [column]).rows_of(column)
-    meaning, senses = None, None
-    if chosen == "nominal" and taxonomy is not None:
-        from keepsense.taxonomy import Mapping, map_values
-        from keepsense.taxonomy.library import find
-
-        whole = find(taxonomy)
-        meaning = whole if domain is None else whole.below(domain)
-        words = {value: count for value, count in rows.items() if value is not None}
-        own = None if mapping is None else Mapping.read(mapping, meaning)
-        senses = map_values(words, meaning, table=own, senses="joint", column=column)
-    return build_hierarchy(rows, chosen, name=column, order=order, taxonomy=meaning, mapping=senses, distance=distance)
+    about = {
+        "kind": chosen,
+        "taxonomy": None if KINDS[chosen].sets else taxonomy,
+        "domain": domain,
+        "mapping": None if mapping is None else str(mapping),
+        "order": order,
+        "distance": distance,
+    }
+    return Meaning({column: Column.model_validate(about)}).hierarchy(column, rows)

@@ -14,29 +14,14 @@ from typing import Any
 from keepsense.engines import Reading
 from keepsense.engines.files import whole_file
 from keepsense.errors import BadInput
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column, Method, Project, Source, Target, check_project
 from keepsense.project.inspect import Inspected, Inspection, without_password
+from keepsense.project.roles import ROLES
 
 FILE = "keepsense.toml"
 """Usual name of a project file."""
 
-_ROLES = {
-    "identifier": "names a person outright; removed",
-    "quasi-identifier": "others may know it, and together such columns point at people; changed until they do not",
-    "sensitive": "what others should not learn; released as it is, protected by the promises",
-    "insensitive": "released as it is",
-    "person": "tells which rows belong to one person; removed",
-    "target": "what the data are to predict; released as it is, kept predictable by the methods that look at it",
-    "weight": "how many people of the population a row stands for; released as it is",
-}
-_KINDS = {
-    "nominal": "words",
-    "ordinal": "words in an order, given by `order`",
-    "numeric": "numbers",
-    "date": "dates such as 2026-01-31",
-    "masked": "codes whose ends can be hidden, such as postcodes",
-    "set": "several items in one cell",
-}
 _WIDTH = 116
 _FEW = 5
 
@@ -160,7 +145,7 @@ def _promises(found: Inspection, k: int) -> str:
         f"k = {k}",
     ]
     for column in found.columns:
-        if column.role == "sensitive" and column.kind != "numeric" and column.profile.distinct > 2:
+        if column.role == "sensitive" and not KINDS[column.kind].numbers and column.profile.distinct > 2:
             lines += [
                 "",
                 "[[privacy]]",
@@ -172,8 +157,8 @@ def _promises(found: Inspection, k: int) -> str:
 
 
 def _method(found: Inspection, method: str | None) -> str:
-    flat = sum(1 for c in found.columns if c.role == "quasi-identifier" and c.kind != "set")
-    sets = any(c.role == "quasi-identifier" and c.kind == "set" for c in found.columns)
+    holding = [KINDS[c.kind].sets for c in found.columns if c.role == "quasi-identifier"]
+    flat, sets = holding.count(False), any(holding)
     usual = "set microaggregation" if sets and not flat else "optimal" if flat <= _FEW else "semantic mondrian"
     name = method or usual
     why = {
@@ -210,8 +195,8 @@ def _release(path: str, folder: str) -> str:
 
 
 def _columns(found: Inspection) -> str:
-    roles = [f"    {name}: {meaning}" for name, meaning in _ROLES.items()]
-    kinds = [f"    {name}: {meaning}" for name, meaning in _KINDS.items()]
+    roles = [f"    {name}: {role.about}" for name, role in ROLES.items()]
+    kinds = [f"    {name}: {kind.about}" for name, kind in KINDS.items()]
     rest = [
         f"    {name}: {_said(Column, name)}{_default(Column, name)}"
         for name in Column.model_fields
@@ -230,7 +215,7 @@ def _column(column: Inspected) -> Iterable[str]:
     yield _comment("; ".join([facts, *column.notes]))
     yield f"[columns.{_key(column.name)}]"
     yield f'role = "{column.role}"  # {column.reason}'
-    if column.role in ("identifier", "person", "weight"):
+    if not ROLES[column.role].described:
         return
     yield f'kind = "{column.kind}"'
     meaning = column.meaning

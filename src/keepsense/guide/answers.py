@@ -134,7 +134,7 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
         "ordinal": "ordered",
         "numeric": "numbers",
         "date": "dates",
-        "masked": "codes",
+        "code": "codes",
         "set": "sets",
     }
     kinds = [plain.get(c.kind) or ("words" if c.taxonomy else "categories") for c in chosen]

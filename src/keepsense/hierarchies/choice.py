@@ -71,7 +71,7 @@ class Times:
 class Choice:
     """The hierarchies chosen, the scores of all candidates, and, where it was anonymized, the result and its loss.
 
-    >>> from keepsense.hierarchies.numeric import numeric_candidates
+    >>> from keepsense.hierarchies.kinds.numeric import numeric_candidates
     >>> chosen = choose({"age": numeric_candidates(range(17, 91), name="age")})
     >>> chosen.hierarchies["age"].kind, chosen.result is None
     ('numeric', True)
@@ -108,7 +108,7 @@ def choose(
     number to the best. The set's score (Eq. 6) is a sum over columns with weights that are not negative, so the best
     set is the set of the best.
 
-    >>> from keepsense.hierarchies.numeric import numeric_candidates
+    >>> from keepsense.hierarchies.kinds.numeric import numeric_candidates
     >>> ages = numeric_candidates(range(17, 91), name="age")
     >>> chosen = choose({"age": ages})
     >>> chosen.hierarchies["age"].info["made"], round(chosen.total, 3)
@@ -139,7 +139,7 @@ def a_priori(
 ) -> Choice:
     """Choose first, then anonymize once: APES. Its time is that of scoring all plus one run (Eq. 8).
 
-    >>> from keepsense.hierarchies.numeric import numeric_candidates
+    >>> from keepsense.hierarchies.kinds.numeric import numeric_candidates
     >>> ages = numeric_candidates(range(17, 91), name="age")
     >>> steps = Steps(anonymize=lambda table, chosen: chosen["age"].cut(1), loss=lambda cut: len(set(cut.outputs)))
     >>> a_priori({"age": ages}, steps).loss
@@ -165,7 +165,7 @@ def a_posteriori(
     The paper counts reading once, in favour of this way (Sec. 5.3); `read_once=False` reads for every run, as most
     tools do. A set whose goal cannot be met counts as an infinite loss. For one column give `[{"job": h} for h in hs]`.
 
-    >>> from keepsense.hierarchies.numeric import numeric_candidates
+    >>> from keepsense.hierarchies.kinds.numeric import numeric_candidates
     >>> ages = numeric_candidates(range(17, 91), name="age")
     >>> steps = Steps(anonymize=lambda table, chosen: chosen["age"].cut(1), loss=lambda cut: len(set(cut.outputs)))
     >>> a_posteriori([{"age": h} for h in ages], steps).loss
@@ -208,7 +208,7 @@ def ranked_sets(
 ) -> list[dict[str, Hierarchy]]:
     """Sets of hierarchies of one rank in every column: the best, a medium and the worst, as in Sec. 4.3.
 
-    >>> from keepsense.hierarchies.numeric import numeric_candidates
+    >>> from keepsense.hierarchies.kinds.numeric import numeric_candidates
     >>> ages = numeric_candidates(range(17, 91), name="age")
     >>> [one["age"].height for one in ranked_sets({"age": ages}, choose({"age": ages}).scores, (1, 10))]
     [6, 4]

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, cast, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, frozen
 from keepsense.counts import Value
-from keepsense.errors import BadHierarchy, BadInput, did_you_mean
+from keepsense.errors import BadHierarchy, did_you_mean
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.recoding import Cut
-
-Kind = Literal["nominal", "numeric", "date", "masked", "ordered"]
 
 UNKNOWN = -1
 """What stands in `Hierarchy.concepts` where a label's concept is not known."""
@@ -42,7 +41,7 @@ class Hierarchy:
     `codes[i, l]` is the code of leaf i's ancestor at level l; level 0 is the leaf itself, the last level the top.
     `labels[l][c]` is the label of code c at level l. `concepts[l][c]`, where known, is its concept in a taxonomy (-1
     where not). Levels are rectangular: every leaf has an ancestor at every level. `info` carries what a file or a
-    constructor wants to remember (the form of a CSV file, how a candidate was made).
+    constructor wants to remember (the form of a CSV file, how a candidate was made). `kind` is one of `KINDS`.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> jobs.height, jobs.labels[1], jobs.codes[:, 1].tolist()
@@ -52,11 +51,12 @@ class Hierarchy:
     name: str
     labels: tuple[tuple[Value, ...], ...]
     codes: NDArray[np.int32]
-    kind: Kind = "nominal"
+    kind: str = "nominal"
     concepts: tuple[NDArray[np.int32], ...] | None = None
     info: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", KINDS.name_of(self.kind))
         frozen(self.codes)
         for level in self.concepts or ():
             frozen(level)
@@ -68,7 +68,7 @@ class Hierarchy:
         rows: Iterable[Sequence[Value]],
         *,
         name: str = "hierarchy",
-        kind: Kind = "nominal",
+        kind: str = "nominal",
         info: Mapping[str, Any] | None = None,
     ) -> Hierarchy:
         """Build from rows of labels, leaf first (the form of ARX's hierarchy files); all rows have one length."""
@@ -178,12 +178,7 @@ class Hierarchy:
 
     def of_kind(self, kind: str | None) -> Hierarchy:
         """The same hierarchy as one of another kind, for files that do not tell theirs; None changes nothing."""
-        known = get_args(Kind)
-        if kind is not None and kind not in known:
-            raise BadInput(
-                f"no hierarchy is of kind {kind!r}; there are: {', '.join(known)}.{did_you_mean(kind, known)}"
-            )
-        return self if kind is None else replace(self, kind=cast("Kind", kind))
+        return self if kind is None else replace(self, kind=kind)
 
     def with_info(self, **info: Any) -> Hierarchy:
         """The same hierarchy, remembering something more."""
@@ -201,7 +196,7 @@ def assemble(
     codes: NDArray[Any],
     labels: Sequence[Sequence[Value]],
     *,
-    kind: Kind = "nominal",
+    kind: str = "nominal",
     concepts: Sequence[NDArray[np.int32]] | None = None,
     info: Mapping[str, Any] | None = None,
 ) -> Hierarchy:

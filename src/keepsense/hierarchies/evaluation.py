@@ -88,7 +88,7 @@ def evaluate(
     Candidates must have their leaves in one order, as those of `candidates` do. Weights go to semantic quality, privacy
     vulnerability, minimal distortion and interval size, are not negative and sum to 1.
 
-    >>> from keepsense.hierarchies.numeric import equal_width
+    >>> from keepsense.hierarchies.kinds.numeric import equal_width
     >>> wide, narrow = equal_width(range(8), groups=2), equal_width(range(8), groups=4)
     >>> evaluate([wide, narrow], None, [1] * 8, k=2).scores.round(3).tolist()
     [[0.732, 0.457, 0.5, 3.333], [0.524, 0.538, 0.333, 2.0]]

@@ -21,6 +21,7 @@ from keepsense.hierarchies.concepts import Ancestry, Namer, Unknowns
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.edit import edit
 from keepsense.hierarchies.gsl import Aggregate, Gsl, Weights, ancestors, score, score_all
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.semantics.base import Distance
 
 Fault = Literal["level out of order", "labels out of order", "wrong parent", "wrong label"]
@@ -80,7 +81,7 @@ class Problem:
 class Explanation:
     """Scores of a hierarchy, its worst transitions and its problems.
 
-    >>> from keepsense.hierarchies.numeric import equal_width
+    >>> from keepsense.hierarchies.kinds.numeric import equal_width
     >>> str(explain(equal_width(range(17, 91), name="age"))).startswith("age: GSL ")
     True
     """
@@ -121,7 +122,7 @@ def explain(
     ["'doctor' stands above 'medical practitioner' and is a kind of it"]
     """
     result = score(hierarchy, distance, aggregate=aggregate, weights=weights, unknown=unknown)
-    if hierarchy.kind != "nominal" or distance is None:
+    if not KINDS[hierarchy.kind].words or distance is None:
         return Explanation(result, _worst(hierarchy, result, None, worst))
     ancestry = Ancestry(distance.taxonomy)
     concepts = ancestors(hierarchy, ancestry)

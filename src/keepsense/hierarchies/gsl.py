@@ -25,6 +25,7 @@ from keepsense.arrays import Floats, Ints
 from keepsense.errors import BadHierarchy, BadInput
 from keepsense.hierarchies.concepts import Ancestry, Unknowns
 from keepsense.hierarchies.core import Hierarchy, MissingValues
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.sizes import interval_losses
 from keepsense.semantics.base import Distance
 
@@ -104,7 +105,7 @@ def scores(
 ) -> Floats:
     """Total scores of many candidates of a column, with one distance matrix for all.
 
-    >>> from keepsense.hierarchies.numeric import equal_width
+    >>> from keepsense.hierarchies.kinds.numeric import equal_width
     >>> scores([equal_width(range(8), groups=4), equal_width(range(8), groups=2)]).round(4).tolist()
     [0.5238, 0.7321]
     """
@@ -124,11 +125,11 @@ def score_all(
     for hierarchy in hierarchies:
         if hierarchy.height < 1:
             raise BadHierarchy(f"{hierarchy.name}: the hierarchy has no level above its leaves, so nothing to score")
-    nominal = [h for h in hierarchies if h.kind == "nominal"]
+    nominal = [h for h in hierarchies if KINDS[h.kind].words]
     losses = _semantic(nominal, distance, unknown)
     found = []
     for hierarchy in hierarchies:
-        if hierarchy.kind == "nominal":
+        if KINDS[hierarchy.kind].words:
             table, left_out = next(losses)
         else:
             table, left_out = interval_losses(hierarchy), 0

@@ -14,25 +14,13 @@ from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies.choice import Choice, choose
 from keepsense.hierarchies.concepts import Unknowns
 from keepsense.hierarchies.construct import candidates
-from keepsense.hierarchies.core import Hierarchy, Kind, signature
-from keepsense.hierarchies.kinds import dates, masked, ordered
-from keepsense.hierarchies.numeric import numeric_candidates
+from keepsense.hierarchies.core import Hierarchy, signature
+from keepsense.hierarchies.kinds import KINDS, Values
 from keepsense.progress import Listener, emit
 from keepsense.semantics import distance as make_distance
 from keepsense.semantics.base import Distance
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.mapping import Mapping as Mapped
-
-_SPANS = (
-    ("month", "year", "decade"),
-    ("month", "quarter", "year"),
-    ("quarter", "year", "decade"),
-    ("year", "decade"),
-    ("month", "year"),
-    ("week",),
-    ("year",),
-    ("decade",),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +45,7 @@ def hierarchies_for(
     columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value]],
     taxonomy: Taxonomy | Mapping[str, Taxonomy] | None = None,
     *,
-    kinds: Mapping[str, Kind] | None = None,
+    kinds: Mapping[str, str] | None = None,
     orders: Mapping[str, Sequence[Value]] | None = None,
     senses: Mapping[str, Mapping[Value, Concept] | Mapped] | None = None,
     strategy: str = "lesk",
@@ -72,14 +60,14 @@ def hierarchies_for(
     """Build candidates for every column of a table and choose the best of each.
 
     A column is a dictionary of values and their numbers of rows, its cells, or comes from `Counts`. Its kind is
-    guessed from its values (numbers, dates, digit strings of one length, words) unless `kinds` says it; ordered columns
+    guessed from its values (numbers, dates, digit strings of one length, words) unless `kinds` says it; ordinal columns
     need their order in `orders`. Words are looked up in the taxonomy, one for all columns or one a column.
 
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> table = {"job": ["nurse", "pilot", "clerk"], "age": [31, 45, 62], "zip": ["81667", "81675", "01069"]}
     >>> made = hierarchies_for(table, wordnet(), wanted=20, rng=1)
     >>> {name: hierarchy.kind for name, hierarchy in made.best.items()}
-    {'job': 'nominal', 'age': 'numeric', 'zip': 'masked'}
+    {'job': 'nominal', 'age': 'numeric', 'zip': 'code'}
     """
     counted = _counted(columns)
     for what, given in (("kinds", kinds), ("orders", orders), ("senses", senses), ("preferences", preferences)):
@@ -92,8 +80,9 @@ def hierarchies_for(
     judges: dict[str, Distance] = {}
     for i, (name, rows) in enumerate(counted.items()):
         values, counts = list(rows), list(rows.values())
-        kind = (kinds or {}).get(name) or ("ordered" if name in (orders or {}) else guess_kind(values))
-        if kind == "nominal":
+        order = (orders or {}).get(name)
+        kind = KINDS[(kinds or {}).get(name) or ("ordinal" if order is not None else guess_kind(values))]
+        if kind.candidates is None:
             own = taxonomy.get(name) if isinstance(taxonomy, Mapping) else taxonomy
             if own is None:
                 raise BadInput(f"{name}: the column holds words; give a taxonomy that knows them")
@@ -112,7 +101,7 @@ def hierarchies_for(
                 rng=draw,
             )
         else:
-            made[name] = _plain(name, kind, values, counts, (orders or {}).get(name))
+            made[name] = _distinct(kind.candidates(Values(name, rows, order)))
         emit(listener, "column", i + 1, len(counted), column=name, candidates=len(made[name]))
     if unknown == "list":
         chosen = choose(made, {name: _listing(judge) for name, judge in judges.items()}, preferences=preferences)
@@ -121,11 +110,11 @@ def hierarchies_for(
     return TableHierarchies(made, chosen)
 
 
-def guess_kind(values: Iterable[Value]) -> Kind:
+def guess_kind(values: Iterable[Value]) -> str:
     """The kind of a column by its values: all numbers, all dates, all digit strings of one length above 3, or words.
 
     >>> guess_kind([1, 2.5]), guess_kind(["2020-01-31"]), guess_kind(["81667", "01069"]), guess_kind(["nurse", "12"])
-    ('numeric', 'date', 'masked', 'nominal')
+    ('numeric', 'date', 'code', 'nominal')
     """
     present = [v.item() if isinstance(v, np.generic) else v for v in values if v is not None]
     if not present:
@@ -136,7 +125,7 @@ def guess_kind(values: Iterable[Value]) -> Kind:
         return "date"
     texts = [v for v in present if isinstance(v, str) and v.isascii() and v.isdigit()]
     if len(texts) == len(present) and len({len(t) for t in texts}) == 1 and len(texts[0]) > 3:
-        return "masked"
+        return "code"
     return "nominal"
 
 
@@ -174,23 +163,6 @@ def _counted(columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value
     return found
 
 
-def _plain(
-    name: str, kind: Kind, values: list[Value], counts: list[int], order: Sequence[Value] | None
-) -> list[Hierarchy]:
-    """Candidates of a column that needs no taxonomy."""
-    if kind == "numeric":
-        return numeric_candidates(values, counts, name=name)
-    if kind == "date":
-        made = [dates(values, spans=spans, name=name) for spans in _SPANS]
-    elif kind == "masked":
-        longest = max(len(str(v)) for v in values)
-        steps = [list(range(by, longest, by)) for by in range(1, max(2, longest))]
-        made = [masked(values, keep=keep, steps=own, name=name) for keep in ("start", "end") for own in steps]
-    else:
-        if order is None:
-            raise BadInput(f"{name}: an ordered column needs its order; give it in `orders`")
-        missing = len(set(values) - set(order))
-        if missing:
-            raise BadInput(f"{name}: {missing:,} values of the column are missing from its order")
-        made = [ordered(order, fanout=fanout, name=name) for fanout in (2, 3, 4)]
+def _distinct(made: list[Hierarchy]) -> list[Hierarchy]:
+    """The hierarchies without those that are like an earlier one."""
     return list({signature(h): h for h in reversed(made)}.values())[::-1]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Ints, frozen
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind, assemble
+from keepsense.hierarchies.core import UNKNOWN, Hierarchy, assemble
 from keepsense.hierarchies.validate import check, require
 
 Policy = Literal["leaf", "parent", "top"]
@@ -151,7 +151,7 @@ def _unified(tree: Tree) -> Tree:
     return Tree(tuple(tree.labels[i] for i in kept), np.array(parent, dtype=np.int32), n, concepts)
 
 
-def to_hierarchy(tree: Tree, *, name: str = "hierarchy", policy: Policy = "leaf", kind: Kind = "nominal") -> Hierarchy:
+def to_hierarchy(tree: Tree, *, name: str = "hierarchy", policy: Policy = "leaf", kind: str = "nominal") -> Hierarchy:
     """A tree made rectangular by a policy.
 
     >>> tree = Tree(("nurse", "clerk", "medic", "*"), np.array([2, 3, 3, -1]), 2)
@@ -184,7 +184,7 @@ def from_nodes(
     parent: Sequence[int],
     *,
     name: str = "hierarchy",
-    kind: Kind = "nominal",
+    kind: str = "nominal",
     policy: Policy = "leaf",
     concepts: Sequence[int] | None = None,
 ) -> Hierarchy:

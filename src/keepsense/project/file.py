@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from keepsense.engines import formats
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies.kinds import KINDS
+from keepsense.project.roles import ROLES
+from keepsense.registry import Registry
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "insensitive", "person", "target", "weight"]
-Kind = Literal["nominal", "ordinal", "numeric", "date", "masked", "set"]
+
+def _named(registry: Registry[Any]) -> BeforeValidator:
+    """The name of an entry, however it is spelled; outdated names with a warning."""
+
+    def name_of(value: Any) -> Any:
+        try:
+            return registry.name_of(value) if isinstance(value, str) else value
+        except BadInput as error:
+            raise ValueError(str(error)) from None
+
+    return BeforeValidator(name_of)
+
+
+def _listing(registry: Registry[Any]) -> Callable[[dict[str, Any]], None]:
+    """What tells editors the names of a registry, when they are asked for."""
+    return lambda schema: schema.update(enum=list(registry))
 
 
 class _Part(BaseModel):
@@ -44,8 +62,12 @@ class Column(_Part):
     'category'
     """
 
-    role: Role = Field("insensitive", description="What the column tells about people")
-    kind: Kind = Field("nominal", description="What its values are")
+    role: Annotated[str, _named(ROLES)] = Field(
+        "insensitive", description="What the column tells about people", json_schema_extra=_listing(ROLES)
+    )
+    kind: Annotated[str, _named(KINDS)] = Field(
+        "nominal", description="What its values are", json_schema_extra=_listing(KINDS)
+    )
     taxonomy: str | None = Field(None, description="wordnet, or a taxonomy file, that gives its words meaning")
     domain: str | None = Field(None, description="Concept of the taxonomy below which all its values lie")
     mapping: str | None = Field(None, description="Mapping file that says which concept each value means")
@@ -123,9 +145,9 @@ class Project(_Part):
     @model_validator(mode="after")
     def _consistent(self) -> Project:
         roles = [column.role for column in self.columns.values()]
-        for single in ("person", "weight"):
-            if roles.count(single) > 1:
-                raise ValueError(f"only one column can have the role {single}")
+        for name, role in ROLES.items():
+            if role.single and roles.count(name) > 1:
+                raise ValueError(f"only one column can have the role {name}")
         if not self.privacy:
             raise ValueError("no promise is given; add a [[privacy]] section, for instance k-anonymity with k = 5")
         for promise in self.privacy:
@@ -133,7 +155,7 @@ class Project(_Part):
                 raise ValueError('every [[privacy]] section needs a model, for instance model = "k-anonymity"')
         return self
 
-    def having(self, *roles: Role) -> tuple[str, ...]:
+    def having(self, *roles: str) -> tuple[str, ...]:
         """Columns with one of the roles, in order."""
         return tuple(name for name, column in self.columns.items() if column.role in roles)
 

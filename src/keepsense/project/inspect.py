@@ -10,8 +10,9 @@ from typing import Any
 from keepsense.counts import Value
 from keepsense.engines import Engine, Reading, started
 from keepsense.engines.profile import MOST_VALUES, Profile
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.project import patterns as clues
-from keepsense.project.file import Kind, Role
+from keepsense.project.roles import ROLES
 from keepsense.taxonomy import Taxonomy
 
 MOST_WORDS = 500
@@ -48,8 +49,8 @@ class Inspected:
     """
 
     profile: Profile
-    role: Role
-    kind: Kind
+    role: str
+    kind: str
     reason: str
     meaning: Meaning | None = None
     delimiter: str | None = None
@@ -75,7 +76,7 @@ class Inspection:
     rows: int
     columns: tuple[Inspected, ...]
 
-    def having(self, *roles: Role) -> tuple[str, ...]:
+    def having(self, *roles: str) -> tuple[str, ...]:
         """Columns guessed to have one of the roles."""
         return tuple(c.name for c in self.columns if c.role in roles)
 
@@ -171,8 +172,8 @@ def _inspected(profile: Profile, known: _Meanings) -> Inspected:
     told = _by_shape(profile, texts, kind) or _by_name(profile, kind)
     role, reason = told or (None, "")
     meaning = None
-    if kind in ("nominal", "set") and role not in ("identifier", "person") and profile.distinct > 2:
-        meaning = known.of(_items(profile.values, delimiter) if kind == "set" else profile.values, profile.name)
+    if KINDS[kind].words and (role is None or ROLES[role].released) and profile.distinct > 2:
+        meaning = known.of(_items(profile.values, delimiter) if KINDS[kind].sets else profile.values, profile.name)
     if role is None:
         role, reason = _by_default(profile, values, kind, meaning)
     if profile.missing:
@@ -180,9 +181,9 @@ def _inspected(profile: Profile, known: _Meanings) -> Inspected:
     return Inspected(profile, role, kind, reason, meaning, delimiter, order, tuple(notes))
 
 
-def _kind(profile: Profile, values: Sequence[Value]) -> tuple[Kind, list[str], str | None, tuple[str, ...] | None]:
+def _kind(profile: Profile, values: Sequence[Value]) -> tuple[str, list[str], str | None, tuple[str, ...] | None]:
     """Kind of a column by its values; then what to note, the delimiter of a set and the order of a scale."""
-    from keepsense.hierarchies.kinds import as_date
+    from keepsense.hierarchies.kinds.date import as_date
 
     if profile.holds_lists:
         return "set", [], None, None
@@ -190,7 +191,7 @@ def _kind(profile: Profile, values: Sequence[Value]) -> tuple[Kind, list[str], s
         return "date", [], None, None
     postal = clues.named_like(profile.name, clues.POSTCODES)
     if values and (clues.are_codes(values) or (postal and all(len(str(v)) <= 10 for v in values))):
-        return "masked", [], None, None
+        return "code", [], None, None
     if clues.are_numbers(values):
         return "numeric", [], None, None
     if clues.are_other_dates(values):
@@ -202,7 +203,7 @@ def _kind(profile: Profile, values: Sequence[Value]) -> tuple[Kind, list[str], s
     return ("set", [], delimiter, None) if delimiter else ("nominal", [], None, None)
 
 
-def kind_of(profile: Profile) -> Kind:
+def kind_of(profile: Profile) -> str:
     """What the values of a column are.
 
     >>> kind_of(Profile("age", "VARCHAR", 2, 0, 2, 2, {"31": 1, "40": 1}))
@@ -223,7 +224,7 @@ def _items(values: Mapping[Value, int], delimiter: str | None) -> dict[Value, in
     return dict(sorted(found.items(), key=lambda pair: (-pair[1], str(pair[0]))))
 
 
-def _by_shape(profile: Profile, texts: Sequence[str], kind: Kind) -> tuple[Role, str] | None:
+def _by_shape(profile: Profile, texts: Sequence[str], kind: str) -> tuple[str, str] | None:
     """What the values themselves give away, whatever the column is called."""
     pattern = clues.pattern_of(texts)
     if pattern is not None:
@@ -235,7 +236,7 @@ def _by_shape(profile: Profile, texts: Sequence[str], kind: Kind) -> tuple[Role,
     return None
 
 
-def _by_name(profile: Profile, kind: Kind) -> tuple[Role, str] | None:
+def _by_name(profile: Profile, kind: str) -> tuple[str, str] | None:
     name = profile.name
     if named := clues.named_like(name, clues.WEIGHTS) or ("weight" if _sampling(name) else None):
         return "weight", f"its name says {named}: a sampling weight"
@@ -257,7 +258,7 @@ def _sampling(name: str) -> bool:
     return "weight" in words and bool(words & {"sampling", "survey", "design", "sample", "expansion"})
 
 
-def _by_default(profile: Profile, values: Sequence[Value], kind: Kind, meaning: Meaning | None) -> tuple[Role, str]:
+def _by_default(profile: Profile, values: Sequence[Value], kind: str, meaning: Meaning | None) -> tuple[str, str]:
     if profile.distinct == 1:
         return "insensitive", "has one value only"
     if kind == "numeric" and profile.uniqueness > 0.5 and any("." in str(v) for v in values):

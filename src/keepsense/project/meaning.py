@@ -13,6 +13,7 @@ from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy, build_hierarchy, read_hierarchy
 from keepsense.hierarchies.build import with_missing
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
-
-_WORDS = ("nominal", "set")
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,7 @@ class Meaning:
             if not any(value is not None for value in rows):
                 raise BadInput(f"column {name!r} is empty; drop it or give it another role")
             return with_missing(read_hierarchy(self.folder / str(column.hierarchy), name), rows, column.missing)
-        words = column.taxonomy is not None and column.kind in _WORDS
+        words = column.taxonomy is not None and KINDS[column.kind].words
         return build_hierarchy(
             rows,
             column.kind,
@@ -111,7 +110,7 @@ class Meaning:
 
     def holds_sets(self, name: str) -> bool:
         """Whether the cells of a column are sets of items."""
-        return self.column(name).kind == "set"
+        return KINDS[self.column(name).kind].sets
 
     def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
         """Cells of a set-valued column, divided into their items."""

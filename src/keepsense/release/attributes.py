@@ -83,7 +83,7 @@ def _levels(job: Job, name: str, values: Sequence[Value]) -> list[Value] | None:
         return list(column.order)
     if column.kind != "date":
         return None
-    from keepsense.hierarchies.kinds import as_date
+    from keepsense.hierarchies.kinds.date import as_date
 
     found = {value: as_date(value) for value in values if value is not None}
     if any(day is None for day in found.values()):

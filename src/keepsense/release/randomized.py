@@ -131,7 +131,7 @@ def _words(job: Job, counts: Counts, columns: Sequence[str], share: float, optio
     from keepsense.methods.perturb.dp import release_words
 
     meanings = attributes_of(job, counts, columns, meaning=True)
-    other = [name for name in columns if job.column(name).kind not in ("nominal", "masked")]
+    other = [name for name in columns if job.column(name).kind not in ("nominal", "code")]
     if other:
         raise BadInput(
             f"column {other[0]!r} holds no words; the method differential privacy has a mechanism for every kind"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.sizes import interval_losses
 
 
@@ -58,7 +59,7 @@ def _precision(hierarchy: Hierarchy) -> Floats:
 
 def _spans(hierarchy: Hierarchy) -> Floats | None:
     """Width of the interval over that of the column, for hierarchies of numbers, dates and ordered values."""
-    if hierarchy.kind not in ("numeric", "date", "ordered"):
+    if not KINDS[hierarchy.kind].ordered:
         return None
     return np.concatenate([np.zeros((len(hierarchy.leaves), 1)), interval_losses(hierarchy)], axis=1)
 

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.recoding import SUPPRESSED, Cells, Draws
 from keepsense.utility.alignment import inputs_of
 from keepsense.utility.meaning import value_distances
 from keepsense.utility.recoded import MOST_DISTANCES, Recoded
-from keepsense.utility.scales import ORDERED, Scale, covered, mutual_distances, released_distances
+from keepsense.utility.scales import Scale, covered, mutual_distances, released_distances
 
 
 def distances_from_truth(recoded: Recoded) -> dict[str, float]:
@@ -86,7 +87,7 @@ def _of_values(scale: Scale, counts: Counts, cells: Cells) -> float | None:
     apart = released_distances(scale, released, originals)
     if scale.hierarchy is not None:
         inside = covered(scale.hierarchy, released, originals)
-        if scale.kind in ORDERED:
+        if KINDS[scale.kind].ordered:
             inside = inside | (apart <= 0.0)
         known: NDArray[np.bool_] = np.asarray(inside.any(axis=1))
         between = mutual_distances(scale, originals, originals)

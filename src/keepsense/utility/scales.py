@@ -15,15 +15,12 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.kinds import as_date
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept
 from keepsense.utility.intervals import parse_interval
 from keepsense.utility.meaning import value_concepts, value_distances
-
-ORDERED = ("numeric", "ordinal", "date")
-"""Kinds of columns whose values stand in an order."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +55,10 @@ def released_distances(scale: Scale, released: Sequence[Value], originals: Seque
     if scale.items is not None:
         return _jaccard(scale.items(released), scale.items(originals))
     covers = covered(scale.hierarchy, released, originals)
-    if scale.kind in ORDERED:
+    if KINDS[scale.kind].ordered:
         place = _places(scale, originals)
         at = np.array([place.get(value, np.nan) for value in originals])
-        ends = _ends(place, released, covers, at, numbers=scale.kind == "numeric")
+        ends = _ends(place, released, covers, at, numbers=KINDS[scale.kind].numbers)
         apart = np.maximum(ends[:, :1] - at[None, :], at[None, :] - ends[:, 1:]).clip(0.0) / _width(at)
         return np.where(covers, 0.0, np.where(np.isnan(apart), 1.0, np.minimum(apart, 1.0)))
     apart = np.where(covers, 0.0, 1.0)
@@ -78,11 +75,11 @@ def mutual_distances(scale: Scale, values: Sequence[Value], originals: Sequence[
     if scale.items is not None:
         sets = scale.items(values)
         return _symmetric(_jaccard(sets, sets))
-    if scale.kind in ORDERED:
+    if KINDS[scale.kind].ordered:
         place = _places(scale, originals)
         at = np.array([place.get(value, np.nan) for value in originals])
         covers = covered(scale.hierarchy, values, originals)
-        middle = _ends(place, values, covers, at, numbers=scale.kind == "numeric").mean(axis=1)
+        middle = _ends(place, values, covers, at, numbers=KINDS[scale.kind].numbers).mean(axis=1)
         apart = np.abs(middle[:, None] - middle[None, :]) / _width(at)
         return _symmetric(np.where(np.isnan(apart), 1.0, np.minimum(apart, 1.0)))
     apart = np.ones((len(values), len(values)))
@@ -133,12 +130,12 @@ def covered(tree: Hierarchy | None, released: Sequence[Value], originals: Sequen
 
 def _places(scale: Scale, originals: Sequence[Value]) -> dict[Value, float]:
     """Where each value stands: a number at itself, a date at its day, an ordered word at its rank."""
-    if scale.kind == "ordinal" and scale.order is not None:
-        return {value: float(i) for i, value in enumerate(scale.order)}
     known = list(dict.fromkeys([*originals, *(scale.hierarchy.leaves if scale.hierarchy is not None else ())]))
-    if scale.kind == "date":
-        days = {value: as_date(value) for value in known}
-        return {value: float(day.toordinal()) for value, day in days.items() if day is not None}
+    kind = KINDS[scale.kind]
+    if kind.places is not None and not kind.numbers:
+        listed = list(scale.order or known)
+        places = zip(listed, kind.places(listed, scale.order), strict=True)
+        return {value: place for value, place in places if place is not None}
     numbers = {value: parse_interval(value) for value in known}
     return {value: ends[0] for value, ends in numbers.items() if ends is not None and ends[0] == ends[1]}
 

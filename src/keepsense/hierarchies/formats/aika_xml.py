@@ -16,7 +16,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind
+from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.files import read_bytes, write_bytes
 from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
@@ -83,7 +83,7 @@ def parse_xml(
     data: bytes | str,
     *,
     name: str | None = None,
-    kind: Kind = "nominal",
+    kind: str = "nominal",
     policy: Policy = "leaf",
     file: str = "hierarchy",
 ) -> Hierarchy:
@@ -119,9 +119,7 @@ def parse_xml(
     return from_nodes(reader.labels[at], reader.parents[at], name=found, kind=kind, policy=policy)
 
 
-def read_xml(
-    path: str | Path, *, name: str | None = None, kind: Kind = "nominal", policy: Policy = "leaf"
-) -> Hierarchy:
+def read_xml(path: str | Path, *, name: str | None = None, kind: str = "nominal", policy: Policy = "leaf") -> Hierarchy:
     """Read an XML file (see `parse_xml`).
 
     >>> import tempfile, pathlib

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.core import Hierarchy, Kind
+from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.files import read_text, write_bytes
 from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.validate import check_rows, require
@@ -43,7 +43,7 @@ def read_arx(
     path: str | Path,
     *,
     name: str | None = None,
-    kind: Kind = "nominal",
+    kind: str = "nominal",
     delimiter: str = ";",
     ragged: Literal["refuse", "repeat"] = "refuse",
     convert: Callable[[str], Value] | None = None,
@@ -75,7 +75,7 @@ def parse_arx(
     text: str,
     *,
     name: str = "hierarchy",
-    kind: Kind = "nominal",
+    kind: str = "nominal",
     delimiter: str = ";",
     ragged: Literal["refuse", "repeat"] = "refuse",
     convert: Callable[[str], Value] | None = None,

@@ -9,15 +9,16 @@ import datetime
 import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy, UnknownConcept
-from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind
+from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.files import read_text, write_bytes
 from keepsense.hierarchies.formats import FORMATS, Format
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.validate import check, require
 
 if TYPE_CHECKING:
@@ -67,15 +68,15 @@ def parse_json(text: str, *, taxonomy: Taxonomy | None = None, file: str = "hier
     if document.get("version") != VERSION:
         raise BadHierarchy(f"{file}: version {document.get('version')!r} is not known; this Keepsense reads {VERSION}")
     name, kind = document.get("name"), document.get("kind")
-    if not isinstance(name, str) or kind not in get_args(Kind):
-        raise BadHierarchy(f"{file}: name and kind are needed; kind is one of {', '.join(get_args(Kind))}")
+    if not isinstance(name, str) or kind not in KINDS:
+        raise BadHierarchy(f"{file}: name and kind are needed; kind is one of {', '.join(KINDS)}")
     labels = document.get("labels")
     if not isinstance(labels, list) or not labels or not all(isinstance(level, list) and level for level in labels):
         raise BadHierarchy(f"{file}: labels must be a list of levels, each a list with at least one label")
     table = tuple(tuple(_value(file, label) for label in level) for level in labels)
     codes = _codes(file, [len(level) for level in table], document.get("parents"))
     concepts = _concepts(file, document.get("concepts"), [len(level) for level in table], taxonomy)
-    hierarchy = Hierarchy(name, table, codes, cast("Kind", kind), concepts)
+    hierarchy = Hierarchy(name, table, codes, str(kind), concepts)
     require(check(hierarchy))
     return hierarchy
 

@@ -16,7 +16,7 @@ import json
 from pathlib import Path
 
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.core import UNKNOWN, Hierarchy, Kind
+from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.files import read_text, write_bytes
 from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
@@ -44,7 +44,7 @@ def format_tree(hierarchy: Hierarchy, *, indent: int = 2) -> str:
     return "".join(lines)
 
 
-def parse_tree(text: str, *, name: str = "hierarchy", kind: Kind = "nominal", policy: Policy = "leaf") -> Hierarchy:
+def parse_tree(text: str, *, name: str = "hierarchy", kind: str = "nominal", policy: Policy = "leaf") -> Hierarchy:
     r"""Read a hierarchy from indented text; leaves at different depths are padded by the policy.
 
     >>> parse_tree("*\n  medic\n    nurse\n  clerk\n").rows()
@@ -75,7 +75,7 @@ def parse_tree(text: str, *, name: str = "hierarchy", kind: Kind = "nominal", po
 
 
 def read_tree(
-    path: str | Path, *, name: str | None = None, kind: Kind = "nominal", policy: Policy = "leaf"
+    path: str | Path, *, name: str | None = None, kind: str = "nominal", policy: Policy = "leaf"
 ) -> Hierarchy:
     """Read a file of indented text.
 

@@ -20,10 +20,8 @@ from keepsense.arrays import Floats
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy, signature
+from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Values
 from keepsense.recoding import SUPPRESSED
-
-MISSING = "missing"
-"""Label that a missing value keeps below the top."""
 
 
 def equal_width(
@@ -257,3 +255,47 @@ def _nice(width: float) -> float:
 
 def _show(number: float) -> str:
     return f"{number:.12g}"
+
+
+def _build(column: Values) -> Hierarchy:
+    """Intervals of about equally many rows; cells that are text keep their spelling as leaves."""
+    name, rows = column.name, column.rows
+    numbers: dict[Value, float] = {}
+    for value in rows:
+        try:
+            numbers[value] = float(str(value)) if not isinstance(value, int | float) else value
+        except ValueError:
+            raise BadInput(f"column {name!r} is numeric, but holds a value that is no number") from None
+    weight: dict[float, int] = {}
+    for value, number in numbers.items():
+        weight[number] = weight.get(number, 0) + rows[value]
+    whole = {n: int(n) if float(n).is_integer() else n for n in weight}
+    built = equal_frequency([whole[n] for n in weight], list(weight.values()), name=name)
+    above = {row[0]: row[1:] for row in built.rows()}
+    return Hierarchy.of_rows([(value, *above[whole[n]]) for value, n in numbers.items()], name=name, kind="numeric")
+
+
+def _places(values: Sequence[Value], order: Sequence[Value] | None) -> list[float | None]:
+    return [_number(value) for value in values]
+
+
+def _number(value: Value) -> float | None:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+
+
+KINDS.add(
+    "numeric",
+    Kind(
+        "numeric",
+        "numbers",
+        "age, income",
+        build=_build,
+        candidates=lambda values: numeric_candidates(values.rows, list(values.rows.values()), name=values.name),
+        places=_places,
+        value="number",
+        numbers=True,
+    ),
+)

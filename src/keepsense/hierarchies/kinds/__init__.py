@@ -1,0 +1,75 @@
+"""What the values of a column are: one module a kind, with its entry in `KINDS`. Rooms ask the entry, not its name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from keepsense.registry import Registry
+
+if TYPE_CHECKING:
+    from keepsense.counts import Value
+    from keepsense.hierarchies.core import Hierarchy
+    from keepsense.taxonomy.core import Taxonomy
+    from keepsense.taxonomy.mapping.table import Mapping as Mapped
+
+KindName = Literal["nominal", "ordinal", "numeric", "date", "code", "set"]
+"""Names of the kinds that come with Keepsense, for those who cannot wait for their modules: types and help texts."""
+
+MISSING = "missing"
+"""Label that a missing value keeps below the top, where a hierarchy is built of values that are missing too."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What the hierarchy of a column is built from: its values with their rows, and what is known about them.
+
+    >>> Values("size", {"S": 3, "L": 2}, order=("S", "L")).rows["S"]
+    3
+    """
+
+    name: str
+    rows: Mapping[Value, int]
+    order: Sequence[Value] | None = None
+    taxonomy: Taxonomy | None = None
+    mapping: Mapped | None = None
+    distance: str = "wu-palmer"
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """A kind of values: what it is called, how hierarchies of it are built, and where its values lie.
+
+    `about` says what such values are, `examples` what they may stand for, `value` what a single one is called. `build`
+    makes the automatic hierarchy, `candidates` several to choose from, other than by a taxonomy. `places` gives each
+    value its place on a line (None where it has none), for kinds whose values have an order. `words` may have a
+    taxonomy, `sets` hold several items in a cell, `numbers` can be added up.
+
+    >>> [(name, kind.ordered) for name, kind in KINDS.items()]  # doctest: +NORMALIZE_WHITESPACE
+    [('nominal', False), ('ordinal', True), ('numeric', True), ('date', True), ('code', False), ('set', False)]
+    """
+
+    name: str
+    about: str
+    examples: str
+    build: Callable[[Values], Hierarchy]
+    candidates: Callable[[Values], list[Hierarchy]] | None = None
+    places: Callable[[Sequence[Value], Sequence[Value] | None], list[float | None]] | None = None
+    value: str = "value"
+    words: bool = False
+    sets: bool = False
+    numbers: bool = False
+    needs_order: bool = False
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values lie on a line, so that some are nearer to each other than others."""
+        return self.places is not None
+
+
+KINDS: Registry[Kind] = Registry(
+    "kind",
+    packages=["keepsense.hierarchies.kinds"],
+    first=get_args(KindName),
+)

@@ -1,0 +1,69 @@
+"""Codes whose ends can be masked, such as postcodes: the first characters are the coarser part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from keepsense.counts import Value
+from keepsense.errors import BadInput
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Values
+from keepsense.recoding import SUPPRESSED
+
+
+def masked(
+    values: Iterable[Value],
+    *,
+    keep: str = "start",
+    mask: str = "*",
+    steps: Sequence[int] | None = None,
+    name: str = "codes",
+) -> Hierarchy:
+    """Strings such as postcodes with ever more characters masked, from the end (`keep="start"`) or from the start.
+
+    `steps` says how many characters each level masks; by default one more at each. Strings of different lengths are
+    masked as if the short ones went on. The top masks everything.
+
+    >>> masked(["81667", "81675", "01069"], steps=[2, 4]).rows()[0]
+    ('81667', '816**', '8****', '*')
+    """
+    leaves = list(dict.fromkeys(values))
+    if not leaves:
+        raise BadInput(f"{name}: the column has no values to mask")
+    if len(mask) != 1 or keep not in ("start", "end"):
+        raise BadInput(f"{name}: the mask must be one character, and keep must be start or end")
+    texts = [None if value is None else str(value) for value in leaves]
+    longest = max((len(text) for text in texts if text is not None), default=0)
+    hidden = list(range(1, longest)) if steps is None else list(steps)
+    if any(not 0 < step < max(longest, 2) for step in hidden) or sorted(set(hidden)) != hidden:
+        raise BadInput(f"{name}: steps must grow from at least 1 to at most {longest - 1} masked characters")
+    rows = []
+    for value, text in zip(leaves, texts, strict=True):
+        labels = [MISSING if text is None else _masked(text, longest, step, keep, mask) for step in hidden]
+        rows.append((value, *labels, SUPPRESSED))
+    return Hierarchy.of_rows(rows, name=name, kind="code")
+
+
+def _masked(text: str, length: int, step: int, keep: str, mask: str) -> str:
+    left = length - step
+    hidden = mask * (length - min(left, len(text)))
+    return text[:left] + hidden if keep == "start" else hidden + text[max(0, len(text) - left) :]
+
+
+def _candidates(values: Values) -> list[Hierarchy]:
+    longest = max(len(str(value)) for value in values.rows)
+    steps = [list(range(by, longest, by)) for by in range(1, max(2, longest))]
+    return [masked(values.rows, keep=keep, steps=own, name=values.name) for keep in ("start", "end") for own in steps]
+
+
+KINDS.add(
+    "code",
+    Kind(
+        "code",
+        "codes whose ends can be hidden, such as postcodes",
+        "postcodes, product codes",
+        build=lambda values: masked(values.rows, name=values.name),
+        candidates=_candidates,
+    ),
+    outdated=("masked",),
+)
