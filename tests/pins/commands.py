@@ -89,7 +89,7 @@ COMMANDS: dict[str, str] = {
     "hierarchy-build-numeric": "hierarchy build people.csv age --output ages.csv --seed 1",
     "hierarchy-build-ordinal": "hierarchy build few.csv size --output s.csv --kind ordinal --order small,middle,large",
     "hierarchy-build-date": "hierarchy build people.csv born --output born.csv",
-    "hierarchy-build-masked": "hierarchy build people.csv town --output town.csv --kind masked",
+    "hierarchy-build-code": "hierarchy build people.csv town --output town.csv --kind code",
     "hierarchy-score": "hierarchy score jobs.csv letters.csv",
     "hierarchy-explain": "hierarchy explain letters.csv",
     "hierarchy-choose": "hierarchy choose jobs.csv letters.csv",

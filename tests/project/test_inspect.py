@@ -198,3 +198,10 @@ def test_project_files_beside_one_another_have_folders_of_their_own(tmp_path: Pa
         CliRunner().invoke(app, ["init", str(tmp_path / "people.csv"), "-o", str(tmp_path / name), "-q"])
     folders = [read_project(tmp_path / name).release.folder for name in ("keepsense.toml", "strict.toml")]
     assert folders == ["release", "release-strict"]
+
+
+def test_one_column_at_most_tells_the_person() -> None:
+    visits = [f"p{i % 10}" for i in range(40)]
+    columns = inspect({"patient_id": visits, "KEY": visits[::-1], "age": [20 + i % 9 for i in range(40)]}).columns
+    assert [column.role for column in columns] == ["person", "identifier", "quasi-identifier"]
+    assert columns[1].reason.endswith("another column is the person already")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -124,13 +124,27 @@ def inspect(
         table = running.read(source, reading)
         seen = running.profiles(table, limit)
     known = _Meanings(taxonomies)
-    columns = tuple(_inspected(profile, known) for profile in seen)
+    columns = _one_each([_inspected(profile, known) for profile in seen])
     from keepsense.engines.formats import format_of
 
     if isinstance(source, str | Path):
         form = format_of(str(source), None if reading is None else reading.format).name
         return Inspection(without_password(str(source)), form, seen[0].rows, columns)
     return Inspection("table", "memory", seen[0].rows, columns)
+
+
+def _one_each(columns: Sequence[Inspected]) -> tuple[Inspected, ...]:
+    """Roles that one column at most can have stay with the first; the others get the safe guess."""
+    taken: set[str] = set()
+    settled = []
+    for column in columns:
+        role = ROLES[column.role]
+        if role.single and role.name in taken:
+            other = "quasi-identifier" if role.released else "identifier"
+            column = replace(column, role=other, reason=f"{column.reason}; another column is the {role.name} already")
+        taken.add(role.name)
+        settled.append(column)
+    return tuple(settled)
 
 
 class _Meanings:
