@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from keepsense.engines import Engine, started
-
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
