@@ -10,11 +10,11 @@ import pytest
 
 from keepsense.errors import BadInput
 from keepsense.guide.advise import advise, recommend, technique_of
-from keepsense.guide.answers import Answers, DataKind, Promise, Purpose, from_project, group_size
+from keepsense.guide.answers import Answers, DataKind, Purpose, from_project, promises
 from keepsense.guide.catalogue import entry
 from keepsense.guide.presets import preset, presets
 from keepsense.guide.properties import SATISFIES
-from keepsense.privacy import model
+from keepsense.privacy import MaximumRisk, model
 from keepsense.project.file import check_project
 
 
@@ -52,7 +52,7 @@ def test_the_best_method(given: dict[str, Any], best: str) -> None:
     assert names(**given)[0] == best
 
 
-EVERY = list(product(get_args(DataKind), get_args(Purpose), get_args(Promise), (True, False)))
+EVERY = list(product(get_args(DataKind), get_args(Purpose), promises(), (True, False)))
 
 
 @pytest.mark.parametrize(("kind", "purpose", "promise", "truthful"), EVERY)
@@ -208,7 +208,7 @@ def test_wrong_answers_are_refused(given: dict[str, Any], hint: str) -> None:
 
 def test_the_risk_preset_means_groups_of_12() -> None:
     found = preset("risk-0.09")
-    assert found.k == 12 == group_size(0.09)
+    assert found.k == 12 == MaximumRisk(0.09).least_size
     options = dict(found.privacy[0])
     promised = model(options.pop("model"), **options)
     import numpy as np

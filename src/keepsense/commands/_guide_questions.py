@@ -35,7 +35,7 @@ def asked(told: dict[str, Any], *, terminal: bool) -> Answers:
 
 def _ask(told: dict[str, Any]) -> Answers:
     """Ask what was not told as an option."""
-    from keepsense.guide.answers import KINDS, PROMISES, PURPOSES, Answers
+    from keepsense.guide.answers import KINDS, PURPOSES, Answers, asks_for_k, promises
 
     typer.echo("A few questions; press Enter for the answer in brackets.\n")
     if "kinds" not in told:
@@ -51,8 +51,8 @@ def _ask(told: dict[str, Any]) -> Answers:
     if "sensitive" not in told:
         told["sensitive"] = typer.confirm("Is there a column people would rather keep to themselves?", default=True)
     if "promise" not in told:
-        told["promise"] = _one("What do you want to promise?", PROMISES)
-    if "k" not in told and told["promise"] not in ("differential privacy", "none"):
+        told["promise"] = _one("What do you want to promise?", promises())
+    if "k" not in told and asks_for_k(told["promise"]):
         told["k"] = typer.prompt("Among how many people shall everybody be hidden (k)?", type=int, default=5)
     if "same_taxonomy" not in told and told["columns"] == 2 and told["kinds"] == ("words",) and not told["truthful"]:
         told["same_taxonomy"] = typer.confirm("Do both columns hold words of one taxonomy?", default=False)

@@ -11,6 +11,7 @@ import numpy as np
 
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.explain.lesson import Baskets, Lesson
+from keepsense.privacy import KAnonymity
 from keepsense.project.file import Column, Project, check_project, read_project
 from keepsense.semantics import distance
 
@@ -70,7 +71,7 @@ def project_for(
     columns: Sequence[str] = (),
     target: str | None = None,
     sensitive: str | None = None,
-    privacy: Sequence[Mapping[str, Any]] | None = ({"model": "k-anonymity", "k": 2},),
+    privacy: Sequence[Mapping[str, Any]] | None = (KAnonymity(2).promise(),),
 ) -> Project:
     """A project for a file as `keepsense init` would draft it, with roles, and where given promises, as given here.
 

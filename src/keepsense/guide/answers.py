@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.errors import BadInput, KeepsenseError, did_you_mean
+from keepsense.privacy import PRIVACY, KAnonymity, LinkageRisk, Model, PrivacyModel, model
 from keepsense.project.file import Project
 
 DataKind = Literal["words", "categories", "ordered", "numbers", "dates", "codes", "sets"]
 Purpose = Literal["general", "classification", "regression", "single columns", "correlations"]
-Promise = Literal[
-    "k-anonymity", "l-diversity", "t-closeness", "probabilistic k-anonymity", "differential privacy", "none"
-]
+NOTHING = "none"
+"""The promise of those who promise nothing by construction."""
 
 KINDS: dict[DataKind, str] = {
     "words": "words with a meaning a taxonomy knows: jobs, diagnoses, places",
@@ -31,14 +31,35 @@ PURPOSES: dict[Purpose, str] = {
     "single columns": "for statistics on single columns: counts, means, variances",
     "correlations": "for how columns depend on each other",
 }
-PROMISES: dict[Promise, str] = {
-    "k-anonymity": "nobody can be told from fewer than k - 1 others",
-    "l-diversity": "that, and each such group holds several sensitive values",
-    "t-closeness": "that, and each such group is like the whole table in sensitive values",
-    "probabilistic k-anonymity": "nobody is linked to a record with a chance above 1/k; records need not be true",
-    "differential privacy": "it hardly matters whether any one person is in the data",
-    "none": "nothing by construction: the share of records that can be linked is measured, and must be small",
-}
+
+
+def promises() -> dict[str, str]:
+    """What can be promised, in words: the privacy models that the guide asks for, or nothing.
+
+    >>> list(promises())
+    ['k-anonymity', 'l-diversity', 't-closeness', 'probabilistic k-anonymity', 'differential privacy', 'none']
+    """
+    words = {entry.name: f"{'' if _hides(entry) else 'that, and '}{entry.promises}" for entry in _offered()}
+    nothing = "nothing by construction: the share of records that can be linked is measured, and must be small"
+    return {**words, NOTHING: nothing}
+
+
+def asks_for_k(promise: str) -> bool:
+    """Whether a promise hides somebody among k people.
+
+    >>> asks_for_k("l-diversity"), asks_for_k("differential privacy"), asks_for_k("none")
+    (True, False, False)
+    """
+    return promise != NOTHING and PRIVACY[promise].model.kept_by_classes
+
+
+def _offered() -> list[PrivacyModel]:
+    return sorted((entry for entry in PRIVACY.values() if entry.rank), key=lambda entry: entry.rank)
+
+
+def _hides(entry: PrivacyModel) -> bool:
+    """Whether a promise hides who somebody is; those that do not are made beside one that does."""
+    return "identity" in entry.model.protects
 
 
 @dataclass(frozen=True)
@@ -56,7 +77,7 @@ class Answers:
     kinds: tuple[DataKind, ...] = ("words",)
     purpose: Purpose = "general"
     truthful: bool = True
-    promise: Promise = "k-anonymity"
+    promise: str = KAnonymity.name
     k: int = 5
     sensitive: bool = True
     rows: int | None = None
@@ -75,9 +96,14 @@ class Answers:
         for kind in self.kinds:
             _known("kind of data", kind, get_args(DataKind))
         _known("purpose", self.purpose, get_args(Purpose))
-        _known("promise", self.promise, get_args(Promise))
+        _known("promise", self.promise, tuple(promises()))
         if self.k < 2:
             raise BadInput(f"k = {self.k}: people must be hidden among at least 2")
+
+    @property
+    def model(self) -> type[Model] | None:
+        """The privacy model to be promised; None for nothing."""
+        return None if self.promise == NOTHING else PRIVACY[self.promise].model
 
     @property
     def sets(self) -> bool:
@@ -97,16 +123,11 @@ class Answers:
         """
         if self.privacy:
             return [dict(section) for section in self.privacy]
-        base: dict[str, Any] = {"model": "k-anonymity", "k": self.k}
-        further: dict[str, list[dict[str, Any]]] = {
-            "k-anonymity": [base],
-            "l-diversity": [base, {"model": "l-diversity", "l": 3, "column": self.column}],
-            "t-closeness": [base, {"model": "t-closeness", "t": 0.2, "column": self.column}],
-            "probabilistic k-anonymity": [{"model": "probabilistic k-anonymity", "k": self.k}],
-            "differential privacy": [{"model": "differential privacy", "epsilon": 1.0}],
-            "none": [{"model": "linkage risk", "threshold": round(1 / self.k, 4)}],
-        }
-        return further[self.promise]
+        if self.promise == NOTHING:
+            return [PRIVACY[LinkageRisk.name].section(threshold=round(1 / self.k, 4))]
+        entry = PRIVACY[self.promise]
+        beside = [] if _hides(entry) else [PRIVACY[KAnonymity.name].section(k=self.k)]
+        return [*beside, entry.section(k=self.k, column=self.column)]
 
 
 def _known(what: str, given: str, valid: tuple[str, ...]) -> None:
@@ -167,34 +188,24 @@ def _truthful(project: Project) -> bool:
     return named is None or named.truthful
 
 
-def _strongest(project: Project) -> Promise:
-    given = {str(section["model"]) for section in project.privacy}
-    order: tuple[Promise, ...] = ("differential privacy", "t-closeness", "l-diversity", "probabilistic k-anonymity")
-    found: Promise = next((name for name in order if name in given), "k-anonymity")
-    return "none" if given == {"linkage risk"} else found
+def _strongest(project: Project) -> str:
+    named = {str(section["model"]) for section in project.privacy}
+    if named == {LinkageRisk.name}:
+        return NOTHING
+    offered = [entry for entry in _offered() if entry.name in named]
+    strongest = max(offered, key=lambda entry: (len(entry.model.protects), not _hides(entry), entry.rank), default=None)
+    return KAnonymity.name if strongest is None else strongest.name
 
 
 def _k(project: Project) -> int:
     """The largest k asked for, in whatever words: k itself, or a largest risk."""
-    found = [2]
-    for section in project.privacy:
-        if isinstance(section.get("k"), int):
-            found.append(int(section["k"]))
-        elif section.get("model") in ("maximum risk", "linkage risk") and isinstance(section.get("threshold"), float):
-            found.append(group_size(float(section["threshold"])))
-    return max(found)
-
-
-def group_size(threshold: float) -> int:
-    """Smallest group in which nobody is recognized with a chance above a threshold.
-
-    >>> group_size(0.2), group_size(0.09)
-    (5, 12)
-    """
-    from fractions import Fraction
-
-    exact = 1 / Fraction(repr(threshold))
-    return -(-exact.numerator // exact.denominator)
+    sizes = [2]
+    for section in map(dict, project.privacy):
+        try:
+            sizes.append(model(str(section.pop("model")), **section).hides_among or 0)
+        except KeepsenseError:
+            continue  # a promise that is not finished yet
+    return max(sizes)
 
 
 def with_preset(answers: Answers, k: int, privacy: tuple[Mapping[str, Any], ...]) -> Answers:
@@ -203,4 +214,4 @@ def with_preset(answers: Answers, k: int, privacy: tuple[Mapping[str, Any], ...]
     >>> with_preset(Answers(), 12, ({"model": "maximum risk", "threshold": 0.09},)).k
     12
     """
-    return replace(answers, k=k, privacy=privacy, promise="k-anonymity")
+    return replace(answers, k=k, privacy=privacy, promise=KAnonymity.name)

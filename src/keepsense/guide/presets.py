@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.guide.answers import group_size
+from keepsense.privacy import MaximumRisk
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,7 @@ _HIPAA = Preset(
         "The rule also asks that you do not know of a way to recognize somebody in what is left.",
     ),
 )
+_LIMIT = MaximumRisk(0.09)
 _RISK = Preset(
     name="risk-0.09",
     title="Risk of at most 0.09",
@@ -95,8 +96,8 @@ _RISK = Preset(
         "No record is re-identified with a chance above 0.09, the threshold that regulators of medicines in Europe and "
         "Canada name for clinical data that is published."
     ),
-    k=group_size(0.09),
-    privacy=({"model": "maximum risk", "threshold": 0.09},),
+    k=_LIMIT.least_size,
+    privacy=(_LIMIT.promise(),),
     notes=(
         "At most 0.09 means groups of 12. Many take 11, since 1/11 = 0.0909 is 0.09 when rounded; Keepsense does not "
         "round in its own favour.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsense.errors import Finding
-from keepsense.guide.answers import Answers
+from keepsense.guide.answers import Answers, asks_for_k
 
 _FEW = 5
 _MANY_COLUMNS = 8
@@ -16,7 +16,8 @@ def warnings_for(answers: Answers) -> list[Finding]:
     ['W501', 'W502']
     """
     told: list[tuple[str, str, str]] = []
-    only_k = answers.promise in ("k-anonymity", "probabilistic k-anonymity")
+    model = answers.model
+    only_k = model is not None and model.protects == ("identity",)
     if only_k and answers.sensitive:
         told.append(
             (
@@ -35,7 +36,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "themselves, call it sensitive and add l-diversity or t-closeness",
             )
         )
-    if answers.promise not in ("differential privacy", "none") and answers.k < _FEW:
+    if asks_for_k(answers.promise) and answers.k < _FEW:
         told.append(
             (
                 "W502",
@@ -44,7 +45,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "known recipients, 11 or more for the public",
             )
         )
-    if answers.promise == "none":
+    if model is None:
         told.append(
             (
                 "W503",
@@ -53,7 +54,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "refused where too many records are found. Look at the risk in the report, too",
             )
         )
-    if answers.rows is not None and answers.promise != "none" and answers.rows < 20 * answers.k:
+    if answers.rows is not None and model is not None and answers.rows < 20 * answers.k:
         told.append(
             (
                 "W504",
@@ -62,7 +63,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "values",
             )
         )
-    if answers.columns > _MANY_COLUMNS and answers.promise != "differential privacy":
+    if answers.columns > _MANY_COLUMNS and (model is None or "membership" not in model.protects):
         told.append(
             (
                 "W505",

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -114,10 +113,7 @@ def least_size(models: Sequence[Model]) -> int | None:
     >>> least_size([KAnonymity(4)]), least_size([model("maximum risk", threshold=0.2)]), least_size([])
     (4, 5, None)
     """
-    promises: list[dict[str, Any]] = [model.promise() for model in models]
-    sizes = [int(promise["k"]) for promise in promises if "k" in promise]
-    sizes += [math.ceil(1 / p["threshold"] - 1e-9) for p in promises if p["model"] == "maximum risk"]
-    return max(sizes, default=None)
+    return max((model.least_size for model in models if model.least_size is not None), default=None)
 
 
 def promised(models: Sequence[Model], k: int | None) -> list[Model]:

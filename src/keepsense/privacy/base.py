@@ -60,6 +60,8 @@ class Model(ABC):
     """People are counted, who may have several rows."""
     needs_population: ClassVar[bool] = False
     """The table is compared with the population that it was drawn from."""
+    decided_by: ClassVar[str] = ""
+    """What a report calls the value that decides whether the promise holds; empty where it shows none."""
     of_sets: ClassVar[bool] = False
     """The promise is about the items of a set-valued column."""
 
@@ -77,6 +79,11 @@ class Model(ABC):
         """The smallest class that the promise allows, where it says: the k of models that have one."""
         k: int | None = getattr(self, "k", None)
         return k
+
+    @property
+    def hides_among(self) -> int | None:
+        """Among how many people somebody is hidden, where the promise says."""
+        return self.least_size
 
     @property
     def covers_every_column(self) -> bool:

@@ -24,6 +24,8 @@ from keepsense.privacy.registry import privacy_model
     promises="each group of people who look alike is like the whole table in sensitive values",
     choose="the diagnoses of a group could differ much from those of everybody",
     paper="Li et al. 2007",
+    rank=3,
+    begin={"t": 0.2},
 )
 @dataclass(frozen=True, eq=False)
 class TCloseness(Model):
@@ -50,6 +52,7 @@ class TCloseness(Model):
     name: ClassVar[str] = "t-closeness"
     remarks: ClassVar[tuple[str, ...]] = ("distance",)
     protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
+    decided_by: ClassVar[str] = "greatest"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -25,6 +25,7 @@ _NOISE = 1e-9
 class _Diversity(Model):
     name: ClassVar[str] = "l-diversity"
     protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
+    decided_by: ClassVar[str] = "fewest"
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,8 @@ class RecursiveDiversity(_Diversity):
     promises="each group of people who look alike holds several sensitive values",
     choose="all who look alike could share one diagnosis, or nearly all of them",
     paper="Machanavajjhala et al. 2007",
+    rank=2,
+    begin={"l": 3},
 )
 @dataclass(frozen=True)
 class DistinctDiversity(_Diversity):

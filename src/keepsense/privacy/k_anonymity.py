@@ -18,6 +18,8 @@ from keepsense.privacy.registry import privacy_model
     promises="nobody can be told from fewer than k - 1 others",
     choose="somebody could be found by what many know of them: age, place, job",
     paper="Samarati and Sweeney 1998",
+    rank=1,
+    begin={"k": 5},
 )
 @dataclass(frozen=True)
 class KAnonymity(Model):
@@ -34,6 +36,7 @@ class KAnonymity(Model):
     k: Count
     name: ClassVar[str] = "k-anonymity"
     by_size: ClassVar[bool] = True
+    decided_by: ClassVar[str] = "smallest class"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class holds at least k records."""
@@ -49,6 +52,8 @@ class KAnonymity(Model):
     promises="nobody is linked to a record with a chance above 1/k; records need not be true",
     choose="values should stay as they are and be exchanged between people",
     paper="Soria-Comas and Domingo-Ferrer 2012",
+    rank=4,
+    begin={"k": 5},
 )
 @dataclass(frozen=True)
 class ProbabilisticKAnonymity(Model):

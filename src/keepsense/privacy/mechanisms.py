@@ -12,6 +12,7 @@ from keepsense.counts import Histogram
 from keepsense.privacy.base import Disclosure, Flags, Model, Weights
 from keepsense.privacy.parameters import Chance, Positive
 from keepsense.privacy.registry import privacy_model
+from keepsense.privacy.thresholds import least_size
 
 
 class _OfMechanism(Model):
@@ -28,6 +29,8 @@ class _OfMechanism(Model):
     promises="it hardly matters whether any one person is in the data",
     choose="nobody can say what others know already, or will know",
     paper="Dwork 2006",
+    rank=5,
+    begin={"epsilon": 1.0},
 )
 @dataclass(frozen=True)
 class DifferentialPrivacy(_OfMechanism):
@@ -67,6 +70,11 @@ class LinkageRisk(_OfMechanism):
 
     threshold: Chance
     name: ClassVar[str] = "linkage risk"
+
+    @property
+    def hides_among(self) -> int:
+        """People among whom a right link is as likely as the threshold."""
+        return least_size(self.threshold)
 
     def describe(self) -> str:
         """The promise in plain words."""

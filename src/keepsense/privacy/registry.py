@@ -6,8 +6,8 @@ no code: the check is found by where it lives, and reads the released file with 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -23,6 +23,8 @@ M = TypeVar("M", bound=type[Model])
 class PrivacyModel:
     """A privacy model as others see it: its forms (mostly one), its check, and what to say about it.
 
+    The guide asks for those that have a `rank`, in that order, and `begin`s with some parameters.
+
     >>> entry = PRIVACY["k-anonymity"]
     >>> entry.promises, entry.choose, entry.paper  # doctest: +NORMALIZE_WHITESPACE
     ('nobody can be told from fewer than k - 1 others',
@@ -37,6 +39,8 @@ class PrivacyModel:
     choose: str
     paper: str
     check_sets: str = ""
+    rank: int = 0
+    begin: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def model(self) -> type[Model]:
@@ -77,6 +81,15 @@ class PrivacyModel:
             raise BadInput(f"{self.name} needs the parameter {' and '.join(lacking)}")
         return model(**chosen)
 
+    def section(self, **known: Any) -> dict[str, Any]:
+        """A [[privacy]] section to begin with: what must be given, as far as it is not known already.
+
+        >>> PRIVACY["l-diversity"].section(column="illness")
+        {'model': 'l-diversity', 'l': 3, 'column': 'illness'}
+        """
+        needed = [name for name in parameters_of(self.model) if _required(self.model, name)]
+        return {"model": self.name, **{name: known[name] if name in known else self.begin[name] for name in needed}}
+
     def schema(self) -> dict[str, object]:
         """A [[privacy]] section of a project file that promises it, as JSON schema.
 
@@ -104,7 +117,14 @@ PRIVACY: Registry[PrivacyModel] = Registry("privacy model", packages=("keepsense
 
 
 def privacy_model(
-    *forms: type[Model], check: str, promises: str, choose: str, paper: str, check_sets: str = ""
+    *forms: type[Model],
+    check: str,
+    promises: str,
+    choose: str,
+    paper: str,
+    check_sets: str = "",
+    rank: int = 0,
+    begin: Mapping[str, float] | None = None,
 ) -> Callable[[M], M]:
     """Enter a class into the list of privacy models; `forms` are other classes that promise it in another form.
 
@@ -117,7 +137,8 @@ def privacy_model(
     """
 
     def enter(model: M) -> M:
-        PRIVACY.add(model.name, PrivacyModel(model.name, (model, *forms), check, promises, choose, paper, check_sets))
+        entry = PrivacyModel(model.name, (model, *forms), check, promises, choose, paper, check_sets, rank, begin or {})
+        PRIVACY.add(model.name, entry)
         return model
 
     return enter

@@ -37,8 +37,8 @@ class MaximumRisk(Model):
 
     @property
     def least_size(self) -> int:
-        """Smallest class size whose risk is at most the threshold (1 / 0.2 is 5, though not in binary)."""
-        return ceil(1 / _exact(self.threshold))
+        """Smallest class whose risk is at most the threshold."""
+        return least_size(self.threshold)
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether the risk in each class is at most the threshold."""
@@ -75,7 +75,7 @@ class AverageRisk(Model):
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class is large enough to keep the average by itself."""
-        return unless_empty(class_weights >= ceil(1 / _exact(self.threshold)), class_weights)
+        return unless_empty(class_weights >= least_size(self.threshold), class_weights)
 
     def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
         """Whether the average over the records that are not suppressed is at most the threshold."""
@@ -85,6 +85,15 @@ class AverageRisk(Model):
     def describe(self) -> str:
         """The promise in plain words."""
         return f"On average a record is re-identified with a chance of at most {self.threshold:g}."
+
+
+def least_size(threshold: float) -> int:
+    """Smallest class in which nobody is recognized with a chance above a threshold: exact, though binary is not.
+
+    >>> least_size(0.2), least_size(0.09)
+    (5, 12)
+    """
+    return ceil(1 / _exact(threshold))
 
 
 def _exact(threshold: float) -> Fraction:

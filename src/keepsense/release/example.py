@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from keepsense.engines import engine
+from keepsense.privacy import KAnonymity
 from keepsense.project.file import Project
 from keepsense.release.job import Job
 
@@ -44,7 +45,7 @@ def example_job(**changes: Any) -> Job:
             "illness": {"role": "sensitive"},
             "likes": {"role": "insensitive", "kind": "set", "delimiter": ";"},
         },
-        "privacy": [{"model": "k-anonymity", "k": 4}],
+        "privacy": [KAnonymity(4).promise()],
     }
     return Job(Project.model_validate({**data, **changes}), people.parent, running, np.random.default_rng(1))
 

@@ -6,6 +6,7 @@ import json
 from html import escape
 
 from keepsense.metrics import figure, number, percent
+from keepsense.privacy import PRIVACY
 from keepsense.report import page
 from keepsense.report.subject import Subject
 
@@ -64,10 +65,8 @@ def _but_for_sets(subject: Subject) -> str:
 
 def _reached(promise: object, worst: float | None) -> str:
     name = str(promise.get("model", "")) if isinstance(promise, dict) or hasattr(promise, "get") else ""
-    if worst is None or not name:
-        return ""
-    what = {"k-anonymity": "smallest class", "l-diversity": "fewest", "t-closeness": "greatest"}.get(name)
-    return "" if what is None else f" ({what}: {number(float(worst))})"
+    what = PRIVACY[name].model.decided_by if name in PRIVACY else ""
+    return f" ({what}: {number(float(worst))})" if what and worst is not None else ""
 
 
 def warnings(subject: Subject) -> str:

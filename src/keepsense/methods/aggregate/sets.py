@@ -17,6 +17,7 @@ from keepsense.methods.aggregate.concepts import ConceptSets
 from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
+from keepsense.privacy import KAnonymity
 from keepsense.progress import Listener, emit
 from keepsense.recoding import SUPPRESSED
 from keepsense.semantics import Distance
@@ -65,7 +66,7 @@ class SetRelease:
 
     def promise(self) -> dict[str, Any]:
         """What the release promises, as plain data: every released set is shared by at least k records."""
-        return {"model": "k-anonymity", "k": self.k}
+        return KAnonymity(self.k).promise()
 
     def findings(self) -> list[Finding]:
         """What a person should look at, in counts."""

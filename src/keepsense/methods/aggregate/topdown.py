@@ -12,6 +12,7 @@ from keepsense.hierarchies.core import Hierarchy
 from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree, leaf_rows, mean_penalty, released_rows
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.aggregate.mdav import check_size
+from keepsense.privacy import KAnonymity
 from keepsense.progress import Listener, emit
 
 
@@ -58,7 +59,7 @@ def generalize_topdown(
         else:
             open_groups += parts
     released = released_rows(rows, node)
-    promise = {"model": "k-anonymity", "k": k}
+    promise = KAnonymity(k).promise()
     held = rows.indices < len(hierarchy.leaves)  # what an empty set holds is no item and has no penalty
     return GeneralizedSets(sets, tree, released, mean_penalty(tree, node[held]), promise, None, group)
 
