@@ -72,12 +72,12 @@ def started(engine: str | Engine | None = None, **options: Any) -> Iterator[Engi
         yield running
 
 
-def sql(name: str | None = None) -> SqlConnection:
-    """A connection of an engine that runs SQL over files and frames, without the engine itself.
+def sql(engine: str | Engine | None = None) -> SqlConnection:
+    """A connection that runs SQL over files and frames: of an engine that runs, of one by name, or of the usual one.
 
     >>> with sql() as connection:
     ...     _ = connection.table("people", {"job": ["nurse"]})
     ...     connection.run("SELECT count(*) FROM people")
     [(1,)]
     """
-    return ENGINES[name or USUAL].connect()
+    return ENGINES[engine or USUAL].connect() if engine is None or isinstance(engine, str) else engine.sql()

@@ -195,13 +195,8 @@ class _Table:
 
     def read_back(self) -> Path:
         """What the database holds now, streamed into a file of the engine, so that it can be read more than once."""
-        import pyarrow.parquet as pq
-
         path: Path = self.job.engine.scratch("read_back.parquet")
-        reader = self.stage.read()
-        with pq.ParquetWriter(path, reader.schema) as out:
-            for batch in reader:
-                out.write_batch(batch)
+        self.job.engine.write(self.job.engine.read(self.stage.read()), path)
         return path
 
     def digest(self) -> str | None:

@@ -68,23 +68,16 @@ def _cells(engine: DuckDBEngine, table: DuckTable, rule: Cells, rng: np.random.G
     owner, amount = rule.source[order], rule.multiplicity[order]
     ends = np.cumsum(amount)
     first = np.concatenate(([0], ends[:-1]))
-    begin = first - np.repeat(first[np.searchsorted(owner, np.unique(owner))], np.unique(owner, return_counts=True)[1])
+    begin = first - first[np.searchsorted(owner, owner)]
     out = {f"o{j}": _decoded(rule.values[j], rule.codes[order, j]) for j in range(len(rule.names))}
     target = _lookup(engine, {"owner": owner, "begin": begin, **out})
     on = " AND ".join(f"t.{quoted(names[j])} IS NOT DISTINCT FROM s.c{j}" for j in range(len(names)))
     joined = f"{table.name} t LEFT JOIN {source} s ON {on}"
     _covered(engine, joined, "s.k IS NULL", names)
-    deal = shuffled("t." + ROW, rng)
-    place = f"row_number() OVER (PARTITION BY s.k ORDER BY {deal}) - 1"
-    numbered = f"SELECT t.*, s.k AS ks_tuple, {place} AS ks_place FROM {joined}"
-    outputs = {name: f"o.o{j}" for j, name in enumerate(rule.names)}
-    chosen = [f"{outputs[c]} AS {quoted(c)}" if c in outputs else f"n.{quoted(c)}" for c in table.columns]
-    return _held(
-        engine,
-        f"SELECT {', '.join(chosen)}, n.{ROW} FROM ({numbered}) n "
-        f"ASOF JOIN {target} o ON n.ks_tuple = o.owner AND n.ks_place >= o.begin",
-        expected=table.rows,
-    )
+    place = f"row_number() OVER (PARTITION BY s.k ORDER BY {shuffled('t.' + ROW, rng)}) - 1"
+    if not begin.any():
+        place = "0"  # every tuple has one output, so there is nothing to deal
+    return _dealt(engine, table, joined, place, target, {name: f"o.o{j}" for j, name in enumerate(rule.names)})
 
 
 def _draws(engine: DuckDBEngine, table: DuckTable, rule: Draws, rng: np.random.Generator) -> DuckTable:
@@ -99,12 +92,18 @@ def _draws(engine: DuckDBEngine, table: DuckTable, rule: Draws, rng: np.random.G
     joined = f"{table.name} t LEFT JOIN {source} s ON t.{quoted(rule.name)} IS NOT DISTINCT FROM s.i"
     _covered(engine, joined, "s.k IS NULL", (rule.name,))
     uniform = f"({shuffled('t.' + ROW, rng)} >> 11)::DOUBLE / {2.0**53}"
-    numbered = f"SELECT t.*, s.k AS ks_value, {uniform} AS ks_place FROM {joined}"
-    chosen = [f"o.o AS {quoted(c)}" if c == rule.name else f"n.{quoted(c)}" for c in table.columns]
+    return _dealt(engine, table, joined, uniform, target, {rule.name: "o.o"})
+
+
+def _dealt(
+    engine: DuckDBEngine, table: DuckTable, joined: str, place: str, target: str, outputs: dict[str, str]
+) -> DuckTable:
+    """Every row gets, of the outputs of what it holds (s.k), the last that begins at or before its place."""
+    chosen = [f"{outputs[c]} AS {quoted(c)}" if c in outputs else f"n.{quoted(c)}" for c in table.columns]
     return _held(
         engine,
-        f"SELECT {', '.join(chosen)}, n.{ROW} FROM ({numbered}) n "
-        f"ASOF JOIN {target} o ON n.ks_value = o.owner AND n.ks_place >= o.begin",
+        f"SELECT {', '.join(chosen)}, n.{ROW} FROM (SELECT t.*, s.k AS ks_held, {place} AS ks_place FROM {joined}) n "
+        f"ASOF JOIN {target} o ON n.ks_held = o.owner AND n.ks_place >= o.begin",
         expected=table.rows,
     )
 
