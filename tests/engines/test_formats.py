@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from tests.postgresql import server
 
 from keepsense.engines import Reading, Writing, engine
-from keepsense.engines.formats import FORMATS, format_of
-from keepsense.engines.store import quoted
+from keepsense.engines.formats import FORMATS, Format, format_of, names, register
+from keepsense.engines.store import Store, quoted
 from keepsense.errors import BadInput
 
 __all__ = ["server"]
@@ -378,3 +378,23 @@ def test_places_that_cannot_be_written_to(duck: Any, tmp_path: Path) -> None:
 def test_parquet_kept_whole(duck: Any, tmp_path: Path) -> None:
     duck.write(duck.read(pa.table(CELLS)), tmp_path / "x.parquet")
     assert pq.read_table(tmp_path / "x.parquet").to_pydict() == pa.table(CELLS).to_pydict()
+
+
+def test_a_new_format_is_one_entry(duck: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines, the verifier's connection and lists of formats know it at once."""
+
+    def write_lines(store: Store, query: str, part: Path, writing: Writing) -> None:
+        part.write_text("".join(f"{job}\n" for (job,) in store.run(query)), encoding="utf-8")
+
+    def read_lines(store: Store, source: str, reading: Reading) -> str:
+        return store.keep_arrow(pa.table({"job": Path(source).read_text(encoding="utf-8").splitlines()}))
+
+    for part in ("_entries", "_spellings"):
+        monkeypatch.setattr(FORMATS, part, dict(getattr(FORMATS, part)))
+    register(Format("lines", (".lines",), read_lines, write_lines, runs_formulas=True))
+    duck.write(duck.read({"job": ["nurse", "=1+1"]}), tmp_path / "x.lines")
+    assert duck.frame(duck.read(tmp_path / "x.lines")).to_pydict() == {"job": ["nurse", "'=1+1"]}
+    with duck.sql() as connection:
+        connection.table("released", tmp_path / "x.lines")
+        assert connection.run("SELECT c0 FROM released") == [("nurse",), ("'=1+1",)]
+    assert "lines" in names()

@@ -30,7 +30,7 @@ def verify_sets(
     original_records: int | None = None,
     suppressed: str = "*",
     file_delimiter: str | None = None,
-    engine: Engine | str = "duckdb",
+    engine: Engine | str | None = None,
 ) -> Verification:
     """Read released sets back and check every promise: `k-anonymity` of whole sets, `k^m-anonymity` of their items.
 
@@ -49,7 +49,7 @@ def verify_sets(
     """
     if not promises:
         raise BadInput("the verifier needs at least one promise")
-    with sql(engine) if isinstance(engine, str) else engine.sql() as connection:
+    with sql(engine) as connection:
         reader = _Reader(delimiter, quote)
         records = reader.read(connection, released, column, key, Reading(delimiter=file_delimiter))
         sets = Sets(connection, records, suppressed)

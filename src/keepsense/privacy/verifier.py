@@ -42,7 +42,7 @@ def verify(
     checked_elsewhere: Iterable[str] = (),
     show_values: bool = False,
     delimiter: str | None = None,
-    engine: Engine | str = "duckdb",
+    engine: Engine | str | None = None,
 ) -> Verification:
     """Read a released table back and check every promise on it.
 
@@ -74,7 +74,7 @@ def verify(
     wild = {"category": (), "wildcard": quasi_identifiers}[missing] if isinstance(missing, str) else missing
     elsewhere = tuple(checked_elsewhere)
     reading = Reading(delimiter=delimiter)
-    with sql(engine) if isinstance(engine, str) else engine.sql() as connection:
+    with sql(engine) as connection:
         tables = {"released": connection.table("released", released, reading, beside=hidden)}
         for name, source in (("original", original), ("population", population)):
             if source is not None:
