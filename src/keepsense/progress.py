@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,21 @@ class Event:
 
 
 Listener = Callable[[Event], None]
+
+
+def wants_steps(listener: Listener | None) -> TypeGuard[Listener]:
+    """Whether a listener wants every single step of a method with what led to it, as lessons do.
+
+    Such a listener says so by an attribute `every_step`. All others, progress bars say, hear only how far the work is;
+    what a single step costs to tell is not spent for them.
+
+    >>> class Lesson:
+    ...     every_step = True
+    ...     def __call__(self, event): ...
+    >>> wants_steps(Lesson()), wants_steps(print), wants_steps(None)
+    (True, False, False)
+    """
+    return getattr(listener, "every_step", False) is True
 
 
 def emit(listener: Listener | None, name: str, done: float = 0.0, total: float | None = None, **details: Any) -> None:

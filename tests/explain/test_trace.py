@@ -10,7 +10,6 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,15 +18,12 @@ from keepsense.errors import BadInput, Infeasible, PrivacyWarning
 from keepsense.explain.lesson import Lesson, example
 from keepsense.explain.lesson_files import from_file
 from keepsense.explain.pages import entry_page, trace_page
-from keepsense.explain.record_watch import RecordWatch
-from keepsense.explain.set_steps import SetWatch
-from keepsense.explain.steps import SHOWN
-from keepsense.explain.trace import about_sets, explain, explainable, lesson_for
-from keepsense.explain.watch import released
+from keepsense.explain.trace import Trace, about_sets, explain, explainable, lesson_for
 from keepsense.guide.catalogue import entry, function
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.aggregate.items import from_lists
 from keepsense.privacy import KAnonymity
+from keepsense.project.file import Column
+from keepsense.project.meaning import Meaning
 from keepsense.recoding import Cells
 from keepsense.semantics import distance
 from keepsense.taxonomy import from_edges
@@ -57,6 +53,14 @@ WORK = from_edges(
 JOBS = replace(JOBS, concepts=tuple(WORK.codes([str(v) for v in labels]) for labels in JOBS.labels))
 
 
+def about(**keys: Any) -> Column:
+    """What a project file says about a column."""
+    return Column.model_validate(keys)
+
+
+NUMBERS = about(kind="numeric")
+
+
 @st.composite
 def lessons(draw: st.DrawFn) -> Lesson:
     size = draw(st.integers(4, 14))
@@ -69,21 +73,20 @@ def lessons(draw: st.DrawFn) -> Lesson:
         {"age": ages, "job": jobs, "ill": ill, "days": days},
         ("age", "job"),
         {"age": AGES, "job": JOBS},
-        numbers=("age",),
-        category="ill",
-        amount="days",
-        distances={"job": distance("wu-palmer", WORK)},
+        Meaning({"age": NUMBERS, "days": NUMBERS, "job": about(taxonomy="work")}, taxonomies={"work": WORK}),
+        targets=("ill", "days"),
+        sensitive="ill",
     )
 
 
 def straight(name: str, lesson: Lesson, k: int) -> Any:
-    """The algorithm called without anybody watching."""
+    """The algorithm called without anybody listening."""
     method = function(entry(name))
     offered: dict[str, Any] = {
         "models": [KAnonymity(k)],
-        "numbers": lesson.numbers,
-        "target": lesson.amount if name == "lsd mondrian" else lesson.category,
-        "distances": lesson.distances,
+        "numbers": ["age"],
+        "target": "days" if name == "lsd mondrian" else "ill",
+        "distances": {"job": distance("wu-palmer", WORK)},
         "time_limit": 300.0,
         "rng": 7,
     }
@@ -91,13 +94,15 @@ def straight(name: str, lesson: Lesson, k: int) -> Any:
     return method(lesson.counts, lesson.hierarchies, **{n: v for n, v in offered.items() if n in takes})
 
 
-def by_groups(name: str) -> bool:
-    made = SHOWN[name]
-    return not (isinstance(made, type) and issubclass(made, RecordWatch | SetWatch))
+def own_settings(name: str) -> dict[str, Any]:
+    """Settings that are about the columns of the drawn people."""
+    told = {"lsd mondrian": {"target": "days"}, "t-close microaggregation": {"sensitive": "ill"}}
+    bounds = {"bounds": {"age": [0, 20]}}
+    return {**told, "noisy numbers": bounds, "differential privacy": bounds}.get(name, {})
 
 
-GENERALIZING = [name for name in explainable() if by_groups(name)]
-BY_RECORDS = [name for name in explainable() if not by_groups(name)]
+GENERALIZING = [name for name in explainable() if entry(name).truthful and not about_sets(name)]
+BY_RECORDS = [name for name in explainable() if name not in GENERALIZING]
 
 
 @pytest.mark.parametrize("name", GENERALIZING)
@@ -110,90 +115,87 @@ def test_the_steps_lead_to_what_the_algorithm_releases(name: str, lesson: Lesson
             plain = straight(name, lesson, k)
         except Infeasible:
             with pytest.raises(Infeasible):
-                explain(name, lesson, k=k)
+                explain(name, lesson, k=k, settings=own_settings(name))
             return
-        trace = explain(name, lesson, k=k)
-        expected, hidden = released(lesson, plain, k)
-    assert trace.final.table == expected.table, "watching changes nothing"
-    assert trace.suppressed == hidden
-    last = trace.iterations[-1] if trace.iterations else trace.before
+        trace = explain(name, lesson, k=k, settings=own_settings(name))
+    expected, hidden = released(lesson, plain)
+    assert list(trace.final.table) == expected, "listening changes nothing"
+    assert list(trace.suppressed) == hidden
+    last = trace.steps[-1] if trace.steps else trace.before
     for row, out, gone in zip(last.table, trace.final.table, trace.suppressed, strict=True):
         assert gone or [str(v) for v in row] == [str(v) for v in out]
     if name != "mu-argus":
         assert trace.final.safe or all(trace.suppressed)
 
 
-def unwatched(name: str, lesson: Lesson, k: int, rng: int) -> Any:
-    """The method called with the same chances and nobody listening."""
-    watch = SHOWN[name](lesson, k)
-    watch.hear = None  # type: ignore[assignment, method-assign]
-    try:
-        return watch.run(function(entry(name)), watch.set({}), np.random.default_rng(rng))
-    except BadInput as error:
-        return str(error)
+def released(lesson: Lesson, recoding: Any) -> tuple[list[Any], list[bool]]:
+    """What a recoding that gives each tuple one output makes of each row, and which rows it suppresses."""
+    cells = recoding.cells(lesson.counts)
+    rows = {}
+    for r, source in enumerate(cells.source.tolist()):
+        row = tuple(cells.values[j][c] for j, c in enumerate(cells.codes[r].tolist()))
+        rows[source] = row, bool(cells.suppressed is not None and cells.suppressed[r])
+    found = [rows[t] for t in lesson.tuple_of(lesson.quasi_identifiers)]
+    return [row for row, _ in found], [gone for _, gone in found]
 
 
 @st.composite
 def baskets(draw: st.DrawFn) -> Lesson:
     lesson = lesson_for("apriori sets")
-    assert lesson.baskets is not None
-    item = st.sampled_from(lesson.baskets.hierarchy.leaves)
+    item = st.sampled_from(lesson.hierarchies["bought"].leaves)
     held = draw(st.lists(st.lists(item, min_size=1, max_size=4, unique=True), min_size=4, max_size=9))
-    sets = from_lists(held, column="bought")
-    return replace(
-        lesson,
-        columns={"bought": ["; ".join(map(str, own)) for own in held]},
-        baskets=replace(lesson.baskets, sets=sets),
-    )
+    return replace(lesson, columns={"bought": [";".join(map(str, own)) for own in held]})
 
 
 def check_records(name: str, lesson: Lesson, k: int, rng: int) -> None:
+    given: dict[str, Any] = {"k": k, "rng": rng, "most": 1000, "settings": own_settings(name)}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyWarning)
-        plain = unwatched(name, lesson, k, rng)
-        if isinstance(plain, str):
-            with pytest.raises(BadInput):
-                explain(name, lesson, k=k, rng=rng)
+        try:
+            trace = explain(name, lesson, **given)
+        except (BadInput, Infeasible):
             return
-        trace = explain(name, lesson, k=k, rng=rng, most=1000)
-    assert (trace.iterations or [trace.before])[-1].table == trace.final.table, "the steps lead to what is released"
-    last = trace.before
-    for step in trace.iterations:
-        assert len(step.table) == len(last.table) == len(step.marks) == lesson.rows
-        last = step
-    if isinstance(plain, Cells):
-        for key in ("source", "codes", "multiplicity"):
-            assert (getattr(trace.recoding, key) == getattr(plain, key)).all(), "watching changes nothing"
-        assert shown(trace.final.table, lesson, name) == dealt_out(plain, lesson, name)
-    else:
-        assert trace.recoding.records() == plain.records(), "watching changes nothing"
-        told = ["; ".join(sorted(map(str, r))) or "(nothing)" for r in plain.records()]
-        assert [cell for (cell,) in trace.final.table] == told
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("keepsense.explain.story.Story.every_step", False)
+            plain = explain(name, lesson, **given).recoding
+    assert isinstance(plain, Cells)
+    assert isinstance(trace.recoding, Cells)
+    random = name in ("noisy numbers", "differential privacy")  # their noise takes no seed
+    for key in () if random else ("source", "codes", "multiplicity"):
+        assert (getattr(trace.recoding, key) == getattr(plain, key)).all(), "listening changes nothing"
+    assert shown(trace) == dealt_out(trace), "what is shown is what the recoding says"
+    steps = [trace.before, *trace.steps]
+    assert all(len(step.table) == len(step.marks) == lesson.rows for step in steps)
+    if len(set(lesson.tuple_of(lesson.quasi_identifiers))) == lesson.rows:  # equal rows are exchangeable
+        assert steps[-1].table == trace.final.table, "the steps lead to what is released"
 
 
-def columns_of(lesson: Lesson, name: str) -> list[str]:
-    """Columns that make up a record: for t-closeness the sensitive one too."""
-    return [*lesson.quasi_identifiers, *(["ill"] if name == "t-close microaggregation" else [])]
-
-
-def shown(table: Any, lesson: Lesson, name: str) -> Counter[Any]:
+def shown(trace: Trace) -> Counter[Any]:
     """Released rows of the trace, each with what it was before."""
-    before = zip(*(lesson.columns[c] for c in columns_of(lesson, name)), strict=True)
-    return Counter((old, tuple(map(str, new))) for old, new in zip(before, table, strict=True))
+    before = zip(*(trace.lesson.columns[c] for c in (*trace.columns, *trace.beside)), strict=True)
+    return Counter((old, tuple(map(str, new))) for old, new in zip(before, trace.final.table, strict=True))
 
 
-def dealt_out(cells: Cells, lesson: Lesson, name: str) -> Counter[Any]:
+def dealt_out(trace: Trace) -> Counter[Any]:
     """The same from the recoding alone."""
-    distinct = list(dict.fromkeys(zip(*(lesson.columns[c] for c in columns_of(lesson, name)), strict=True)))
-    found: Counter[Any] = Counter()
+    names, cells = (*trace.columns, *trace.beside), trace.recoding
+    assert isinstance(cells, Cells)
+    distinct = list(dict.fromkeys(zip(*(trace.lesson.columns[c] for c in names), strict=True)))
+    rows: Counter[Any] = Counter()
     for source, codes, times in zip(
         cells.source.tolist(), cells.codes.tolist(), cells.multiplicity.tolist(), strict=True
     ):
         got = {n: cells.values[j][c] for j, (n, c) in enumerate(zip(cells.names, codes, strict=True))}
-        old = dict(zip(columns_of(lesson, name), distinct[source], strict=True))
-        new = tuple(str(got.get(n, old[n])) for n in lesson.quasi_identifiers)
-        found[distinct[source], new] += times
-    return found
+        old = dict(zip(names, distinct[source], strict=True))
+        new = tuple(spelled(trace, n, got.get(n, old[n])) for n in trace.columns)
+        rows[distinct[source], new] += times
+    return rows
+
+
+def spelled(trace: Trace, name: str, value: Any) -> str:
+    if trace.lesson.column(name).kind != "set":
+        return str(value)
+    return "; ".join(sorted(value.split(";"))) or "(nothing)"
 
 
 @pytest.mark.parametrize("name", [n for n in BY_RECORDS if not about_sets(n) and n != "correlated noise"])
@@ -223,7 +225,7 @@ def test_datafly_chooses_the_column_of_most_values(lesson: Lesson, k: int) -> No
     except Infeasible:
         return
     last = trace.before
-    for step in trace.iterations:
+    for step in trace.steps:
         if step.chosen is None:
             continue
         counted = {name: len({row[j] for row in last.table}) for j, name in enumerate(lesson.quasi_identifiers)}
@@ -240,8 +242,8 @@ def test_mondrian_cuts_one_group_at_a_time_in_two(lesson: Lesson, k: int) -> Non
     if lesson.rows < k:
         return
     trace = explain("mondrian", lesson, k=k)
-    before = trace.iterations[0]
-    for step in trace.iterations[1:]:
+    before = trace.steps[0]
+    for step in trace.steps[1:]:
         changed = [i for i, (a, b) in enumerate(zip(before.table, step.table, strict=True)) if a != b]
         assert len({before.table[i] for i in changed}) == 1 or not changed
         assert step.chosen in lesson.quasi_identifiers
@@ -251,21 +253,21 @@ def test_mondrian_cuts_one_group_at_a_time_in_two(lesson: Lesson, k: int) -> Non
 
 def test_the_example_is_told_as_in_the_paper() -> None:
     trace = explain("datafly", k=2)
-    assert [step.chosen for step in trace.iterations] == ["age", "education", "age", None]
-    assert [step.score for step in trace.iterations[:3]] == [9, 6, 4]
+    assert [step.chosen for step in trace.steps] == ["age", "education", "age", None]
+    assert [step.score for step in trace.steps[:3]] == [9, 6, 4]
     assert sum(trace.suppressed) == 1
-    assert trace.iterations[-1].title == "Suppress the rows that still stand alone"
+    assert trace.steps[-1].title == "Suppress the rows that still stand alone"
 
 
 def test_samarati_checks_heights_by_halving() -> None:
-    steps = explain("samarati").iterations
+    steps = explain("samarati").steps
     assert (steps[0].title, steps[0].safe) == ("Check age at level 3, education at level 2", True)
     assert (steps[1].title, steps[1].safe) == ("Check age at level 1, education at level 1", False)
     assert steps[-1].title.startswith("Choose")
 
 
 def test_incognito_looks_at_single_columns_first() -> None:
-    steps = explain("incognito").iterations
+    steps = explain("incognito").steps
     assert (steps[0].title, steps[0].safe) == ("Check age at level 0", False)
     assert {row[1] for row in steps[0].table} == {"·"}
 
@@ -299,7 +301,7 @@ def test_what_cannot_be_shown_is_refused(name: str, k: int, reason: str) -> None
 
 def test_targets_are_asked_for() -> None:
     whole = example()
-    bare = Lesson(whole.title, whole.columns, whole.quasi_identifiers, whole.hierarchies, whole.numbers)
+    bare = replace(whole, targets=())
     for name in ("infogain mondrian", "lsd mondrian"):
         with pytest.raises(BadInput, match="--target"):
             explain(name, bare)
@@ -308,7 +310,7 @@ def test_targets_are_asked_for() -> None:
 
 def test_long_traces_are_cut() -> None:
     trace = explain("incognito", most=3)
-    assert len(trace.iterations) == 3
+    assert len(trace.steps) == 3
     assert "6 more steps" in trace.notes[-1]
 
 
@@ -326,7 +328,7 @@ def small(tmp_path: Path) -> Path:
 
 def test_a_file_gets_hierarchies_of_its_own(small: Path) -> None:
     lesson = from_file(small, ["age", "job"], "ill")
-    assert lesson.category == "ill"
+    assert lesson.targets == ("ill",)
     assert lesson.hierarchies["job"].height >= 2, "words get their levels from WordNet"
     assert explain("datafly", lesson, k=2).final.safe
 
@@ -371,7 +373,7 @@ def test_a_trace_is_a_sound_page(name: str) -> None:
     page = _Sound()
     page.feed(trace_page(trace))
     assert not page.open
-    assert page.seen.count("table") == len(trace.iterations) + 2
+    assert page.seen.count("table") == len(trace.steps) + 2
 
 
 def test_values_of_the_table_are_escaped() -> None:

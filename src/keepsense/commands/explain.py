@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from keepsense.explain.iteration import Iteration
+    from keepsense.explain.step import Step
     from keepsense.explain.trace import Trace
 
 
@@ -113,9 +113,9 @@ def _list(*, as_json: bool, quiet: bool) -> None:
 
 def as_data(found: Trace) -> dict[str, Any]:
     """A trace for scripts."""
-    names = found.lesson.quasi_identifiers
+    names = found.columns
 
-    def step(one: Iteration) -> dict[str, Any]:
+    def step(one: Step) -> dict[str, Any]:
         marks = {"what happens": list(one.marks)} if one.marks else {}
         return {
             "title": one.title,
@@ -134,7 +134,7 @@ def as_data(found: Trace) -> dict[str, Any]:
         "settings": dict(found.settings),
         "columns": list(names),
         "before": step(found.before),
-        "steps": [step(one) for one in found.iterations],
+        "steps": [step(one) for one in found.steps],
         "released": {**step(found.final), "suppressed": list(found.suppressed)},
         "promise": found.verdict,
         "notes": list(found.notes),
@@ -144,14 +144,14 @@ def as_data(found: Trace) -> dict[str, Any]:
 def _render(console: Console, found: Trace) -> None:
     from rich.markup import escape
 
-    where = escape(f"step by step, on {found.lesson.title}; {found.told_settings}")
+    where = escape(f"step by step, on {found.lesson.title}; {found.in_a_line}")
     console.print(f"\n[bold]{escape(found.entry.title)}[/], {where}")
     console.print(found.entry.intent, markup=False)
     alone = "" if found.by_rows else f", ! a group of fewer than {found.k} rows"
     console.print(f"> marks what a step changed{alone}\n", markup=False)
     console.print(_drawn(found, found.before, None))
     last = found.before
-    for number, one in enumerate(found.iterations, start=1):
+    for number, one in enumerate(found.steps, start=1):
         verdict = "" if one.safe is None else ("  [green]safe[/]" if one.safe else "  [yellow]not safe[/]")
         console.print(f"[bold]{number}. {escape(one.title)}[/]{verdict}")
         if one.facts:
@@ -165,9 +165,9 @@ def _render(console: Console, found: Trace) -> None:
         console.print(f"beware: {note}", markup=False)
 
 
-def _drawn(found: Trace, one: Iteration, last: Iteration | None) -> Table:
+def _drawn(found: Trace, one: Step, last: Step | None) -> Table:
     """The table as it stands; what the step changed is marked, and so are rows that stand out."""
-    names = found.lesson.quasi_identifiers
+    names = found.columns
     further = found.further
     rows: list[tuple[object, ...]] = []
     for i, row in enumerate(one.table):

@@ -161,9 +161,9 @@ def _project(
     file: Path | None, try_on: Path | None, target: str | None, sensitive: str | None
 ) -> tuple[Project | None, Path, int | None]:
     """The project the answers come from, the folder its paths start at, and the number of rows where it is known."""
+    from keepsense.draft.drafted import drafted
     from keepsense.engines import started
     from keepsense.errors import BadInput
-    from keepsense.explain.lesson_files import project_for
     from keepsense.project.file import Source, read_project
 
     rows = None
@@ -179,7 +179,7 @@ def _project(
             project = project.model_copy(update={"source": here})
         return project, file.parent, rows
     if try_on is not None:
-        return project_for(try_on, target=target, sensitive=sensitive, privacy=None), try_on.parent, rows
+        return drafted(try_on, target=target, sensitive=sensitive), try_on.parent, rows
     return None, Path(), None
 
 

@@ -1,44 +1,27 @@
-"""Small tables to learn on, with hierarchies and meanings; three are built in, `lesson_files` makes others of files."""
+"""Small tables to learn on, with hierarchies and meanings; two are built in, `lesson_files` makes others of files."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.aggregate.items import ItemSets, from_delimited
-from keepsense.semantics import Distance, distance
-from keepsense.semantics.attribute import Attribute, Nominal, Ordered
+from keepsense.project.file import Column
+from keepsense.project.meaning import Meaning
 from keepsense.taxonomy import Taxonomy, from_edges
 
-if TYPE_CHECKING:
-    pass
-
-
-@dataclass(frozen=True, eq=False)
-class Baskets:
-    """A column of sets: its items, a hierarchy of them, and the meaning they have in a taxonomy, where there is one.
-
-    >>> example_sets().baskets.sets.sets()[0]
-    ['milk', 'tea']
-    """
-
-    sets: ItemSets
-    hierarchy: Hierarchy
-    taxonomy: Taxonomy | None = None
-    measure: Distance | None = None
+_PLAIN, _NUMBERS = Column.model_validate({}), Column.model_validate({"kind": "numeric"})
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
     """A small table, the columns to protect, a hierarchy for each, and what the release may be for.
 
-    `distances` gives columns of words their semantic distances, `meaning` makes attributes of whatever the columns
-    hold; `baskets` is the column of sets of a lesson about sets.
+    `meaning` says of columns what a project file would: their kind, order, distance and taxonomy. `targets` are to be
+    predicted, and `sensitive` is what nobody is to learn of anybody.
 
     >>> example().counts.total
     10
@@ -48,56 +31,44 @@ class Lesson:
     columns: Mapping[str, Sequence[Value]]
     quasi_identifiers: tuple[str, ...]
     hierarchies: Mapping[str, Hierarchy]
-    numbers: tuple[str, ...] = ()
-    category: str | None = None
-    amount: str | None = None
-    distances: Mapping[str, Distance] = field(default_factory=dict)
-    meaning: Callable[[Counts, Sequence[str], bool], list[Attribute]] | None = None
-    baskets: Baskets | None = None
+    meaning: Meaning = field(default_factory=lambda: Meaning({}))
+    targets: tuple[str, ...] = ()
     sensitive: str | None = None
-    ordered: tuple[str, ...] = ()
 
-    @cached_property
-    def counts(self) -> Counts:
-        """Distinct tuples of the columns to generalize, with the targets counted along, and who is in each tuple."""
-        own = {name: self.columns[name] for name in self.quasi_identifiers}
-        told = {name: self.columns[name] for name in (self.category,) if name is not None}
-        sums = {name: [_number(v) for v in self.columns[name]] for name in (self.amount,) if name is not None}
-        return Counts.of(own, histograms=told, sums=sums)
+    def column(self, name: str) -> Column:
+        """What is known of a column."""
+        return self.meaning.columns.get(name, _PLAIN)
 
     @property
-    def along(self) -> tuple[str, ...]:
-        """Columns of numbers, or with an order of their own."""
-        return self.ordered or self.numbers
-
-    def meant(self, counts: Counts, names: Sequence[str], *, concepts: bool = False) -> list[Attribute]:
-        """What columns mean: an order for numbers, distances for words; with `concepts` every word must be one."""
-        if self.meaning is not None:
-            return self.meaning(counts, names, concepts)
-        found: list[Attribute] = []
-        for name in names:
-            if name in self.numbers:
-                found.append(Ordered.of(counts, name))
-            elif name in self.distances:
-                found.append(Nominal.of(counts, name, self.distances[name]))
-            else:
-                raise BadInput(
-                    f"column {name!r}: nothing tells which of its values are near each other; the method needs "
-                    "numbers, or words that a taxonomy knows"
-                )
-        return found
-
-    @cached_property
-    def tuple_of(self) -> list[int]:
-        """Distinct tuple of each row."""
-        place: dict[tuple[Value, ...], int] = {}
-        rows = zip(*(self.columns[name] for name in self.quasi_identifiers), strict=True)
-        return [place.setdefault(row, len(place)) for row in rows]
+    def sets(self) -> bool:
+        """Whether the lesson is about a column of sets."""
+        return any(self.column(name).kind == "set" for name in self.quasi_identifiers)
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return len(self.tuple_of)
+        return len(next(iter(self.columns.values())))
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Distinct tuples of the columns to protect, with the targets counted along."""
+        return self.count(self.quasi_identifiers)
+
+    def count(self, names: Sequence[str]) -> Counts:
+        """Distinct tuples of some columns, with the targets counted along."""
+        numbers = [name for name in self.targets if self.column(name).kind == "numeric"]
+        told = {name: self.columns[name] for name in (*self.targets, self.sensitive) if name and name not in numbers}
+        return Counts.of(
+            {name: self.columns[name] for name in names},
+            histograms={name: values for name, values in told.items() if name not in names},
+            sums={name: [_number(value) for value in self.columns[name]] for name in numbers},
+        )
+
+    def tuple_of(self, names: Sequence[str]) -> list[int]:
+        """Distinct tuple of each row, as they are counted."""
+        number: dict[tuple[Value, ...], int] = {}
+        rows = zip(*(self.columns[name] for name in names), strict=True)
+        return [number.setdefault(row, len(number)) for row in rows]
 
 
 _AGES = {
@@ -119,41 +90,6 @@ _SCHOOLS = {
     "bachelor": "university",
     "master": "university",
 }
-
-
-def example() -> Lesson:
-    """Ten made-up people: age and education could tell who they are; illness and days in hospital are what matters.
-
-    >>> example().quasi_identifiers
-    ('age', 'education')
-    """
-    people = [
-        (23, "apprenticeship", "no", 1),
-        (27, "bachelor", "no", 2),
-        (31, "apprenticeship", "no", 2),
-        (34, "bachelor", "no", 3),
-        (38, "master", "yes", 3),
-        (45, "college", "yes", 6),
-        (47, "primary school", "yes", 8),
-        (47, "apprenticeship", "no", 7),
-        (52, "secondary school", "yes", 9),
-        (58, "master", "yes", 9),
-    ]
-    age, education, ill, days = (list(column) for column in zip(*people, strict=True))
-    ages = Hierarchy.of_rows([(leaf, *above, "*") for leaf, above in _AGES.items()], name="age", kind="numeric")
-    schools, nearness = _words("education", _SCHOOLS)
-    return Lesson(
-        "ten made-up people",
-        {"age": age, "education": education, "ill": ill, "days": days},
-        ("age", "education"),
-        {"age": ages, "education": schools},
-        numbers=("age",),
-        category="ill",
-        amount="days",
-        distances={"education": nearness},
-    )
-
-
 _JOBS = {
     "nurse": "medic",
     "surgeon": "medic",
@@ -162,46 +98,6 @@ _JOBS = {
     "clerk": "office worker",
     "accountant": "office worker",
 }
-
-
-def example_words() -> Lesson:
-    """Ten made-up people whom education and job could tell apart: two columns of words that depend on each other.
-
-    >>> example_words().quasi_identifiers
-    ('education', 'job')
-    """
-    people = [
-        ("apprenticeship", "carpenter"),
-        ("bachelor", "nurse"),
-        ("apprenticeship", "plumber"),
-        ("bachelor", "accountant"),
-        ("master", "surgeon"),
-        ("college", "clerk"),
-        ("primary school", "plumber"),
-        ("apprenticeship", "carpenter"),
-        ("secondary school", "clerk"),
-        ("master", "surgeon"),
-    ]
-    education, job = (list(column) for column in zip(*people, strict=True))
-    schools, by_school = _words("education", _SCHOOLS)
-    jobs, by_job = _words("job", _JOBS)
-    return Lesson(
-        "ten made-up people and their jobs",
-        {"education": education, "job": job},
-        ("education", "job"),
-        {"education": schools, "job": jobs},
-        distances={"education": by_school, "job": by_job},
-    )
-
-
-def _words(name: str, above: Mapping[str, str]) -> tuple[Hierarchy, Distance]:
-    """A hierarchy of words, the taxonomy it is taken from, and how far apart the words are there."""
-    taxonomy = from_edges([*above.items(), *((kind, "*") for kind in dict.fromkeys(above.values()))])
-    tree = Hierarchy.of_rows([(word, kind, "*") for word, kind in above.items()], name=name)
-    known = replace(tree, concepts=tuple(taxonomy.codes(list(map(str, labels))) for labels in tree.labels))
-    return known, distance("wu-palmer", taxonomy)
-
-
 _FOOD = {
     "milk": "drink",
     "tea": "drink",
@@ -213,6 +109,50 @@ _FOOD = {
 }
 
 
+def example() -> Lesson:
+    """Ten made-up people: age and education could tell who they are; illness and days in hospital are what matters.
+
+    >>> example().quasi_identifiers
+    ('age', 'education')
+    """
+    people = [
+        (23, "apprenticeship", "carpenter", "no", 1),
+        (27, "bachelor", "nurse", "no", 2),
+        (31, "apprenticeship", "plumber", "no", 2),
+        (34, "bachelor", "accountant", "no", 3),
+        (38, "master", "surgeon", "yes", 3),
+        (45, "college", "clerk", "yes", 6),
+        (47, "primary school", "plumber", "yes", 8),
+        (47, "apprenticeship", "carpenter", "no", 7),
+        (52, "secondary school", "clerk", "yes", 9),
+        (58, "master", "surgeon", "yes", 9),
+    ]
+    names = ("age", "education", "job", "ill", "days")
+    words = {"education": _words("education", _SCHOOLS, "*"), "job": _words("job", _JOBS, "*")}
+    ages = Hierarchy.of_rows([(leaf, *above, "*") for leaf, above in _AGES.items()], name="age", kind="numeric")
+    return Lesson(
+        "ten made-up people",
+        dict(zip(names, zip(*people, strict=True), strict=True)),
+        ("age", "education"),
+        {"age": ages, **{name: tree for name, (tree, _) in words.items()}},
+        Meaning(
+            {"age": _NUMBERS, "days": _NUMBERS, **{name: Column.model_validate({"taxonomy": name}) for name in words}},
+            taxonomies={name: taxonomy for name, (_, taxonomy) in words.items()},
+        ),
+        targets=("ill", "days"),
+        sensitive="ill",
+    )
+
+
+def example_words() -> Lesson:
+    """The same people, whom education and job could tell apart: two columns of words that depend on each other.
+
+    >>> example_words().quasi_identifiers
+    ('education', 'job')
+    """
+    return replace(example(), quasi_identifiers=("education", "job"))
+
+
 def example_sets() -> Lesson:
     """What eight made-up people bought.
 
@@ -220,17 +160,22 @@ def example_sets() -> Lesson:
     8
     """
     bought = ["milk;tea", "tea;coffee", "ham;bread", "beef;roll", "milk;bread", "ham;beef;bread", "coffee", "roll;tea"]
-    tree = Hierarchy.of_rows([(item, kind, "food") for item, kind in _FOOD.items()], name="bought")
-    edges = [*_FOOD.items(), *((kind, "food") for kind in dict.fromkeys(_FOOD.values()))]
-    food = from_edges(edges)
-    sets = from_delimited(bought, delimiter=";", column="bought")
+    tree, taxonomy = _words("bought", _FOOD, "food")
     return Lesson(
         "eight made-up people and what they bought",
         {"bought": bought},
         ("bought",),
-        {},
-        baskets=Baskets(sets, tree, food, distance("feature", food)),
+        {"bought": tree},
+        Meaning({"bought": Column.model_validate({"kind": "set", "taxonomy": "food"})}, taxonomies={"food": taxonomy}),
     )
+
+
+def _words(name: str, above: Mapping[str, str], top: str) -> tuple[Hierarchy, Taxonomy]:
+    """A hierarchy of words, and the taxonomy it is taken from."""
+    taxonomy = from_edges([*above.items(), *((kind, top) for kind in dict.fromkeys(above.values()))])
+    tree = Hierarchy.of_rows([(word, kind, top) for word, kind in above.items()], name=name)
+    concepts = tuple(taxonomy.codes(list(map(str, labels))) for labels in tree.labels)
+    return replace(tree, concepts=concepts), taxonomy
 
 
 def _number(value: Value) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from keepsense.explain.iteration import Iteration
+from keepsense.explain.step import Step
 from keepsense.explain.trace import Trace
 from keepsense.guide import flowchart_svg, taxonomy_tree
 from keepsense.guide.catalogue import children, entry, flowchart
@@ -77,7 +77,7 @@ def trace_page(trace: Trace) -> str:
     parts = [
         f'<p class="muted">Keepsense guide: an algorithm step by step</p><h1>{escape(found.title)}</h1>',
         f'<p class="lead">{escape(found.intent)}</p>',
-        f"<p>On {escape(trace.lesson.title)}; {escape(trace.told_settings)}. Rows of one colour form a group. Values "
+        f"<p>On {escape(trace.lesson.title)}; {escape(trace.in_a_line)}. Rows of one colour form a group. Values "
         "that a step changed are bold.</p>",
         '<div class="two"><section><h2>The table before</h2>',
         _table(trace, trace.before, None),
@@ -86,7 +86,7 @@ def trace_page(trace: Trace) -> str:
         "</section></div><h2>Step by step</h2>",
     ]
     last = trace.before
-    for number, step in enumerate(trace.iterations, start=1):
+    for number, step in enumerate(trace.steps, start=1):
         parts.append(_step(trace, number, step, last))
         last = step
     gone = sum(trace.suppressed)
@@ -99,7 +99,7 @@ def trace_page(trace: Trace) -> str:
     return page(f"{found.title}, step by step", "".join(parts))
 
 
-def _step(trace: Trace, number: int, step: Iteration, last: Iteration) -> str:
+def _step(trace: Trace, number: int, step: Step, last: Step) -> str:
     badge = ""
     if step.safe is not None:
         kind, word = ("safe", "safe") if step.safe else ("unsafe", "not safe")
@@ -111,8 +111,8 @@ def _step(trace: Trace, number: int, step: Iteration, last: Iteration) -> str:
     )
 
 
-def _table(trace: Trace, step: Iteration, last: Iteration | None) -> str:
-    names = trace.lesson.quasi_identifiers
+def _table(trace: Trace, step: Step, last: Step | None) -> str:
+    names = trace.columns
     further = trace.further
     numbered = ("row",) if trace.by_rows else ()
     told = ("what happens",) if any(step.marks) else () if step.marks else ("group of",)
@@ -136,7 +136,7 @@ def _table(trace: Trace, step: Iteration, last: Iteration | None) -> str:
     return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _colours(step: Iteration) -> list[int | None]:
+def _colours(step: Step) -> list[int | None]:
     """A colour for each group large enough; rows that stand out have none. Groups with a number keep their colour."""
     if step.marks:
         return [g % _COLOURS if n >= step.k else None for g, n in zip(step.groups, step.sizes, strict=True)]

@@ -1,12 +1,12 @@
 """Watch a method work: what it chose, by which score, and the table as it stands after each step.
 
-Most methods tell their steps as events. Multidimensional and local recoding ask the privacy models about every group
-they would make, so a model that promises nothing and remembers what it was asked sees all of them.
-Where chance decides, the same drawing that the steps show makes the release.
+A method is run as a release runs it, with a story as its listener. Every step that is shown is one that the method told
+of; where chance decides, the same drawing that the steps show makes the release.
 """
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,14 +14,24 @@ from typing import Any
 
 import numpy as np
 
+import keepsense.explain.drawing
+import keepsense.explain.generalizing
+import keepsense.explain.grouping
+import keepsense.explain.sets
+import keepsense.explain.swapping  # noqa: F401  (they say which events they understand)
 from keepsense.errors import BadInput, PrivacyWarning, did_you_mean
-from keepsense.explain.iteration import Iteration
+from keepsense.explain._shown import NO_LESSON, SHOWN, WORDS
 from keepsense.explain.lesson import Lesson, example, example_sets, example_words
-from keepsense.explain.set_steps import SetWatch
-from keepsense.explain.steps import SHOWN
+from keepsense.explain.step import Step, alike, as_text
+from keepsense.explain.story import Story, dealt
+from keepsense.explain.task import LessonTask
 from keepsense.guide.catalogue import catalogue, entry, function
 from keepsense.guide.pattern import Entry
+from keepsense.privacy import KAnonymity
+from keepsense.recoding import Recoding
+from keepsense.release.techniques import technique, techniques
 
+techniques()
 _SEED = 7
 """The made-up people meet the same chances each time, so that a course can be prepared."""
 
@@ -33,18 +43,20 @@ class Trace:
     `settings` are those that were used, `verdict` says what the release promises.
 
     >>> trace = explain("datafly", k=2)
-    >>> trace.iterations[0].chosen, len(trace.iterations), trace.final.safe
+    >>> trace.steps[0].chosen, len(trace.steps), trace.final.safe
     ('age', 4, True)
     """
 
     entry: Entry
     lesson: Lesson
+    columns: tuple[str, ...]
     k: int
-    before: Iteration
-    iterations: tuple[Iteration, ...]
-    final: Iteration
+    before: Step
+    steps: tuple[Step, ...]
+    final: Step
     suppressed: tuple[bool, ...]
-    recoding: Any = field(repr=False)
+    recoding: Recoding = field(repr=False)
+    beside: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     verdict: str = ""
@@ -52,25 +64,19 @@ class Trace:
     @property
     def by_rows(self) -> bool:
         """Whether steps are about single rows, so that these should be numbered."""
-        return any(step.marks for step in self.iterations)
+        return bool(self.before.marks)
 
     @property
     def further(self) -> tuple[str, ...]:
         """Columns shown beside those that are changed: what the method looks at, or may be for."""
-        others = tuple(name for name in self.lesson.columns if name not in self.lesson.quasi_identifiers)
-        if not self.by_rows:
-            return others
-        seen = self.lesson.sensitive or self.lesson.category or self.lesson.amount
-        return (seen,) if seen is not None and self.entry.name == "t-close microaggregation" else ()
+        return self.beside if self.by_rows else self.lesson.targets
 
     @property
-    def told_settings(self) -> str:
+    def in_a_line(self) -> str:
         """The settings in a line."""
-        shown = {
-            name: str(value).lower() if isinstance(value, bool) else value for name, value in self.settings.items()
-        }
-        own = {} if "epsilon" in shown or "alpha" in shown or "keep" in shown else {"k": self.k}
-        return ", ".join(f"{name} = {value}" for name, value in (own | shown).items())
+        own = {} if {"alpha", "epsilon", "keep"} & set(self.settings) else {"k": self.k}
+        spelled = {n: str(v).lower() if isinstance(v, bool) else v for n, v in (own | dict(self.settings)).items()}
+        return ", ".join(f"{name} = {value}" for name, value in spelled.items())
 
 
 def explainable() -> list[str]:
@@ -79,7 +85,7 @@ def explainable() -> list[str]:
     >>> "datafly" in explainable()
     True
     """
-    return [found.name for found in catalogue().values() if _shown(found)]
+    return [found.name for found in catalogue().values() if found.project is not None]
 
 
 def about_sets(name: str) -> bool:
@@ -88,23 +94,19 @@ def about_sets(name: str) -> bool:
     >>> about_sets("apriori sets"), about_sets("datafly")
     (True, False)
     """
-    made = SHOWN.get(entry(name).name)
-    return isinstance(made, type) and issubclass(made, SetWatch)
+    found = entry(name)
+    return found.project is not None and technique(found.project).sets == "only"
 
 
 def lesson_for(name: str) -> Lesson:
     """The made-up people a method is shown on.
 
-    >>> lesson_for("correlated noise").title
-    'ten made-up people and their jobs'
+    >>> lesson_for("correlated noise").quasi_identifiers
+    ('education', 'job')
     """
     if about_sets(name):
         return example_sets()
-    return example_words() if entry(name).name in ("noise", "correlated noise") else example()
-
-
-def _shown(found: Entry) -> bool:
-    return found.runs and found.name in SHOWN
+    return example_words() if SHOWN.get(entry(name).name, NO_LESSON).kinds == WORDS else example()
 
 
 def explain(
@@ -118,46 +120,122 @@ def explain(
 ) -> Trace:
     """Run a method on a small table and keep every step; `most` bounds how many, `settings` changes other parameters.
 
-    >>> [step.title for step in explain("datafly", k=2).iterations][:3]
+    >>> [step.title for step in explain("datafly", k=2).steps][:3]
     ['Raise age to level 1', 'Raise education to level 1', 'Raise age to level 2']
     """
     found = entry(name)
-    if not _shown(found):
+    if found.project is None:
         listed = explainable()
         raise BadInput(
             f"the steps of {found.title} cannot be shown; those of these can: {', '.join(listed)}."
             f"{did_you_mean(name, listed)}"
         )
     table = lesson or lesson_for(found.name)
-    _check(found, table, k)
-    watch = SHOWN[found.name](table, k)
-    used = watch.set(settings or {})
+    shown = SHOWN.get(found.name, NO_LESSON)
+    used = {
+        **_sensitive(found, table),
+        **({"k": k} if found.name == "apriori sets" else {}),
+        **shown.settings,
+        **(shown.example if lesson is None else {}),
+        **(settings or {}),
+    }
+    story = Story(table, _columns(found, table, shown.kinds, k), k)
     random = np.random.default_rng(_SEED if lesson is None and rng is None else rng)
+    task = LessonTask(table, story, [KAnonymity(k)], random)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
-        result = watch.run(function(found), used, random)
-    notes = [str(one.message) for one in caught]
-    final, hidden, verdict = watch.end(result)
-    iterations = watch.iterations
-    if len(iterations) > most:
-        notes.append(f"{len(iterations) - most} more steps are not shown")
-    kept = iterations[:most]
-    if any(hidden) and kept and kept[-1].table != final.table:
-        kept.append(replace(final, title="Suppress the rows that still stand alone"))
-    return Trace(found, table, k, watch.before, tuple(kept), final, hidden, result, tuple(notes), used, verdict)
+        recoding = _run(found, task, used)
+    notes = [str(warning.message) for warning in caught]
+    by_rows = not found.truthful or table.sets  # generalization makes groups, all else is about single rows
+    final, hidden, verdict = _ended(story, recoding, found, by_rows)
+    steps = story.steps
+    if len(steps) > most:
+        notes.append(f"{len(steps) - most} more steps are not shown")
+    steps = steps[:most]
+    if any(hidden) and steps and steps[-1].table != final.table:
+        steps.append(replace(final, title="Suppress the rows that still stand alone"))
+    return Trace(
+        found, table, story.names, k, _before(table, story, by_rows), tuple(steps), final, hidden, recoding,
+        beside=story.beside, notes=tuple(notes), verdict=verdict,
+        settings={setting: value for setting, value in used.items() if value is not None},
+    )  # fmt: skip
 
 
-def _check(found: Entry, table: Lesson, k: int) -> None:
+def _run(found: Entry, task: LessonTask, settings: Mapping[str, Any]) -> Recoding:
+    """Run the method as a release does."""
+    from keepsense.release.sets import _METHODS
+
+    assert found.project is not None
+    method = technique(found.project)
+    job: Any = task
+    if method.sets == "only":
+        return _METHODS[method.name](job, task.quasi_identifiers[0], task.counts, settings, task.story)
+    return method.run(job, settings, task.story)[0]
+
+
+def _columns(found: Entry, table: Lesson, kinds: tuple[str, ...], k: int) -> tuple[str, ...]:
+    """The columns the method is for."""
     if k < 2:
         raise BadInput(f"k = {k}: people must be hidden among at least 2")
     if k > table.rows:
         raise BadInput(f"k = {k}, but the table has {table.rows} rows only; give a smaller k")
-    if about_sets(found.name) != (table.baskets is not None):
-        what = (
-            "for a column of sets" if table.baskets is None else "for columns of one value a cell, and these are sets"
-        )
+    sets = about_sets(found.name)
+    if sets != table.sets:
+        what = "for columns of one value a cell, and these are sets" if table.sets else "for a column of sets"
         raise BadInput(f"{found.title} is {what}")
-    if found.name == "lsd mondrian" and table.amount is None:
-        raise BadInput(f"{found.title} needs a column of numbers that is to be predicted; name it with --target")
-    if found.name == "infogain mondrian" and table.category is None:
-        raise BadInput(f"{found.title} needs a column of categories that is to be predicted; name it with --target")
+    names = tuple(n for n in table.quasi_identifiers if not kinds or table.column(n).kind in kinds)
+    if not names:
+        what = "words with a meaning" if kinds == WORDS else "numbers or an order"
+        raise BadInput(f"{found.title} is for columns of {what}, and the table has none; name others with --column")
+    return names
+
+
+def _sensitive(found: Entry, table: Lesson) -> dict[str, str]:
+    """The column that a method looks at besides those it changes: the sensitive one, else what is to be predicted."""
+    takes = inspect.signature(function(found)).parameters if found.code else {}
+    if "target" in takes and takes["target"].default is inspect.Parameter.empty and not table.targets:
+        raise BadInput(f"{found.title} needs a column that is to be predicted; name it with --target")
+    if "sensitive" not in takes:
+        return {}
+    column = table.sensitive or next(iter(table.targets), None)
+    if column is None:
+        raise BadInput(f"{found.title} looks at a sensitive column; name it with --target")
+    return {"sensitive": column}
+
+
+def _before(table: Lesson, story: Story, by_rows: bool) -> Step:
+    start = Story(table, story.names, story.k)
+    if by_rows:
+        start.remark("The table before", {}, {})
+    else:
+        start.show("The table before", {})
+    return start.steps[0]
+
+
+def _ended(story: Story, recoding: Recoding, found: Entry, by_rows: bool) -> tuple[Step, tuple[bool, ...], str]:
+    """The table as it is released, which rows are suppressed, and what that promises."""
+    table, hidden = dealt(story, recoding)
+    rows = range(len(table))
+    in_groups = story.heard.get("groups")
+    groups = tuple(in_groups) if in_groups is not None else alike(table)
+    sizes = [groups.count(groups[row]) for row in rows if not hidden[row]]
+    counted: dict[str, object] = {
+        "groups": len({groups[row] for row in rows if not hidden[row]}),
+        "smallest group": min(sizes) if sizes else "none",
+    }
+    title, cells = "The released table", tuple(table)
+    if by_rows and in_groups is None:
+        same = [row == before for row, before in zip(table, story.original, strict=True)]
+        marks = tuple("as it was" if one else "changed" for one in same)
+        final = Step(title, as_text({"rows as they were": sum(same)}), cells, tuple(rows), 2, marks=marks)
+        return final, tuple(hidden), found.guarantee
+    safe = bool(sizes) and min(sizes) >= story.k
+    if by_rows:
+        return Step(title, as_text(counted), cells, groups, 2, safe=safe), tuple(hidden), found.guarantee
+    counted["suppressed"] = sum(hidden)
+    final = Step(title, as_text(counted), cells, groups, story.k, safe=safe)
+    if safe:
+        return final, tuple(hidden), f"Every group that is released has at least {story.k} rows."
+    if all(hidden):
+        return final, tuple(hidden), "Every row had to be suppressed."
+    return final, tuple(hidden), "The release is not k-anonymous over all columns together."

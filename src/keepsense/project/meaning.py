@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class Meaning:
     """Columns by what the project file says about them; its relative paths start at `folder`.
 
+    `taxonomies` are at hand already, by the names that columns give; others are found and kept here.
+
     >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
     >>> words.mapping("job", {"nurse": 2, "surgeon": 1}).coverage.values
     1.0
@@ -37,7 +39,7 @@ class Meaning:
 
     columns: Mapping[str, Column]
     folder: Path = Path()
-    _taxonomies: dict[str, Taxonomy] = field(default_factory=dict, repr=False)
+    taxonomies: dict[str, Taxonomy] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Column:
         """What the project file says about a column."""
@@ -48,14 +50,14 @@ class Meaning:
         column = self.column(name)
         if column.taxonomy is None:
             raise BadInput(f'column {name!r} has no taxonomy; give it one, for instance taxonomy = "wordnet"')
-        key = f"{column.taxonomy}#{column.domain}"
-        if key not in self._taxonomies:
+        key = column.taxonomy if column.domain is None else f"{column.taxonomy}#{column.domain}"
+        if key not in self.taxonomies:
             from keepsense.taxonomy.library import find
 
             beside = self.folder / column.taxonomy
             whole = find(str(beside) if beside.exists() else column.taxonomy)
-            self._taxonomies[key] = whole if column.domain is None else whole.below(column.domain)
-        return self._taxonomies[key]
+            self.taxonomies[key] = whole if column.domain is None else whole.below(column.domain)
+        return self.taxonomies[key]
 
     def distance(self, name: str) -> Distance:
         """Semantic distance of a column's values."""

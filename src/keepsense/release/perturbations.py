@@ -204,7 +204,7 @@ def _noise_on_numbers(job: Job, parameters: Mapping[str, Any], listener: Listene
 
     def go(counts: Any, columns: list[Any], options: dict[str, Any]) -> Cells:
         _only_numbers(columns)
-        found: Cells = call(add_noise_to_numbers, options, counts, columns, rng=job.rng)
+        found: Cells = call(add_noise_to_numbers, options, counts, columns, rng=job.rng, listener=listener)
         return found
 
     return perturbed(job, {"alpha": _NOISE, **parameters}, go, meaning=True)
@@ -220,5 +220,5 @@ def _pram(job: Job, parameters: Mapping[str, Any], listener: Listener | None) ->
     matrices = [call(pram, options, counts, column) for column in attributes_of(job, counts)]
     matrices = [invariant(matrix, counts) for matrix in matrices] if even else matrices
     # drawn here, not by the engine: what is measured and promised is what is released
-    cells = draw(counts, matrices, rng=job.rng)
+    cells = draw(counts, matrices, rng=job.rng, listener=listener)
     return [replace(cells, info={**cells.info, "matrices": tuple(matrices)}).bound(counts)]

@@ -75,7 +75,7 @@ def _drawn(only: str | None) -> Callable[[Job, Mapping[str, Any], Listener | Non
         for kind, make in (("numbers", _numbers), ("words", _words), ("categories", _categories)):
             chosen = [name for name in names if suited[name] == kind]
             if chosen:
-                parts.append(make(job, counts, chosen, share, options))
+                parts.append(make(job, counts, chosen, share, options, listener))
         cells = parts[0] if len(parts) == 1 else join(counts, parts, rng=job.rng)
         spent = {name: value for part in parts for name, value in part.info["epsilon"].items()}
         told = {"method": DifferentialPrivacy.name, "epsilon": spent, "neighbours": "replace one record"}
@@ -113,7 +113,14 @@ def _budget(share: float, columns: Sequence[str]) -> Any:
     return Budget(share * len(columns) * (1 + 1e-9))
 
 
-def _numbers(job: Job, counts: Counts, columns: Sequence[str], share: float, options: Mapping[str, Any]) -> Cells:
+def _numbers(
+    job: Job,
+    counts: Counts,
+    columns: Sequence[str],
+    share: float,
+    options: Mapping[str, Any],
+    listener: Listener | None,
+) -> Cells:
     from keepsense.methods.perturb.dp_numbers import release_numbers
 
     for name in columns:
@@ -124,10 +131,17 @@ def _numbers(job: Job, counts: Counts, columns: Sequence[str], share: float, opt
                 f"[method.parameters], such as bounds = {{ {name} = [0, 120] }}"
             )
     bounds = {name: (options["bounds"][name][0], options["bounds"][name][1]) for name in columns}
-    return release_numbers(counts, bounds, share, _budget(share, columns))
+    return release_numbers(counts, bounds, share, _budget(share, columns), listener=listener)
 
 
-def _words(job: Job, counts: Counts, columns: Sequence[str], share: float, options: Mapping[str, Any]) -> Cells:
+def _words(
+    job: Job,
+    counts: Counts,
+    columns: Sequence[str],
+    share: float,
+    options: Mapping[str, Any],
+    listener: Listener | None,
+) -> Cells:
     from keepsense.methods.perturb.dp import release_words
 
     meanings = attributes_of(job, counts, columns, meaning=True)
@@ -137,14 +151,23 @@ def _words(job: Job, counts: Counts, columns: Sequence[str], share: float, optio
             f"column {other[0]!r} holds no words; the method differential privacy has a mechanism for every kind"
         )
     domains = {name: options["domains"][name] for name in columns if name in options["domains"]}
-    return release_words(counts, meanings, share, _budget(share, columns), domains=domains, rng=job.rng)
+    return release_words(
+        counts, meanings, share, _budget(share, columns), domains=domains, rng=job.rng, listener=listener
+    )
 
 
-def _categories(job: Job, counts: Counts, columns: Sequence[str], share: float, options: Mapping[str, Any]) -> Cells:
+def _categories(
+    job: Job,
+    counts: Counts,
+    columns: Sequence[str],
+    share: float,
+    options: Mapping[str, Any],
+    listener: Listener | None,
+) -> Cells:
     from keepsense.methods.perturb.dp import randomized_response, release_categories
 
     rules = [randomized_response(name, _domain(job, counts, name, options), share) for name in columns]
-    return release_categories(counts, rules, _budget(share, columns), rng=job.rng)
+    return release_categories(counts, rules, _budget(share, columns), rng=job.rng, listener=listener)
 
 
 def _domain(job: Job, counts: Counts, name: str, options: Mapping[str, Any]) -> list[Value]:

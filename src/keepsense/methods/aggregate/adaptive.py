@@ -12,7 +12,7 @@ from keepsense.methods.aggregate.centres import Candidates
 from keepsense.methods.aggregate.mdav import Partition
 from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.aggregate.records import grouped
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
@@ -44,7 +44,7 @@ def microaggregate_adaptive(
     def method(space: RecordSpace, weights: NDArray[np.int64], k: int) -> Partition:
         return _whole_records(space, weights, k, listener)
 
-    return grouped(counts, attributes, k, method, candidates, "semantic adaptive microaggregation")
+    return grouped(counts, attributes, k, method, candidates, "semantic adaptive microaggregation", listener)
 
 
 def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, listener: Listener | None) -> Partition:
@@ -71,7 +71,7 @@ def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, liste
             space.leave(record, int(weights[record]))
         groups.append(group)
         seeds.append(seed)
-        if listener is not None:
+        if wants_steps(listener):
             emit(listener, "group", seed=seed, far_from=far_from, records=group, copies=weights[group].tolist(),
                  distance=float(distances[group].max()))  # fmt: skip
         return int(farthest(distances, left, space.noise))
@@ -92,5 +92,5 @@ def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, liste
         for record in rest:
             near = space.from_record(record)[seeds]
             groups[int(np.argmin(near))].append(record)
-            emit(listener, "joined", record=record, group=int(np.argmin(near)), distance=float(near.min()))
+            emit(listener, "leftover", record=record, group=int(np.argmin(near)), distance=float(near.min()))
     return Partition.of([(group, weights[group].tolist()) for group in groups if group])

@@ -9,13 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Rows
+from keepsense.counts import Value
 from keepsense.errors import Infeasible, InternalError
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree, leaf_rows, mean_penalty, released_rows
+from keepsense.methods.aggregate.item_tree import (
+    GeneralizedSets,
+    ItemTree,
+    labelled,
+    leaf_rows,
+    mean_penalty,
+    released_rows,
+)
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.privacy import KmAnonymity
 from keepsense.privacy.km import rare_itemsets
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cut
 
 
@@ -77,7 +85,12 @@ class _Cut:
         self._occurrences = np.bincount(rows.indices, minlength=tree.leaves)
         self._holders = rows.reversed(tree.leaves)
         self._records = len(rows)
+        self._rows = rows
         self._bits: dict[int, int] = {}
+
+    def released(self) -> list[list[Value]]:
+        """Every set as it stands."""
+        return labelled(self.tree, released_rows(self._rows, self.node[self._rows.indices]))
 
     def bits(self, node: int) -> int:
         """Records that hold anything below a node."""
@@ -109,8 +122,11 @@ class _Cut:
                 if self.support(set(choice)) >= k:
                     for node in choice:
                         self._raise(node)
-                    emit(listener, "mended", items=nodes, shared=shared, raised=choice, cost=cost, node=self.node,
-                         tree=self.tree)  # fmt: skip
+                    if wants_steps(listener):
+                        name = self.tree.labels
+                        emit(listener, "mended", items=[name[n] for n in sorted(nodes)], shared=shared, cost=cost,
+                             raised=[name[n] for n in choice if n not in nodes],
+                             left=[name[n] for n in choice if n in nodes], sets=self.released())  # fmt: skip
                     return
             raise InternalError("the root of the hierarchy is not frequent enough")
 

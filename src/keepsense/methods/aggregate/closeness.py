@@ -25,11 +25,11 @@ from keepsense.hierarchies.core import Hierarchy
 from keepsense.methods.aggregate.centres import Candidates, centres, squared_error, to_cells
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.record_space import RecordSpace
-from keepsense.methods.aggregate.records import own_order
+from keepsense.methods.aggregate.records import own_order, tell_centres
 from keepsense.privacy import TCloseness
 from keepsense.privacy.emd import NOISE
 from keepsense.privacy.ground import Ground, Ordered, ground
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
@@ -70,6 +70,7 @@ def microaggregate_close(
     space = RecordSpace(counts, attributes)
     order = own_order(counts, [*(attribute.name for attribute in attributes), sensitive])
     space.keep(order)
+    emit(listener, "records", tuples=order)
     spread = _Spread(counts, sensitive, ground(distance), order)
     weights = counts.weights[order]
     if how == "spread":
@@ -81,13 +82,15 @@ def microaggregate_close(
     named = Partition(found.group, order[found.record], found.copies)
     named = _merged(counts, attributes, named, spread.back(order), t, listener)
     columns = [(a, centres(a, counts.column(a.name), named, candidates)) for a in attributes]
+    error = squared_error(counts, columns, named)
+    tell_centres(listener, columns, named, error)
     info = {
         "method": f"t-close microaggregation ({how})",
         "k": k,
         "t": t,
         "groups": len(named),
         "merged": before - len(named),
-        "squared error": squared_error(counts, columns, named),
+        "squared error": error,
     }
     return to_cells(counts, columns, named, info)
 
@@ -194,8 +197,7 @@ def _merged(
         alive[worst] = False
         held[other] += held[worst]
         away[other] = spread.distances(held[other : other + 1])[0]
-        emit(listener, "merged", int((~alive).sum()), None, groups=int(alive.sum()), group=worst, into=other,
-             held=partition)  # fmt: skip
+        emit(listener, "merged", int((~alive).sum()), None, groups=int(alive.sum()), group=worst, into=other)
     number = np.cumsum(alive) - 1
     order = np.argsort(number[group], kind="stable")
     return Partition(number[group][order], partition.record[order], partition.copies[order])
@@ -238,7 +240,7 @@ def _from_slices(
     left = weights.astype(np.int64).copy()
     found: list[tuple[list[int], list[int]]] = []
 
-    def around(seed: int) -> int:
+    def around(seed: int, far_from: str) -> int:
         distances = space.from_record(seed).copy()
         taken: dict[int, int] = {}
 
@@ -260,12 +262,15 @@ def _from_slices(
         for here, copies in taken.items():
             space.leave(here, copies)
         found.append((list(taken), list(taken.values())))
+        if wants_steps(listener):
+            emit(listener, "group", seed=seed, far_from=far_from, records=list(taken), copies=list(taken.values()),
+                 distance=max(float(distances[here]) for here in taken))  # fmt: skip
         emit(listener, "groups", len(found), groups)
         return int(farthest(distances, left, space.noise))
 
     space.start(left)
     while len(found) < groups:
-        other = around(int(farthest(space.from_centre(left), left, space.noise)))
+        other = around(int(farthest(space.from_centre(left), left, space.noise)), "the centre")
         if len(found) < groups:
-            around(other)
+            around(other, "the last one")
     return Partition.of(found)

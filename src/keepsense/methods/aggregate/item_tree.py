@@ -166,12 +166,7 @@ class GeneralizedSets:
 
     def records(self) -> list[list[Value]]:
         """The released set of each record, sorted by label."""
-        labels = self.tree.labels
-        found = []
-        for i in range(len(self.rows)):
-            held = [labels[node] for node in self.rows[i].tolist()]
-            found.append(sorted({label for label in held if label is not None}, key=str))
-        return found
+        return labelled(self.tree, self.rows)
 
     def column(self, *, rng: np.random.Generator | int | None = None) -> Any:
         """The released column in the form it came in (`ItemSets.spelled`)."""
@@ -220,6 +215,19 @@ def released_rows(rows: Rows, nodes: NDArray[Any]) -> Rows:
     width = int(nodes.max(initial=0)) + 1
     pairs = np.unique(rows.row_of().astype(np.int64) * width + nodes)
     return Rows.from_pairs(pairs // width, pairs % width, len(rows))
+
+
+def labelled(tree: ItemTree, rows: Rows) -> list[list[Value]]:
+    """The labels of each record's nodes, sorted.
+
+    >>> labelled(ItemTree.of(Hierarchy.of_rows([("ham", "*"), ("tea", "*")])), Rows.from_pairs([0, 0], [1, 0], 1))
+    [['ham', 'tea']]
+    """
+    found = []
+    for i in range(len(rows)):
+        held = [tree.labels[node] for node in rows[i].tolist()]
+        found.append(sorted({label for label in held if label is not None}, key=str))
+    return found
 
 
 def mean_penalty(tree: ItemTree, nodes: Sequence[int] | NDArray[Any]) -> float:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, frozen
 from keepsense.errors import BadInput, Infeasible
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 
 _STEP = 256
 
@@ -198,7 +198,7 @@ class _Grouping:
         if self.refine is not None:
             self.refine(taken, distances, left, self.names)
         other = int(farthest(distances, left, space.noise))
-        if self.listener is not None:
+        if wants_steps(self.listener):
             emit(self.listener, "group", seed=int(self.names[seed]), far_from=far_from,
                  records=self.names[list(taken)], copies=list(taken.values()),
                  distance=max(float(distances[record]) for record in taken))  # fmt: skip

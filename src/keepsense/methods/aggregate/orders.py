@@ -15,7 +15,7 @@ from keepsense.errors import BadInput, PrivacyWarning
 from keepsense.methods.aggregate.centres import centres, squared_error, to_cells
 from keepsense.methods.aggregate.mdav import Partition, check_size
 from keepsense.methods.aggregate.records import own_order
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Ordered, check_same_rows
 from keepsense.semantics.order import most_distant_value
@@ -75,9 +75,12 @@ def individual_ranking(
         parts = runs(order, counts.weights, k)
         centre = centres(attribute, counts.column(attribute.name), parts)
         error += squared_error(counts, [(attribute, centre)], parts)
-        emit(listener, "column", len(pieces) + 1, len(attributes), column=attribute.name, partition=parts,
-             values=centre.values, codes=centre.codes)  # fmt: skip
         by_tuple = np.lexsort((parts.group, parts.record))
+        if wants_steps(listener):
+            held = parts.copies[by_tuple]
+            emit(listener, "neighbours", len(pieces) + 1, len(attributes), column=attribute.name, k=k,
+                 source=np.repeat(parts.record[by_tuple], held), group=np.repeat(parts.group[by_tuple], held),
+                 released=[centre.values[int(code)] for code in centre.codes])  # fmt: skip
         begin = np.concatenate(([0], np.cumsum(parts.copies[by_tuple])[:-1]))
         pieces.append((begin, centre.codes[parts.group[by_tuple]]))
         values.append(centre.values)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts
-from keepsense.methods.aggregate.centres import Candidates, centres, squared_error, to_cells
+from keepsense.methods.aggregate.centres import Candidates, Centre, centres, squared_error, to_cells
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.record_space import RecordSpace
-from keepsense.progress import Listener
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
@@ -46,13 +46,21 @@ def microaggregate(
     def method(space: RecordSpace, weights: NDArray[np.int64], k: int) -> Partition:
         return mdav(space, weights, k, listener=listener)
 
-    return grouped(counts, attributes, k, method, candidates, "MDAV microaggregation")
+    return grouped(counts, attributes, k, method, candidates, "MDAV microaggregation", listener)
 
 
 def grouped(
-    counts: Counts, attributes: Sequence[Attribute], k: int, method: Method, candidates: Candidates, name: str
+    counts: Counts,
+    attributes: Sequence[Attribute],
+    k: int,
+    method: Method,
+    candidates: Candidates,
+    name: str,
+    listener: Listener | None = None,
 ) -> Cells:
     """Group the records, in an order that does not depend on that of the rows, and replace each by its group's centre.
+
+    A listener that wants every step hears first which tuple each of the `records` is that groups are told of.
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 60]})
@@ -64,16 +72,27 @@ def grouped(
     space = RecordSpace(counts, attributes)
     order = own_order(counts, [attribute.name for attribute in attributes])
     space.keep(order)
+    emit(listener, "records", tuples=order)
     found = method(space, counts.weights[order], k)
     partition = Partition(found.group, order[found.record], found.copies)
     columns = [(a, centres(a, counts.column(a.name), partition, candidates)) for a in attributes]
-    info = {
-        "method": name,
-        "k": k,
-        "groups": len(partition),
-        "squared error": squared_error(counts, columns, partition),
-    }
-    return to_cells(counts, columns, partition, info)
+    error = squared_error(counts, columns, partition)
+    tell_centres(listener, columns, partition, error)
+    return to_cells(
+        counts, columns, partition, {"method": name, "k": k, "groups": len(partition), "squared error": error}
+    )
+
+
+def tell_centres(
+    listener: Listener | None, columns: Sequence[tuple[Attribute, Centre]], partition: Partition, error: float
+) -> None:
+    """Tell a listener that wants every step what each group is released as.
+
+    >>> tell_centres(None, [], Partition(np.zeros(1, np.int64), np.zeros(1, np.int64), np.ones(1, np.int64)), 0.0)
+    """
+    if wants_steps(listener):
+        released = {a.name: [centre.values[int(code)] for code in centre.codes] for a, centre in columns}
+        emit(listener, "centred", groups=len(partition), released=released, error=error)
 
 
 def own_order(counts: Counts, names: Sequence[str]) -> NDArray[np.int64]:

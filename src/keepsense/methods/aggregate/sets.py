@@ -18,7 +18,7 @@ from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
 from keepsense.privacy import KAnonymity
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import SUPPRESSED
 from keepsense.semantics import Distance
 
@@ -141,6 +141,7 @@ def microaggregate_sets(
     own = np.arange(len(rows))
     emit(listener, "start", 0, len(sets), distinct=len(rows))
     if within is None:
+        emit(listener, "records", holds=which)
         partition = mdav(SetSpace(distance, items, rows), weights, k, listener=listener)
     else:
         pairs, which, weights = _by_class(np.asarray(within), which, len(rows))
@@ -153,7 +154,11 @@ def microaggregate_sets(
     group = deal(partition, which, rng)
     terms, labelled, withheld = _synthetic(sets, own[centres], k, rng)
     verbatim = _verbatim(sets, group, centres, which, terms)
-    return SetRelease(sets, k, distance, partition, group, own[centres], terms, verbatim, labelled, withheld)
+    release = SetRelease(sets, k, distance, partition, group, own[centres], terms, verbatim, labelled, withheld)
+    if within is None and wants_steps(listener):
+        emit(listener, "centred", len(sets), len(sets), released={sets.source.column: release.cells()},
+             facts={"items shown by a more general name": labelled})  # fmt: skip
+    return release
 
 
 def _by_class(

@@ -9,11 +9,18 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Rows
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree, leaf_rows, mean_penalty, released_rows
+from keepsense.methods.aggregate.item_tree import (
+    GeneralizedSets,
+    ItemTree,
+    labelled,
+    leaf_rows,
+    mean_penalty,
+    released_rows,
+)
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.aggregate.mdav import check_size
 from keepsense.privacy import KAnonymity
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 
 
 def generalize_topdown(
@@ -49,6 +56,8 @@ def generalize_topdown(
     group = np.zeros(len(rows), dtype=np.int64)
     open_groups = [_Group(np.arange(len(rows), dtype=np.int64), frozenset())]
     finished = 0
+    if wants_steps(listener):
+        emit(listener, "root", 0, None, sets=labelled(tree, released_rows(rows, node)))
     while open_groups:
         one = open_groups.pop()
         parts = _split(tree, rows, node, one, k, listener)
@@ -103,8 +112,9 @@ def _split(
     found = [_Group(one.records[part], frozenset(closed)) for part in moved]
     if len(stay):
         found.append(_Group(one.records[stay], frozenset(closed | {chosen})))
-    emit(listener, "split", chosen=chosen, win=win, records=one.records, parts=found, stay=len(stay), rows=rows,
-         node=node, tree=tree)  # fmt: skip
+    if wants_steps(listener):
+        emit(listener, "split", opened=tree.labels[chosen], won=float(win.max()), stay=len(stay),
+             parts=[part.records for part in found], sets=labelled(tree, released_rows(rows, node)))  # fmt: skip
     return found
 
 

@@ -26,7 +26,7 @@ from keepsense.methods.generalize._lattice.space import Space, prepare
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 
 Longs = NDArray[np.int64]
@@ -147,9 +147,17 @@ class _Work:
             rest = waiting[:left].copy()
             settled = int(counts.weights[self.owner >= 0].sum())
             emit(listener, "block", settled, counts.total, classes=self.classes, owner=self.owner)
-        self.owner[rest] = self.classes + np.arange(len(rest))
+        grown = self.classes
+        self.owner[rest] = grown + np.arange(len(rest))
         self.classes += len(rest)
         self._describe()
+        if wants_steps(listener):
+            for c in range(grown):
+                emit(listener, "grow", c + 1, grown, part=self._part(c))
+
+    def _part(self, c: int) -> tuple[Longs, tuple[Value, ...]]:
+        """Who is in a class, and what they are released as."""
+        return np.flatnonzero(self.owner == c), self.space.labels(self.rep[c], self.level[c])
 
     def begin_with(self, start: Cells) -> None:
         """Take over the classes of another recoding of the same table; suppressed records stand alone."""
@@ -196,6 +204,9 @@ class _Work:
                 self.classes = int(alive.sum())
                 self._describe()
             emit(listener, "round", turn + 1, rounds, changed=changed, classes=self.classes, owner=self.owner)
+            if changed and wants_steps(listener):
+                parts = [self._part(c) for c in range(self.classes)]
+                emit(listener, "improve", turn + 1, rounds, changed=changed, parts=parts)
             if not changed:
                 break
 
@@ -222,8 +233,10 @@ class _Work:
             partner = self._nearest(c, alive)
             if partner is None:
                 raise _infeasible(self.space, self.asked)
+            merged = self._part(c) if wants_steps(listener) else None
             self._merge(c, partner)
-            emit(listener, "merge", merged=c, into=partner, owner=self.owner)
+            if merged is not None:
+                emit(listener, "merge", merged=merged, into=self._part(partner), owner=self.owner)
             alive[c] = False
             good[partner] = self._good(np.array([partner]))[0]
         number = np.cumsum(alive) - 1

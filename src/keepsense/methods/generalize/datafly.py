@@ -27,13 +27,14 @@ def datafly(
     suppression: float | None = None,
     metric: Metric = distinct_values,
     method: str = "Datafly",
+    scored: str = "different values before",
     listener: Listener | None = None,
 ) -> Cuts:
     """Raise the column with most different values by one level until at most k records stand alone; suppress those.
 
     `suppression` replaces the rule of at most k records by a share of the table (0: none). With `models` beyond k the
-    records that stand alone are those in classes that break any of them. `metric` and `method` serve variants. Of
-    columns with equally many values the first goes first.
+    records that stand alone are those in classes that break any of them. `metric`, `method` and `scored` serve
+    variants. Of columns with equally many values the first goes first.
 
     Use it for a quick, easily explained result that applies to next month's file too; it generalizes more than an
     optimal search may, because a column once raised stays so. Cost: one pass over the classes a level.
@@ -50,7 +51,7 @@ def datafly(
     few = None if suppression is not None else requirement(asked, 0.0, counts).k
     return recode(
         counts, hierarchies, asked, metric=metric, suppression=suppression or 0.0, suppress_at_most=few,
-        method=method, listener=listener,
+        method=method, scored=scored, listener=listener,
     )  # fmt: skip
 
 

@@ -65,6 +65,7 @@ def infogain_mondrian(
         order="best",
         branches=True,
         method="InfoGain Mondrian",
+        scored="information gain in bits",
         listener=listener,
     )
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import heapq
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -34,7 +34,7 @@ from keepsense.methods.generalize._lattice.space import Node, Space, prepare
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
 
 _ROUNDING = 1e-12
@@ -80,8 +80,8 @@ def local_recoding(
         search.keep(start)
     deadline = None if seconds is None else time.monotonic() + seconds
     visited = search.run(most_nodes, deadline, listener)
-    search.divide_the_rest()
-    search.place_the_rest()
+    search.divide_the_rest(listener)
+    search.place_the_rest(listener)
     return search.cells(visited)
 
 
@@ -163,15 +163,26 @@ class _Search:
                         heapq.heappush(queue, (max(bound, self._bound(above)), pushed, above, j))
                         pushed += 1
             limit = max(bound, queue[0][0]) if queue else np.inf
+            before = self.classes
             later = self._settle(node, limit + _ROUNDING)
+            self._tell(listener, range(before, self.classes))
             visited += 1
             if later < np.inf:
                 heapq.heappush(queue, (later, pushed, node, None))
                 pushed += 1
             if listener is not None and visited % 256 == 0:
-                emit(listener, "node", everyone - self.size, everyone, visited=visited, classes=self.classes)
+                emit(listener, "nodes", everyone - self.size, everyone, visited=visited, classes=self.classes)
         emit(listener, "settled", everyone - self.size, everyone, visited=visited, classes=self.classes)
         return visited
+
+    def _tell(self, listener: Listener | None, classes: Iterable[int], name: str = "settle") -> None:
+        """Tell of classes: who is in each, and what they are released as."""
+        if wants_steps(listener):
+            levels = self.levels()
+            for c in classes:
+                members = np.flatnonzero(self.owner == c)
+                part = members, self.space.labels(self.space.counts.codes[members[0]], levels[c])
+                emit(listener, name, int((self.owner >= 0).sum()), len(self.owner), part=part)
 
     def _bound(self, node: Node) -> float:
         return sum(self.least[j][level] for j, level in enumerate(node))
@@ -227,7 +238,7 @@ class _Search:
             good = good & model.satisfied(weights, tables)
         return good
 
-    def divide_the_rest(self) -> None:
+    def divide_the_rest(self, listener: Listener | None) -> None:
         """Make classes of those who still wait, if they are enough for one."""
         from keepsense.methods.generalize.remainder import divided
 
@@ -239,11 +250,13 @@ class _Search:
         tables = {name: _merged(self.space.counts.histograms[name], rest, alone, len(rest)) for name in needed}
         group = divided(self.space, self.losses, rest, self.asked.bound, tables)
         if group is not None:
-            self.owner[rest] = self.classes + group
+            before = self.classes
+            self.owner[rest] = before + group
             self.classes += int(group.max()) + 1
             self.size = 0
+            self._tell(listener, range(before, self.classes))
 
-    def place_the_rest(self) -> None:
+    def place_the_rest(self, listener: Listener | None) -> None:
         """Suppress who still waits, up to the limit; beyond it they join the class that loses least by it."""
         rest = self.waiting[: self.size]
         if not len(rest):
@@ -255,7 +268,9 @@ class _Search:
         order = np.argsort(-weights[rest], kind="stable")
         allowed = self.asked.limit
         for t in rest[order]:
-            if not self._join(int(t)):
+            if self._join(int(t)):
+                self._tell(listener, [int(self.owner[t])], "join")
+            else:
                 if weights[t] > allowed:
                     raise Infeasible(
                         "local recoding cannot keep the promise for every record within the suppression limit",

@@ -65,6 +65,7 @@ def lsd_mondrian(
         order="best",
         branches=True,
         method="LSD Mondrian",
+        scored="fall of the squared deviations",
         listener=listener,
     )
 

@@ -56,6 +56,7 @@ def mondrian(
         order=order,
         relaxed=relaxed,
         method="median Mondrian",
+        scored="width in this group",
         listener=listener,
     )
 

@@ -28,7 +28,7 @@ from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import KAnonymity, Model, suppression_limit
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
 
 Combination = tuple[int, ...]
@@ -83,14 +83,17 @@ def mu_argus(
         touched = int(counts.weights[hidden.any(axis=1) | whole].sum())
         if touched <= limit and (~whole).any():
             break
-        column = _worst(state, rare, wanted)
+        scores = _scores(state, rare, wanted)
+        column = _worst(state, scores)
         if column is None:
             raise _infeasible(state, touched, limit, strict)
         step = next(step for step in state.steps() if step.index == column)
         state.take(step, 0)
         done += 1
         emit(listener, "step", done, None, column=step.column, candidate=step.column, score=float(touched),
-             rare=touched, levels=state.levels())  # fmt: skip
+             rare=touched, scores=dict(zip(counts.names, scores.tolist(), strict=True)),
+             scored="records in rare combinations", levels=state.levels(),
+             recoding=state.recoding() if wants_steps(listener) else None)  # fmt: skip
     if below and not strict:
         warnings.warn(
             f"mu-Argus checked combinations of {' and '.join(map(str, sorted(set(sizes))))} columns only: {below:,} of "
@@ -210,7 +213,7 @@ def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags) -> Flags:
 def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any], Flags, int]:
     """The released cells, the records suppressed whole, and how many others stand in classes below k."""
     counts = state.counts
-    cells = Cuts(tuple(one.cut(at) for one, at in zip(state.columns, state.at, strict=True))).cells(counts)
+    cells = state.recoding().cells(counts)
     codes = np.array(cells.codes)
     values = []
     star = []
@@ -229,12 +232,17 @@ def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any
     return (tuple(values), codes), whole, int(counts.weights[small & ~whole].sum())
 
 
-def _worst(state: State, rare: Flags, wanted: Sequence[Combination]) -> int | None:
-    """The column in most rare combinations, by records, that can still be raised; of several the one of most values."""
+def _scores(state: State, rare: Flags, wanted: Sequence[Combination]) -> Floats:
+    """Records in rare combinations that each column takes part in."""
     score: Floats = np.zeros(len(state.columns))
     weight = state.weights @ rare
     for c, combination in enumerate(wanted):
         score[list(combination)] += weight[c]
+    return score
+
+
+def _worst(state: State, score: Floats) -> int | None:
+    """The column in most rare combinations, by records, that can still be raised; of several the one of most values."""
     open_columns = {step.index: float(step.distinct[0]) for step in state.steps()}
     if not open_columns:
         return None
@@ -248,11 +256,10 @@ def _infeasible(state: State, touched: int, limit: int, strict: bool) -> Infeasi
         relax.append(f"allow cells of {np.ceil(touched / total * 1000) / 10:.1f}% of the records to be suppressed")
     if strict:
         relax.append("strict=False, which checks fewer combinations")
-    cuts = tuple(one.cut(at) for one, at in zip(state.columns, state.at, strict=True))
     return Infeasible(
         f"mu-Argus: at the most general levels {touched:,} of {total:,} records would still lose cells, and {limit:,} "
         f"may. Relax one of: {'; '.join(relax)}",
-        best=Cuts(cuts, info={"algorithm": "mu-Argus", "holds": False}),
+        best=Cuts(state.recoding().cuts, info={"algorithm": "mu-Argus", "holds": False}),
         relax=relax,
     )
 

@@ -18,7 +18,7 @@ from keepsense.counts import Counts, Histogram, Value, histogram
 from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.generalize.dimension import Dimension
 from keepsense.privacy import KAnonymity, Model, ProbabilisticKAnonymity, bind
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 
 Floats = NDArray[np.float64]
@@ -93,13 +93,16 @@ def divide(
     relaxed: bool = False,
     gain: bool = False,
     method: str = "division",
+    scored: str = "score",
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the tuples of some counts and release each group as the span it covers.
 
     `branches` cuts nominal columns only below their group's least common ancestor, so that whole branches part.
     `relaxed` cuts at exactly half of the records, dealing records of one value to both sides. With `gain`, a cut whose
-    score is not above 0 is not made. Cost: rounds (about log2 of the number of groups) x dimensions x one sort.
+    score is not above 0 is not made. A listener that wants every step hears of each `cut` with the two parts, what each
+    is released as, and the score of each column, which `scored` names. Cost: rounds (about log2 of the number of
+    groups) x dimensions x one sort.
 
     >>> from keepsense.methods.generalize.dimension import numeric
     >>> from keepsense.privacy import KAnonymity
@@ -108,7 +111,7 @@ def divide(
     >>> [cells.values[0][c] for c in cells.codes[:, 0]]
     ['31-35', '31-35', '40-44', '40-44']
     """
-    work = _Division(counts, dimensions, models, relaxed)
+    work = _Division(counts, dimensions, models, relaxed, scored)
     rounds = work.run(score, order, branches, gain, listener)
     return work.cells(method, rounds)
 
@@ -137,8 +140,16 @@ def groups(
 class _Division:
     """Tuples (parts of split ones included), the group each is in, and which groups are closed."""
 
-    def __init__(self, counts: Counts, dimensions: Sequence[Dimension], models: Sequence[Model], relaxed: bool) -> None:
+    def __init__(
+        self,
+        counts: Counts,
+        dimensions: Sequence[Dimension],
+        models: Sequence[Model],
+        relaxed: bool,
+        scored: str = "score",
+    ) -> None:
         self.counts = counts
+        self.scored = scored
         self.dimensions = dimensions
         self.models = bind(models, counts)
         self.relaxed = relaxed
@@ -161,13 +172,21 @@ class _Division:
     def run(self, score: Score, order: Order, branches: bool, gain: bool, listener: Listener | None) -> int:
         """Cut until nothing can be cut; returns the number of rounds."""
         self.check()
-        if score is median and order != "best" and not (branches or gain or self.relaxed or self.rest):
+        self.order = order
+        told = wants_steps(listener) and not self.relaxed  # a relaxed cut may deal a tuple to both parts
+        if told:
+            emit(listener, "whole", 0, self.counts.total, part=self._part(self.active))
+        elif score is median and order != "best" and not (branches or gain or self.relaxed or self.rest):
             return self._halved(order == "widest", listener)
         rounds = 0
         while len(self.active):
             views = [self.view(j) for j in range(len(self.dimensions))]
-            dimension, place = self.choose(views, score, order, branches, gain)
-            cuts = self.cut(views, dimension, place)
+            dimension, place, scores = self.choose(views, score, order, branches, gain)
+            was = self.active, self.group
+            side, made = self.cut(views, dimension, place)
+            if told and listener is not None:
+                self._tell(listener, was, side, dimension, made, scores)
+            cuts = int(made.sum())
             rounds += 1
             emit(listener, "round", self.settled, self.counts.total, round=rounds, cuts=cuts, groups=self.closed)
         return rounds
@@ -266,11 +285,12 @@ class _Division:
 
     def choose(
         self, views: Sequence[Cutting], score: Score, order: Order, branches: bool, gain: bool
-    ) -> tuple[Longs, Longs]:
-        """For each active group the dimension it is cut in (-1: none) and the place of the cut in that view."""
+    ) -> tuple[Longs, Longs, Floats]:
+        """For each active group the dimension it is cut in (-1: none), the place of the cut there, and all scores."""
         groups = len(self.refused)
         best = np.full(groups, -np.inf)
         dimension, place = np.full(groups, -1, dtype=np.int64), np.zeros(groups, dtype=np.int64)
+        scores = np.full((groups, len(views)), -np.inf)
         for j, view in enumerate(views):
             quality = np.where(self._allowed(view, j, branches), score(view), -np.inf)
             if gain:
@@ -284,9 +304,10 @@ class _Division:
                 value = view.dimension.width[view.high] - view.dimension.width[view.low]
             else:
                 value = np.full(groups, -float(j))
+            scores[:, j] = np.where(np.isfinite(top), value, -np.inf)
             better = np.isfinite(top) & (value > best)
             best[better], dimension[better], place[better] = value[better], j, first[once][better]
-        return dimension, place
+        return dimension, place, scores
 
     def _allowed(self, view: Cutting, j: int, branches: bool) -> Flags:
         """Cuts between different values that leave enough records on both sides."""
@@ -304,8 +325,11 @@ class _Division:
             allowed[at[here < height[view.group[at]]]] = False
         return allowed
 
-    def cut(self, views: Sequence[Cutting], dimension: Longs, place: Longs) -> int:
-        """Part the groups; close those that cannot be cut, and refuse cuts whose parts break a promise."""
+    def cut(self, views: Sequence[Cutting], dimension: Longs, place: Longs) -> tuple[Longs, Flags]:
+        """Part the groups; close those that cannot be cut, and refuse cuts whose parts break a promise.
+
+        Returns on which side of its group's cut each active tuple was, and which groups were cut.
+        """
         side = self._sides(views, dimension, place)
         groups = len(dimension)
         good = dimension >= 0
@@ -330,7 +354,27 @@ class _Division:
         self.refused = fresh
         if not self.relaxed and len(self.counts) >= _MANY:
             self._regroup()
-        return int((good & ~wrong).sum())
+        return side, good & ~wrong
+
+    def _tell(
+        self, listener: Listener, was: tuple[Longs, Longs], side: Longs, dimension: Longs, made: Flags, scores: Floats
+    ) -> None:
+        """Tell of each group that was cut: in which column, into which parts, and what each column scored."""
+        tuples, group = was
+        names = [d.name for d in self.dimensions]
+        for g in np.flatnonzero(made).tolist():
+            mine = group == g
+            parts = [self._part(tuples[mine & (side == part)]) for part in (0, 1)]
+            offered = {name: s for name, s in zip(names, scores[g].tolist(), strict=True) if np.isfinite(s)}
+            chosen = int(dimension[g])
+            emit(listener, "cut", self.settled, self.counts.total, column=names[chosen], parts=parts,
+                 score=float(scores[g, chosen]), scores=offered, scored=self.scored, order=self.order)  # fmt: skip
+
+    def _part(self, tuples: Longs) -> tuple[Longs, tuple[Value, ...]]:
+        """Some tuples, and what they are released as where they are a group."""
+        ranks = self.ranks[tuples]
+        spans = zip(self.dimensions, ranks.min(axis=0), ranks.max(axis=0), strict=True)
+        return tuples, tuple(d.name_of(np.array([low]), np.array([high]))[0] for d, low, high in spans)
 
     def _sides(self, views: Sequence[Cutting], dimension: Longs, place: Longs) -> Longs:
         """0 for tuples left of their group's cut, 1 for those right of it."""

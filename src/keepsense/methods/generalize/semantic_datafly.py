@@ -60,6 +60,7 @@ def semantic_datafly(
         suppression=suppression,
         metric=least_loss(semantic_tables(mine, distances), anonymity=anonymity),
         method="semantic Datafly",
+        scored="minus the meaning lost",
         listener=listener,
     )
 

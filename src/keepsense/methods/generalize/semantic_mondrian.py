@@ -71,7 +71,14 @@ def semantic_mondrian(
     losses = {name: semantic_losses(hierarchies[name], d) for name, d in (distances or {}).items()}
     space = dimensions(counts, hierarchies, numbers, losses=losses)
     return divide(
-        counts, space, promised(models, k), score=kept, order="best", method="semantic Mondrian", listener=listener
+        counts,
+        space,
+        promised(models, k),
+        score=kept,
+        order="best",
+        method="semantic Mondrian",
+        scored="detail won back",
+        listener=listener,
     )
 
 

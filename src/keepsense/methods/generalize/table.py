@@ -15,6 +15,7 @@ promise holds or nothing more can be done, and suppress what is left if that is 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -28,7 +29,7 @@ from keepsense.methods.generalize._lattice.requirement import requirement
 from keepsense.methods.generalize._table.columns import Candidates, Direction
 from keepsense.methods.generalize._table.state import Score, State, Step, target_tables
 from keepsense.privacy import Model, decide
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cuts
 
 Metric = Callable[[State], Score]
@@ -57,16 +58,18 @@ def recode(
     beneficial: bool = False,
     stop: Stop | None = None,
     method: str = "table recoding",
+    scored: str = "score",
     listener: Listener | None = None,
 ) -> Cuts:
     """Recode a table step by step until it keeps the promise (up) or as long as it does (down).
 
     `suppression` is the share of records that may be suppressed, `suppress_at_most` the same as a number. With
     `beneficial`, candidates that score 0 or less are not made. The listener hears `start`, a `step` with the chosen
-    column, candidate, score and state each time, and `done`. Ties go to the first column and the first candidate. A
-    model that says of itself that it judges tables as a whole is judged class by class on the way down, which is
-    stricter. Cost: one pass over classes (up) or distinct tuples (down) a step, and one a column more where the metric
-    asks about anonymity.
+    column, candidate, score and state each time, and `done`; one that wants every step also the best score of each
+    column, what these are called (`scored`) and the recoding so far. Ties go to the first column and the first
+    candidate. A model that says of itself that it judges tables as a whole is judged class by class on the way down,
+    which is stricter. Cost: one pass over classes (up) or distinct tuples (down) a step, and one a column more where
+    the metric asks about anonymity.
 
     >>> from keepsense.privacy import KAnonymity
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
@@ -82,31 +85,32 @@ def recode(
     limit = required.limit if suppress_at_most is None else suppress_at_most
     state = State(counts, hierarchies, required, direction, candidates)
     score = metric(state)
-    emit(listener, "start", 0, None, method=method, direction=direction, **_told(state))
+    telling = _Telling(state, scored, listener)
+    telling.emit("start", 0, None, method=method, direction=direction)
     if direction == "up":
-        steps = _up(state, score, limit, beneficial, stop, method, listener)
+        steps = _up(state, score, limit, beneficial, stop, method, telling)
     else:
-        steps = _down(state, score, limit, beneficial, stop, method, listener)
+        steps = _down(state, score, limit, beneficial, stop, method, telling)
     found = _recoding(state, limit, method, steps)
-    emit(listener, "done", steps, steps, suppressed=found.info["suppressed"], **_told(state))
+    telling.emit("done", steps, steps, suppressed=found.info["suppressed"])
     return found
 
 
 def _up(
-    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, listener: Listener | None
+    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, telling: _Telling
 ) -> int:
     done = 0
     while not state.decide(limit).holds and not (stop and stop(state)):
         best = _best(state.steps(), score, beneficial)
         if best is None:
             raise _infeasible(state, limit, method, done)
-        _make(state, best, done, listener)
+        telling.step(best, done + 1)
         done += 1
     return done
 
 
 def _down(
-    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, listener: Listener | None
+    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, telling: _Telling
 ) -> int:
     if not state.decide(limit).holds:
         raise _infeasible(state, limit, method, 0)
@@ -121,15 +125,24 @@ def _down(
         best = _best(steps, score, beneficial, valid)
         if best is None:
             break
-        _make(state, best, done, listener)
+        telling.step(best, done + 1)
         done += 1
     return done
 
 
-def _best(
-    steps: Sequence[Step], score: Score, beneficial: bool, valid: Sequence[Any] | None = None
-) -> tuple[Step, int, float] | None:
+@dataclass(frozen=True)
+class _Best:
+    """The best candidate: its step and place there, its score, and the best score of each column."""
+
+    step: Step
+    place: int
+    score: float
+    scores: dict[str, float]
+
+
+def _best(steps: Sequence[Step], score: Score, beneficial: bool, valid: Sequence[Any] | None = None) -> _Best | None:
     """The move of the highest score; the first of several."""
+    scores: dict[str, float] = {}
     best: tuple[Step, int, float] | None = None
     for i, step in enumerate(steps):
         quality = _rounded(score(step))
@@ -138,9 +151,11 @@ def _best(
         if beneficial:
             quality[quality <= 0] = -np.inf
         place = int(np.argmax(quality))
-        if quality[place] > -np.inf and (best is None or quality[place] > best[2]):
-            best = step, place, float(quality[place])
-    return best
+        if quality[place] > -np.inf:
+            scores[step.column] = float(quality[place])
+            if best is None or quality[place] > best[2]:
+                best = step, place, float(quality[place])
+    return None if best is None else _Best(*best, scores)
 
 
 def _rounded(numbers: Floats) -> Floats:
@@ -150,29 +165,36 @@ def _rounded(numbers: Floats) -> Floats:
     return found
 
 
-def _make(state: State, best: tuple[Step, int, float], done: int, listener: Listener | None) -> None:
-    step, place, score = best
-    before = state.levels()
-    state.take(step, place)
-    if listener is not None:
-        told = _told(state)
-        emit(listener, "step", done + 1, None, column=step.column, candidate=step.moves.label[place], score=score,
-             before=before, **told)  # fmt: skip
+@dataclass(frozen=True)
+class _Telling:
+    """Takes the steps and tells the listener what the table is like now."""
 
+    state: State
+    scored: str
+    listener: Listener | None
 
-def _told(state: State) -> dict[str, Any]:
-    return {
-        "levels": state.levels(),
-        "classes": len(state.classes.weights),
-        "smallest": state.smallest,
-        "at_risk": state.at_risk,
-    }
+    def step(self, best: _Best, done: int) -> None:
+        """Take a step and tell of it."""
+        before = self.state.levels()
+        self.state.take(best.step, best.place)
+        if self.listener is not None:
+            self.emit("step", done, None, column=best.step.column, candidate=best.step.moves.label[best.place],
+                      score=best.score, scores=best.scores, scored=self.scored,
+                      helps=best.score > -_AFTER_ALL_OTHERS / 2, before=before)  # fmt: skip
+
+    def emit(self, name: str, done: int, total: int | None, **details: Any) -> None:
+        """Tell of something, and how the table stands."""
+        if self.listener is not None:
+            if wants_steps(self.listener):
+                details["recoding"] = self.state.recoding()
+            state = self.state
+            emit(self.listener, name, done, total, levels=state.levels(), classes=len(state.classes.weights),
+                 smallest=state.smallest, at_risk=state.at_risk, **details)  # fmt: skip
 
 
 def _recoding(state: State, limit: int, method: str, steps: int, holds: bool = True) -> Cuts:
     """The rule of the state; classes that break the promise are suppressed, judged as they will be released."""
-    cuts = tuple(one.cut(at) for one, at in zip(state.columns, state.at, strict=True))
-    plain = Cuts(cuts)
+    plain = state.recoding()
     released = plain.cells(state.counts)
     distinct, owner = distinct_rows(released.codes)
     weights = np.bincount(owner, state.counts.weights, len(distinct)).astype(np.int64)
@@ -190,7 +212,7 @@ def _recoding(state: State, limit: int, method: str, steps: int, holds: bool = T
         "levels": state.levels(),
         "holds": holds and decision.holds,
     }
-    return Cuts(cuts, suppress if decision.kept.any() else frozenset(), info)
+    return Cuts(plain.cuts, suppress if decision.kept.any() else frozenset(), info)
 
 
 def _infeasible(state: State, limit: int, method: str, steps: int) -> Infeasible:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,12 @@ from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.methods.perturb.records import cells_of
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import MATRIX_CELLS, Attribute, check_same_rows
 
 _TIE = 1e-9
 _NEWS = 2_000
-_TOLD = 500
-"""Records up to which a listener is told of every single step."""
 
 
 def check_swap(counts: Counts, attributes: Sequence[Attribute], k: int, *, least: int = 2) -> None:
@@ -38,6 +37,19 @@ def check_swap(counts: Counts, attributes: Sequence[Attribute], k: int, *, least
     for attribute in attributes:
         if int((attribute.weights > 0).sum()) < 2:
             raise BadInput(f"column {attribute.name!r} holds one value only; there is nothing to swap")
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One step of a swap: a reference, the records near it, who it changed places with in each column, how far.
+
+    A column in which nobody near was left has no partner; one in which the reference had been swapped is not named.
+    """
+
+    reference: int
+    near: Ints
+    partners: Mapping[str, int | None]
+    distance: float | None
 
 
 class Field:
@@ -65,6 +77,7 @@ class Field:
         ranges = [np.searchsorted(codes[listed[j], j], np.arange(sizes[j] + 1)) for j in range(m)]
         first = np.concatenate(ranges).astype(np.int64)
         self.weights = weights
+        self.steps: list[Exchange] = []
         self.board = Board(
             codes=codes,
             weights=weights,
@@ -136,14 +149,39 @@ class Field:
         count = 0
         while ref >= 0:
             yield ref
-            at = ref
+            at, was = ref, self.free() if wants_steps(listener) else None
             ref = step(ref, *self.see(ref))
             count += 1
-            if listener is not None and n <= _TOLD:
-                emit(listener, "reference", n - int(self.board.tally[0]), n, record=at, field=self)
+            if was is not None:
+                self.steps.append(self._exchange(at, was))
             if count % _NEWS == 0:
                 emit(listener, "swap", n - int(self.board.tally[0]), n)
         emit(listener, "swap", n, n)
+
+    def _exchange(self, record: int, was: NDArray[np.bool_]) -> Exchange:
+        """What happened in the step just made, from who was unswapped before it."""
+        changed = was & ~self.free()
+        partners: dict[str, int | None] = {}
+        moved = []
+        for j, lead in enumerate(np.argsort(self.lead).tolist()):
+            attribute = self.attributes[lead]
+            others = np.flatnonzero(changed[:, j])
+            others = others[others != record]
+            if changed[record, j]:
+                partners[attribute.name] = int(others[0]) if len(others) else None
+            if changed[record, j] and len(others):
+                a, b = self.board.codes[self.board.owner[[record, others[0]]], lead].tolist()
+                moved.append(float(attribute.row(a)[b]))
+        return Exchange(record, self.cluster(record), partners, float(np.mean(moved)) if moved else None)
+
+    def tell(self, listener: Listener | None, source: Ints, dealt: NDArray[np.int64]) -> None:
+        """Tell a listener that wants every step what happened in each; `dealt` gives the record of `source` each is."""
+        names = [self.attributes[lead].name for lead in np.argsort(self.lead).tolist()]
+        for number, found in enumerate(self.steps):
+            partners = {name: None if at is None else int(dealt[at]) for name, at in found.partners.items()}
+            emit(listener, "exchange", number + 1, len(self.steps), columns=names, source=source, first=number == 0,
+                 reference=int(dealt[found.reference]), near=dealt[found.near].tolist(), partners=partners,
+                 distance=found.distance)  # fmt: skip
 
     def free(self) -> NDArray[np.bool_]:
         """Which records are still unswapped, by attribute as given; the last column: still to be dealt with at all."""

@@ -20,6 +20,7 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, BudgetExceeded
 from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.swap import Random
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells, Draws
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import Distance
@@ -94,6 +95,7 @@ def release_words(
     domains: Mapping[str, Sequence[Concept]] | None = None,
     spelling: Literal["label", "id"] = "label",
     rng: Random = None,
+    listener: Listener | None = None,
 ) -> Cells:
     """Release columns of words by the exponential mechanism with semantic distance as score (McSherry and Talwar 2007).
 
@@ -139,14 +141,21 @@ def release_words(
         used = np.flatnonzero(np.diff(starts))
         whole = len(domain) == len(measure.taxonomy)
         blocks = measure.blocks(concepts[used]) if whole else measure.blocks(concepts[used], domain)
+        chances = np.zeros((len(concepts), len(domain))) if wants_steps(listener) else None
         for where, block in blocks:
             for value, row in zip(used[where].tolist(), block, strict=True):
                 mine = grouped[starts[value] : starts[value + 1]]
-                out[mine] = _draw_exactly(_odds(row, sharp), len(mine), random)
+                odds = _odds(row, sharp)
+                out[mine] = _draw_exactly(odds, len(mine), random)
+                if chances is not None:
+                    chances[value] = odds / odds.sum()
         # The whole domain is written down, drawn or not, and no concept as the table happened to spell it.
         taxonomy = measure.taxonomy
         names = tuple(taxonomy.ids[int(c)] if spelling == "id" else taxonomy.label(int(c)) for c in domain)
         released.append((names, out))
+        if chances is not None:
+            rule = Draws(column.name, tuple(column.values[v] for v in used), names, chances[used])
+            emit(listener, "drawn", len(released), len(columns), rule=rule, source=source, codes=out)
     info = {
         "method": "exponential mechanism",
         "epsilon": dict(each),
@@ -199,7 +208,9 @@ def randomized_response(name: str, domain: Sequence[Value], epsilon: float) -> D
     return Draws(name, tuple(domain), tuple(domain), table, info)
 
 
-def release_categories(counts: Counts, rules: Sequence[Draws], budget: Budget, *, rng: Random = None) -> Cells:
+def release_categories(
+    counts: Counts, rules: Sequence[Draws], budget: Budget, *, rng: Random = None, listener: Listener | None = None
+) -> Cells:
     """Release columns by published matrices (`randomized_response`, `exponential_matrix`), entered into the budget.
 
     Each matrix is trusted only as far as it goes: the epsilon taken from the budget is computed from its entries, the
@@ -236,6 +247,7 @@ def release_categories(counts: Counts, rules: Sequence[Draws], budget: Budget, *
             mine = np.flatnonzero(codes == i)
             out[mine] = _draw_exactly(tables[rule.name][place[value]], len(mine), random)
         released.append((rule.outputs, out))
+        emit(listener, "drawn", len(released), len(rules), rule=rule, source=source, codes=out)
     info = {"method": "published matrix", "epsilon": each, "neighbours": "replace one record"}
     return cells_of([r.name for r in rules], [v for v, _ in released], source, [x for _, x in released], info)
 

@@ -18,6 +18,7 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, BudgetExceeded, MissingExtra
 from keepsense.methods.perturb.dp import Budget, check_epsilon
 from keepsense.methods.perturb.records import cells_of, records_of
+from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 
 Neighbours = Literal["replace", "add"]
@@ -89,6 +90,8 @@ def release_numbers(
     bounds: Mapping[str, tuple[float, float]],
     epsilon: float | Mapping[str, float],
     budget: Budget,
+    *,
+    listener: Listener | None = None,
 ) -> Cells:
     """Release columns of numbers record by record with Laplace noise (Dwork et al. 2006).
 
@@ -116,11 +119,14 @@ def release_numbers(
     for name, (low, high) in bounds.items():
         column = cut[name][counts.column(name)][source]
         noisy = _noisy_floats(column, float(high) - float(low), each[name], budget, f"numbers of {name}")
+        errors = noisy - column
         noisy = np.clip(noisy, low, high)
         whole = all(isinstance(v, int | np.integer) for v in (low, high))
         distinct, code = np.unique(np.rint(noisy) if whole else noisy, return_inverse=True)
         values.append(tuple(int(x) if whole else float(x) for x in distinct))
         codes.append(code)
+        emit(listener, "moved", len(codes), len(bounds), column=name, source=source, errors=errors, values=values[-1],
+             codes=code, distances=np.abs(noisy - column) / (float(high) - float(low) or 1.0))  # fmt: skip
     info = {"method": "Laplace noise", "epsilon": each, "neighbours": "replace one record", "bounds": dict(bounds)}
     return cells_of(tuple(bounds), values, source, codes, info)
 

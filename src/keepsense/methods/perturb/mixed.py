@@ -148,7 +148,7 @@ def _noisy(
         parts.append(method(counts, words, alpha, rng=rng, listener=listener))
     if numbers:
         together = correlated and len(numbers) > 1
-        parts.append(add_noise_to_numbers(counts, numbers, alpha, correlated=together, rng=rng))
+        parts.append(add_noise_to_numbers(counts, numbers, alpha, correlated=together, rng=rng, listener=listener))
     for column in sets:
         parts.append(add_noise_to_sets(counts, column, alpha, rng=rng, listener=listener))
     return _joined(counts, columns, parts, rng)

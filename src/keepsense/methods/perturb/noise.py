@@ -14,7 +14,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.replace import Replaced, check_same_domain, replace_by_partner, replace_by_reference
 from keepsense.methods.perturb.swap import Random
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal, check_same_rows
 from keepsense.semantics.mean import Mean, semantic_mean
@@ -138,8 +138,11 @@ def apply_noise(
         else:
             raise BadInput(f"reference = {reference!r}: it must be 'mean', 'partner' or 'root'")
         columns.append(found)
-        emit(listener, "moved", j + 1, len(attributes), column=attribute.name, source=source, errors=errors[:, j],
-             concepts=found.concepts, reference=reference, mean=means[j])  # fmt: skip
+        if wants_steps(listener):
+            values, codes_now = np.unique(found.concepts, return_inverse=True)
+            emit(listener, "moved", j + 1, len(attributes), column=attribute.name, source=source, errors=errors[:, j],
+                 values=attribute.spell(values), codes=codes_now, reference=reference, mean=means[j].label,
+                 **_moves(attribute, codes[j], found.concepts, reference, means[j]))  # fmt: skip
     names = [a.name for a in attributes]
     info = {
         **info,
@@ -150,6 +153,20 @@ def apply_noise(
         "sign_dropped": {name: found.unsided for name, found in zip(names, columns, strict=True)},
     }
     return concept_cells(counts, attributes, source, [found.concepts for found in columns], info)
+
+
+def _moves(
+    attribute: Nominal, codes: Ints, concepts: Ints, reference: Reference, mean: Mean
+) -> dict[str, list[float] | None]:
+    """How far each record moved, and by how much farther from the reference; for partners that is not told."""
+    measure, own = attribute.bound()
+    pairs = list(zip(own[codes].tolist(), concepts.tolist(), strict=True))
+    distances = [float(measure.pair(before, after)) for before, after in pairs]
+    if reference == "partner":
+        return {"distances": distances, "farther": None}
+    fixed = int(mean.concept if reference == "mean" else measure.taxonomy.root)
+    farther = [float(measure.pair(after, fixed)) - float(measure.pair(before, fixed)) for before, after in pairs]
+    return {"distances": distances, "farther": farther}
 
 
 def concept_cells(

@@ -66,13 +66,11 @@ def add_noise_to_numbers(
     noisy = table + errors
     columns = [_written(a, noisy[:, j], decimals) for j, a in enumerate(attributes)]
     names = tuple(a.name for a in attributes)
+    placed = _positions(attributes, columns)
     for j, (name, (values, codes)) in enumerate(zip(names, columns, strict=True)):
         emit(listener, "moved", j + 1, len(names), column=name, source=source, errors=errors[:, j], values=values,
-             codes=codes)  # fmt: skip
-    kept = {
-        name: int((noisy_values == table[:, j]).sum())
-        for j, (name, noisy_values) in enumerate(zip(names, _positions(attributes, columns), strict=True))
-    }
+             codes=codes, distances=np.abs(placed[j] - table[:, j]) / attributes[j].span)  # fmt: skip
+    kept = {name: int((placed[j] == table[:, j]).sum()) for j, name in enumerate(names)}
     info: dict[str, Any] = {
         "method": f"noise on numbers, {'correlated' if correlated else 'uncorrelated'}",
         "alpha": float(alpha),

@@ -13,6 +13,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.methods.perturb.records import cells_of, deal, records_of
 from keepsense.methods.perturb.swap import Random
+from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells, Draws
 from keepsense.semantics.attribute import Attribute
 
@@ -79,7 +80,7 @@ def invariant(draws: Draws, counts: Counts) -> Draws:
     return Draws(draws.name, draws.inputs, draws.outputs, table, {**draws.info, "invariant": True})
 
 
-def draw(counts: Counts, draws: Sequence[Draws], *, rng: Random = None) -> Cells:
+def draw(counts: Counts, draws: Sequence[Draws], *, rng: Random = None, listener: Listener | None = None) -> Cells:
     """Apply transition matrices: every record draws a new value in each of the columns.
 
     >>> counts = Counts.of({"x": ["a", "a", "b"]})
@@ -107,6 +108,7 @@ def draw(counts: Counts, draws: Sequence[Draws], *, rng: Random = None) -> Cells
         codes = counts.column(rule.name)[source]
         out = deal(codes, np.concatenate(came), np.concatenate(went), rng)
         columns.append(out)
+        emit(listener, "drawn", len(columns), len(draws), rule=rule, source=source, codes=out)
         place = {v: i for i, v in enumerate(rule.outputs)}
         same = np.array([place.get(v, -1) for v in values])
         kept[rule.name] = int((same[codes] == out).sum())

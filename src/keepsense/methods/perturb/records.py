@@ -23,10 +23,13 @@ def records_of(counts: Counts) -> Ints:
     return np.repeat(np.arange(len(counts), dtype=np.int32), counts.weights)
 
 
-def deal(codes: Ints, source: Ints, released: Ints, rng: np.random.Generator) -> Ints:
+def deal(
+    codes: Ints, source: Ints, released: Ints, rng: np.random.Generator, dealt: NDArray[np.int64] | None = None
+) -> Ints:
     """Hand a perturbed column back to the table's records: records with equal values are exchangeable.
 
     `codes` are the values of the table's records; `source` and `released` say what became of records of each value.
+    Where wanted, `dealt` is filled with the table's record that each of those is.
 
     >>> import numpy as np
     >>> deal(np.array([1, 0, 1]), np.array([0, 1, 1]), np.array([1, 0, 1]), np.random.default_rng(0)).tolist()[1]
@@ -39,6 +42,8 @@ def deal(codes: Ints, source: Ints, released: Ints, rng: np.random.Generator) ->
         raise InternalError("a perturbed column does not hold the table's values")
     out = np.empty(len(codes), dtype=np.int32)
     out[mine] = released[theirs]
+    if dealt is not None:
+        dealt[theirs] = mine
     return out
 
 

@@ -13,7 +13,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.records import deal, records_of
 from keepsense.methods.perturb.swap import Random
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Ordered
 
@@ -49,7 +49,7 @@ def swap_in_groups(
         source, group = _groups(Field(attributes, codes, counts.weights), int(k), rng, listener)
         out = np.stack([_permuted(codes[source, j], group, rng) for j in range(len(attributes))], axis=1)
         groups = np.repeat(group[:, None], len(attributes), axis=1)
-        emit(listener, "permuted", column=None, source=source, group=group, released=out)
+        _tell(listener, attributes, source, codes[source], group, out)
     else:
         source = records_of(counts)
         columns, marks = [], []
@@ -63,12 +63,32 @@ def swap_in_groups(
                 group = deal(codes, theirs, found, rng)
             marks.append(group)
             columns.append(_permuted(codes, group, rng))
-            emit(listener, "permuted", column=attribute.name, source=source, group=group, released=columns[-1])
+            _tell(listener, [attribute], source, codes[:, None], group, columns[-1][:, None])
         out, groups = np.stack(columns, axis=1), np.stack(marks, axis=1)
     info = {"method": "swapping in groups", "k": int(k), "together": together}
     cells = to_cells(counts, attributes, source, out, info, groups)
     check_groups(counts, cells, int(k))
     return cells
+
+
+def _tell(
+    listener: Listener | None,
+    attributes: Sequence[Attribute],
+    source: Ints,
+    codes: Ints,
+    group: Ints,
+    released: Ints,
+) -> None:
+    """Tell a listener that wants every step which groups were permuted, how wide each is, and what came out."""
+    if not wants_steps(listener):
+        return
+    widest = []
+    for g in range(int(group.max()) + 1):
+        mine = codes[group == g]
+        far = [np.stack([a.row(int(x))[mine[:, j]] for x in mine[:, j]]) for j, a in enumerate(attributes)]
+        widest.append(float(np.mean(far, axis=0).max()))
+    values = {a.name: [a.values[int(c)] for c in released[:, j]] for j, a in enumerate(attributes)}
+    emit(listener, "permuted", source=source, group=group.tolist(), widest=widest, released=values)
 
 
 def check_groups(counts: Counts, cells: Cells, k: int) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.records import deal, records_of
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 from keepsense.semantics.order import most_distant_value
@@ -50,8 +51,8 @@ def swap_by_ranking(
         partners = swap_window(rng, len(codes), int(k))
         out[ranked] = codes[ranked[partners]]
         columns.append(out)
-        emit(listener, "column", done + 1, len(attributes), column=attribute.name, reference=reference, ranked=ranked,
-             partners=partners)  # fmt: skip
+        tell_ranks(listener, attribute, codes, source, ranked, partners, reference)
+        emit(listener, "column", done + 1, len(attributes), column=attribute.name)
     info = {"method": "semantic rank swapping by one ranking", "k": int(k)}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)
 
@@ -82,11 +83,31 @@ def swap_by_clusters(
         alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
         field = run_clusters(Field([attribute], alone, attribute.weights), int(k), rng, listener)
         codes = counts.column(attribute.name)[source]
-        columns.append(deal(codes, field.source(), field.released()[:, 0], rng))
-        emit(listener, "dealt", counts.total, counts.total, column=attribute.name, field=field, released=columns[-1])
+        dealt = np.empty(len(codes), dtype=np.int64)
+        columns.append(deal(codes, field.source(), field.released()[:, 0], rng, dealt))
+        field.tell(listener, source, dealt)
         in_place[attribute.name] = int(field.in_place[0])
     info = {"method": "semantic rank swapping by clusters", "k": int(k), "in_place": in_place}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)
+
+
+def tell_ranks(
+    listener: Listener | None,
+    attribute: Attribute,
+    codes: Ints,
+    source: Ints,
+    ranked: NDArray[np.int64],
+    partners: NDArray[np.int64],
+    reference: int | None = None,
+) -> None:
+    """Tell a listener that wants every step how a column was ranked, and which ranks change places."""
+    if wants_steps(listener):
+        held = codes[ranked]
+        away = None if reference is None else attribute.row(reference)[held].tolist()
+        start = None if reference is None else attribute.values[reference]
+        moved = [float(attribute.row(int(a))[b]) for a, b in zip(held, held[partners], strict=True)]
+        emit(listener, "ranked", column=attribute.name, source=source[ranked], start=start, away=away,
+             partners=partners.tolist(), distances=moved)  # fmt: skip
 
 
 def run_clusters(field: Field, k: int, rng: np.random.Generator, listener: Listener | None) -> Field:

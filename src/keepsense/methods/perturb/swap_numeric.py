@@ -11,7 +11,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.methods.perturb.clusters import check_swap, to_cells
 from keepsense.methods.perturb.records import records_of
-from keepsense.methods.perturb.swap import Random
+from keepsense.methods.perturb.swap import Random, tell_ranks
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Ordered
@@ -72,6 +72,7 @@ def swap_numbers(
         partners = kernel(rng, len(codes), int(k))
         out[ranked] = codes[ranked[partners]]
         columns.append(out)
-        emit(listener, "column", done + 1, len(attributes), column=attribute.name, ranked=ranked, partners=partners)
+        tell_ranks(listener, attribute, codes, source, ranked, partners)
+        emit(listener, "column", done + 1, len(attributes), column=attribute.name)
     info = {"method": f"rank swapping by {rule}", "k": int(k)}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)

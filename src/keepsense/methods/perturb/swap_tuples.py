@@ -9,7 +9,7 @@ import numpy as np
 from keepsense.counts import Counts
 from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.swap import Random, run_clusters
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
@@ -37,7 +37,7 @@ def swap_tuples(
     rng = np.random.default_rng(rng)
     codes = np.stack([counts.column(a.name) for a in attributes], axis=1)
     field = run_clusters(Field(attributes, codes, counts.weights), int(k), rng, listener)
-    emit(listener, "dealt", counts.total, counts.total, column=None, field=field, released=field.released())
+    field.tell(listener, field.source(), np.arange(counts.total))
     in_place = {a.name: int(x) for a, x in zip(attributes, field.in_place, strict=True)}
     info = {"method": "semantic rank swapping of tuples", "k": int(k), "in_place": in_place}
     return to_cells(counts, attributes, field.source(), field.released(), info)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.counts import Counts
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy, MissingValues
 
@@ -66,6 +66,11 @@ class Space:
         """What one level of each column adds to a node's index (last column fastest)."""
         wide = [height + 1 for height in self.heights]
         return np.array([int(np.prod(wide[j + 1 :], dtype=np.int64)) for j in range(len(wide))], dtype=np.int64)
+
+    def labels(self, row: NDArray[Any], levels: NDArray[Any]) -> tuple[Value, ...]:
+        """What the codes of a row are called at some levels, one a column."""
+        found = zip(self.hierarchies, self.raw, row.tolist(), levels.tolist(), strict=True)
+        return tuple(tree.labels[level][int(raw[code, level])] for tree, raw, code, level in found)
 
     def index(self, node: Node) -> int:
         """Index of a node."""

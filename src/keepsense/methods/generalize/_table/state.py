@@ -18,6 +18,7 @@ from keepsense.methods.generalize._lattice.space import Space, prepare
 from keepsense.methods.generalize._table.columns import Candidates, Column, Direction, Flags, Longs, Moves, column
 from keepsense.privacy import decide
 from keepsense.privacy.base import Decision, needed_columns
+from keepsense.recoding import Cuts
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,10 @@ class State:
     def _placed(self, tuples: Longs) -> NDArray[np.int32]:
         codes = self.counts.codes[tuples]
         return np.stack([at[codes[:, j]] for j, at in enumerate(self.at)], axis=1).astype(np.int32)
+
+    def recoding(self) -> Cuts:
+        """The recoding that makes the table as it stands."""
+        return Cuts(tuple(one.cut(at) for one, at in zip(self.columns, self.at, strict=True)))
 
     # ---- classes -------------------------------------------------------------------------------------------------
 

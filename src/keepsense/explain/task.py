@@ -1,0 +1,114 @@
+"""A lesson as a task for a method: what it may ask of a job, answered from a small table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.explain.lesson import Lesson
+from keepsense.explain.story import Story
+from keepsense.hierarchies import Hierarchy
+from keepsense.methods.aggregate.concepts import ConceptSets
+from keepsense.methods.aggregate.items import ItemSets
+from keepsense.privacy import Model
+from keepsense.project.file import Column
+from keepsense.semantics import Distance
+from keepsense.taxonomy import Mapping as Mapped
+from keepsense.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True, eq=False)
+class LessonTask:
+    """What a method asks of a job, for the table of a lesson; the story hears what is counted.
+
+    >>> from keepsense.explain.lesson import example
+    >>> from keepsense.privacy import KAnonymity
+    >>> lesson = example()
+    >>> task = LessonTask(lesson, Story(lesson, ("age",), 2), [KAnonymity(2)], np.random.default_rng(1))
+    >>> task.counts.names, task.column("age").kind
+    (('age',), 'numeric')
+    """
+
+    lesson: Lesson
+    story: Story
+    models: Sequence[Model]
+    rng: np.random.Generator
+    suppression: float = 0.0
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """The columns that the method decides on."""
+        return self.story.names
+
+    every_quasi_identifier = released = quasi_identifiers
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Distinct tuples of the quasi-identifiers."""
+        return self.count(self.quasi_identifiers)
+
+    def count(self, columns: Sequence[str]) -> Counts:
+        """Distinct tuples of some columns, which the method will speak of from now on."""
+        self.story.tuple_of = self.lesson.tuple_of(columns)
+        self.story.beside = tuple(name for name in columns if name not in self.quasi_identifiers)
+        return self.lesson.count(columns)
+
+    @property
+    def target(self) -> str | None:
+        """The column that the release is to predict."""
+        return next(iter(self.lesson.targets), None)
+
+    @property
+    def hierarchies(self) -> Mapping[str, Hierarchy]:
+        """How the values of each quasi-identifier generalize."""
+        return {name: self.lesson.hierarchies[name] for name in self.quasi_identifiers}
+
+    @property
+    def distances(self) -> dict[str, Distance]:
+        """Semantic distance of every quasi-identifier whose hierarchy knows what values mean, be it some of them."""
+        trees = {name: tree for name, tree in self.hierarchies.items() if self.column(name).taxonomy is not None}
+        return {
+            name: self.lesson.meaning.distance(name)
+            for name, tree in trees.items()
+            if tree.concepts is not None and (tree.concepts[0] >= 0).any()
+        }
+
+    def column(self, name: str) -> Column:
+        """What is known of a column."""
+        return self.lesson.column(name)
+
+    def taxonomy(self, name: str) -> Taxonomy:
+        """Taxonomy of a column's words."""
+        return self.lesson.meaning.taxonomy(name)
+
+    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
+        """Concepts of a column's words."""
+        return self.lesson.meaning.mapping(name, values)
+
+    def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
+        """Cells of a column of sets, divided into their items."""
+        return self.lesson.meaning.items(name, cells)
+
+    def concept_sets(self, name: str, items: ItemSets) -> ConceptSets:
+        """What the items of a column of sets mean."""
+        return self.lesson.meaning.concept_sets(name, items)
+
+    @property
+    def project(self) -> Any:
+        """What methods ask of a project file."""
+        targets = [name for name in [self.target] if name]
+        return SimpleNamespace(
+            having=lambda *roles: targets if roles == ("target",) else [],
+            release=SimpleNamespace(suppression=self.suppression),
+        )
+
+    @property
+    def table(self) -> Any:
+        """What methods ask of a table."""
+        return SimpleNamespace(columns=tuple(self.lesson.columns))
