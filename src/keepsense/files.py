@@ -2,19 +2,50 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from keepsense.errors import BadInput
 
 
+@contextmanager
+def whole_file(target: str | os.PathLike[str], refuse: type[BadInput] = BadInput) -> Iterator[Path]:
+    """A temporary path beside the target that becomes the target when the block ends well, and vanishes otherwise.
+
+    `refuse` is the kind of error raised where the place cannot be written to.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with whole_file(Path(folder) / "x.txt") as part:
+    ...         _ = part.write_text("done")
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['x.txt']
+    """
+    final = Path(target)
+    # the ending stays, for it may say how the file is packed
+    part = final.with_name(f".{secrets.token_hex(6)}.{final.name[-100:]}") if final.name else final
+    try:
+        if not final.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, "its folder does not exist")
+        yield part
+        part.replace(final)
+    except OSError as error:
+        why = "it is a folder" if os.path.isdir(final) else error.strerror  # noqa: PTH112 (a name may be too long)
+        name = final.name or str(final)
+        raise refuse(f"{name}: the file cannot be written ({why}); check its name and folder") from None
+    finally:
+        if part != final:
+            part.unlink(missing_ok=True)
+
+
 def write_whole(path: str | os.PathLike[str], chunks: Iterable[bytes], refuse: type[BadInput] = BadInput) -> None:
     """Write a file; whatever goes wrong, nothing half-written stays, and a file that was there before is kept.
 
-    Permissions are those the user's system gives new files. `refuse` is the kind of error raised where the place
-    cannot be written to.
+    Permissions are those the user's system gives new files.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -22,21 +53,8 @@ def write_whole(path: str | os.PathLike[str], chunks: Iterable[bytes], refuse: t
     ...     [(file.name, file.read_text()) for file in Path(folder).iterdir()]
     [('words.txt', 'nurse and cook')]
     """
-    target = Path(path)
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}") if target.name else target
-    try:
-        try:
-            with beside.open("xb") as out:
-                out.writelines(chunks)
-            beside.replace(target)
-        except BaseException:
-            if beside != target:
-                beside.unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        why = "it is a folder" if target.is_dir() else error.strerror
-        name = target.name or str(target)
-        raise refuse(f"{name}: the file cannot be written ({why}); check its name and folder") from None
+    with whole_file(path, refuse) as part, part.open("xb") as out:
+        out.writelines(chunks)
 
 
 def hold(descriptor: int, *, wait: bool = False) -> bool | None:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def show_catalogue(name: str | None, html: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Show one entry, or the tree of all."""
-    from keepsense.engines.files import whole_file
     from keepsense.explain import pages
+    from keepsense.files import whole_file
     from keepsense.guide import catalogue, describe, taxonomy_tree
 
     if name is None:

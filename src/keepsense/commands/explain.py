@@ -42,9 +42,9 @@ def explain(
     quiet: Quiet = False,
 ) -> None:
     """Run an algorithm on a small table and show each step: what it chose, the score, and the table so far."""
-    from keepsense.engines.files import whole_file
     from keepsense.explain import pages
     from keepsense.explain import trace as tracing
+    from keepsense.files import whole_file
 
     if algorithm is None:
         _list(as_json=as_json, quiet=quiet)

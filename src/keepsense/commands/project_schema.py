@@ -25,7 +25,7 @@ def schema(
         if not quiet:
             sys.stdout.write(text)
         return
-    from keepsense.engines.files import whole_file
+    from keepsense.files import whole_file
 
     with whole_file(output) as part:
         part.write_text(text, encoding="utf-8")

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.engines import Reading
-from keepsense.engines.files import whole_file
 from keepsense.errors import BadInput
+from keepsense.files import whole_file
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column, Method, Project, Source, Target, check_project
 from keepsense.project.inspect import Inspected, Inspection, without_password

@@ -1,4 +1,4 @@
-"""Files as people have them: whether they are there, in which encoding, and how one appears only when it is whole."""
+"""Files as people have them: whether they are there and can be read, and in which encoding."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import codecs
 import os
 import secrets
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from keepsense.errors import BadInput, InputWarning
@@ -104,28 +102,3 @@ def transcoded(path: Path, encoding: str, folder: Path) -> Path:
             if not block:
                 return copy
             done += len(block)
-
-
-@contextmanager
-def whole_file(target: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary path beside the target that becomes the target when the block ends well, and vanishes otherwise.
-
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with whole_file(pathlib.Path(folder) / "x.txt") as part:
-    ...         _ = part.write_text("done")
-    ...     [p.name for p in pathlib.Path(folder).iterdir()]
-    ['x.txt']
-    """
-    final = Path(target)
-    if not final.parent.is_dir():
-        raise BadInput(f"{final.name}: the folder to write it into does not exist")
-    part = final.with_name(f".{secrets.token_hex(6)}.{final.name[-100:]}")  # its ending may say how it is packed
-    try:
-        yield part
-        part.replace(final)
-    except OSError as error:
-        why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror
-        raise BadInput(f"{final.name}: the file cannot be written ({why}); check its name and folder") from None
-    finally:
-        part.unlink(missing_ok=True)

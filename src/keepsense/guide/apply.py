@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines.files import whole_file
 from keepsense.errors import BadInput
+from keepsense.files import whole_file
 from keepsense.project.file import Project, check_project
 from keepsense.release.techniques import technique
 

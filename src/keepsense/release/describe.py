@@ -11,7 +11,7 @@ import numpy as np
 
 from keepsense import __version__
 from keepsense.counts import Counts, Value
-from keepsense.engines.files import whole_file
+from keepsense.files import whole_file
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import DifferentialPrivacy, Verification
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.engines.files import whole_file
 from keepsense.errors import BadInput
+from keepsense.files import whole_file
 from keepsense.recoding import Cells, Cut, Cuts, Draws, Recoding
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from keepsense import __version__
-from keepsense.engines.files import whole_file
+from keepsense.files import whole_file
 from keepsense.release.ledger import today
 from keepsense.release.run import Outcome
 from keepsense.report import choices, classes, columns, measured, sections

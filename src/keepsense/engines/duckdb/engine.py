@@ -14,12 +14,12 @@ from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb import files
 from keepsense.engines.duckdb import profile as profiling
 from keepsense.engines.duckdb import recode as recoding
-from keepsense.engines.files import whole_file
 from keepsense.engines.formats import format_of
 from keepsense.engines.frames import arrow_of, frame_like, on_demand
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.engines.store import ROW, Store, fresh, literal, quoted
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.files import whole_file
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from keepsense.engines import Engine, Reading, started
-from keepsense.engines.files import encoding_of, readable, whole_file
+from keepsense.engines.files import encoding_of, readable
 from keepsense.errors import BadInput
+from keepsense.files import whole_file
 from keepsense.methods.aggregate.items import ItemSets, from_delimited, from_lists, from_long
 
 PathLike = str | os.PathLike[str]
