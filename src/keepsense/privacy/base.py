@@ -96,8 +96,8 @@ class Model(ABC):
 
     def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
         """Whether the table keeps the promise; `kept` marks the classes that are not suppressed."""
-        good = self.satisfied(class_weights, histograms)
-        return bool(good.all() if kept is None else good[kept].all())
+        satisfied = self.satisfied(class_weights, histograms)
+        return bool(satisfied.all() if kept is None else satisfied[kept].all())
 
     def bound(self, histograms: Mapping[str, Histogram]) -> Model:
         """The same model with everything it takes from the whole original table fixed; most take nothing."""
@@ -105,16 +105,16 @@ class Model(ABC):
 
     def possible(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> bool:
         """Whether the table as one single class would keep the promise: if not, no generalization can."""
-        whole = {name: _as_one_class(histograms[name]) for name in self.columns if name in histograms}
+        merged = {name: _as_one_class(histograms[name]) for name in self.columns if name in histograms}
         total = np.array([class_weights.sum()], dtype=np.int64)
-        return self.bound(histograms).holds(total, {**histograms, **whole})
+        return self.bound(histograms).holds(total, {**histograms, **merged})
 
     def promise(self) -> Promise:
         """The promise as plain data: what goes into a release's description and what the verifier reads."""
         form = {"form": self.form} if self.form else {}
         about = {"about": self.about} if self.about == "mechanism" else {}
-        given = {name: _plain(getattr(self, name)) for name in parameters_of(type(self))}
-        return {"model": self.name, **form, **given, **about}
+        values = {name: _plain(getattr(self, name)) for name in parameters_of(type(self))}
+        return {"model": self.name, **form, **values, **about}
 
     def evidence(self) -> dict[str, Mapping[str, Any]]:
         """Public data by column that the verifier needs besides (a hierarchy, a matrix of distances); mostly none."""
@@ -131,17 +131,17 @@ def _plain(value: Any) -> Any:
 
 def _as_one_class(histogram: Histogram) -> Histogram:
     total = histogram.total()
-    there = np.flatnonzero(total).astype(np.int32)
-    return Histogram(histogram.values, Rows.from_pairs(np.zeros_like(there), there, 1), total[there])
+    present = np.flatnonzero(total).astype(np.int32)
+    return Histogram(histogram.values, Rows.from_pairs(np.zeros_like(present), present, 1), total[present])
 
 
-def unless_empty(good: NDArray[np.bool_], class_weights: Weights) -> Flags:
+def unless_empty(satisfied: Flags, class_weights: Weights) -> Flags:
     """The verdicts, with every class that holds no record acquitted.
 
     >>> unless_empty(np.array([False, False]), np.array([0, 1])).tolist()
     [True, False]
     """
-    verdict: Flags = np.logical_or(good, class_weights == 0)
+    verdict: Flags = np.logical_or(satisfied, class_weights == 0)
     return verdict
 
 
@@ -170,8 +170,8 @@ def distinct_values(histogram: Histogram) -> NDArray[np.int64]:
     >>> distinct_values(Histogram(("a", "b"), Rows.from_pairs([0, 0], [0, 1], 2), np.array([3, 0]))).tolist()
     [1, 0]
     """
-    seen = histogram.counts > 0
-    return np.bincount(histogram.rows.row_of()[seen], minlength=len(histogram.rows)).astype(np.int64)
+    occurs = histogram.counts > 0
+    return np.bincount(histogram.rows.row_of()[occurs], minlength=len(histogram.rows)).astype(np.int64)
 
 
 def suppression_limit(allowed: float, total: int) -> int:
@@ -207,8 +207,8 @@ def decide(
     those of the whole table, so that a model which compares with it (t-closeness) sees it before suppression.
 
     >>> from keepsense.privacy import KAnonymity
-    >>> found = decide([KAnonymity(2)], np.array([5, 1, 4]), {}, limit=1)
-    >>> found.holds, found.kept.tolist(), found.suppressed
+    >>> decision = decide([KAnonymity(2)], np.array([5, 1, 4]), {}, limit=1)
+    >>> decision.holds, decision.kept.tolist(), decision.suppressed
     (True, [True, False, True], 1)
     """
     kept = np.ones(len(class_weights), dtype=np.bool_)
@@ -216,9 +216,9 @@ def decide(
         if model.per_class:
             kept &= model.satisfied(class_weights, histograms)
     suppressed = int(class_weights[~kept].sum())
-    good = suppressed <= limit and bool(class_weights[kept].sum() > 0)
-    good = good and all(model.holds(class_weights, histograms, kept) for model in models)
-    return Decision(good, kept, suppressed)
+    possible = suppressed <= limit and bool(class_weights[kept].sum() > 0)
+    holds = possible and all(model.holds(class_weights, histograms, kept) for model in models)
+    return Decision(holds, kept, suppressed)
 
 
 def bind(models: Iterable[Model], counts: Counts) -> list[Model]:

@@ -155,8 +155,8 @@ def class_entropy(histogram: Histogram) -> NDArray[np.float64]:
     >>> class_entropy(Histogram(("a", "b"), Rows.from_pairs([0, 0], [0, 1], 1), np.array([1, 1]))).round(4).tolist()
     [0.6931]
     """
-    seen = histogram.counts > 0
-    row, counts = histogram.rows.row_of()[seen], histogram.counts[seen].astype(np.float64)
+    occurs = histogram.counts > 0
+    row, counts = histogram.rows.row_of()[occurs], histogram.counts[occurs].astype(np.float64)
     classes = len(histogram.rows)
     size = np.bincount(row, counts, classes)
     inner = np.bincount(row, counts * np.log(counts), classes)

@@ -44,8 +44,8 @@ def equal(histogram: Histogram, reference: NDArray[np.int64]) -> Floats:
     hit = target[histogram.rows.indices]
     classes = len(histogram.rows)
     unseen = 1.0 - np.bincount(row, hit, classes)
-    found = 0.5 * (np.bincount(row, np.abs(share - hit), classes) + np.maximum(unseen, 0.0))
-    return np.where(_filled(histogram), found, 0.0)
+    moved = 0.5 * (np.bincount(row, np.abs(share - hit), classes) + np.maximum(unseen, 0.0))
+    return np.where(_filled(histogram), moved, 0.0)
 
 
 def ordered(
@@ -89,8 +89,8 @@ def ordered(
     stop[first[1:] - 1] = len(at)
     tail = _stretch(place, stop, np.minimum(level, 1.0), below, wide, area)
     head = _stretch(np.zeros(len(first), np.int64), place[first], np.zeros(len(first)), below, wide, area)
-    found = np.bincount(row, tail, classes) + np.bincount(row[first], head, classes)
-    return np.where(_filled(histogram), np.maximum(found, 0.0), 0.0)
+    work = np.bincount(row, tail, classes) + np.bincount(row[first], head, classes)
+    return np.where(_filled(histogram), np.maximum(work, 0.0), 0.0)
 
 
 def _stretch(
@@ -170,13 +170,9 @@ def exact(
     >>> exact(h, np.array([1, 1]), np.array([[0.0, 0.4], [0.4, 0.0]])).tolist()
     [0.2]
     """
-    from keepsense.privacy._kernels import transport_classes
+    from keepsense.privacy.kernels.transport import transport_classes
 
-    stay = is_metric(matrix) if metric is None else metric
-    rows = histogram.rows
-    return transport_classes(
-        rows.starts, rows.indices, histogram.counts, reference.astype(np.int64), np.ascontiguousarray(matrix), stay
-    )
+    return transport_classes(*_compiled(histogram, reference, matrix, metric))
 
 
 def bounds(
@@ -191,13 +187,18 @@ def bounds(
     >>> [x.tolist() for x in bounds(h, np.array([1, 1]), np.array([[0.0, 0.4], [0.4, 0.0]]))]
     [[0.2], [0.2]]
     """
-    from keepsense.privacy._kernels import bound_classes
+    from keepsense.privacy.kernels.transport import bound_classes
 
+    return bound_classes(*_compiled(histogram, reference, matrix, metric))
+
+
+def _compiled(
+    histogram: Histogram, reference: NDArray[np.int64], matrix: NDArray[np.float64], metric: bool | None
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64], Floats, bool]:
+    """What the compiled loops take."""
     stay = is_metric(matrix) if metric is None else metric
-    rows = histogram.rows
-    return bound_classes(
-        rows.starts, rows.indices, histogram.counts, reference.astype(np.int64), np.ascontiguousarray(matrix), stay
-    )
+    plain = reference.astype(np.int64), np.ascontiguousarray(matrix)
+    return histogram.rows.starts, histogram.rows.indices, histogram.counts, *plain, stay
 
 
 def within(

@@ -170,14 +170,14 @@ class Links(Ground):
         return emd.tree(histogram, reference, above, np.full(len(self.taxonomy), length))
 
     def _above(self, values: Sequence[Value]) -> Rows:
-        row, node = [], []
+        rows, nodes = [], []
         for i, value in enumerate(values):
-            here = self.taxonomy.code(_concept(value, self.concepts))
-            while here != self.taxonomy.root:
-                row.append(i)
-                node.append(here)
-                here = int(self.taxonomy.parents[here][0])
-        return Rows.from_pairs(row, node, len(values))
+            node = self.taxonomy.code(_concept(value, self.concepts))
+            while node != self.taxonomy.root:
+                rows.append(i)
+                nodes.append(node)
+                node = int(self.taxonomy.parents[node][0])
+        return Rows.from_pairs(rows, nodes, len(values))
 
     def evidence(self) -> dict[str, Any]:
         """Chains of concept ids from each value up to the root; only with `concepts` given."""
@@ -277,10 +277,10 @@ def numbers_of(values: Sequence[Value]) -> Floats | None:
     ([3.0, 4.5], None)
     """
     try:
-        found = np.array([float(v) for v in values])  # type: ignore[arg-type]
+        numbers = np.array([float(value) for value in values])  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return None
-    return found if np.isfinite(found).all() else None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _concept(value: Value, concepts: Mapping[Value, Concept] | None) -> Concept:
@@ -293,8 +293,8 @@ def _concept(value: Value, concepts: Mapping[Value, Concept] | None) -> Concept:
     return concepts[value]
 
 
-def _positions_in(known: Sequence[Value], values: Sequence[Value], what: str) -> NDArray[np.int64]:
-    place = {value: i for i, value in enumerate(known)}
+def _positions_in(listed: Sequence[Value], values: Sequence[Value], what: str) -> NDArray[np.int64]:
+    place = {value: i for i, value in enumerate(listed)}
     missing = sum(value not in place for value in values)
     if missing:
         raise BadInput(f"{what} lacks {missing} of the column's {len(values)} sensitive values")

@@ -101,17 +101,16 @@ def rare_itemsets(rows: Rows, weights: Weights, k: int, m: int) -> Iterator[Rare
     rare = (support > 0) & (support < k)
     bad = np.unique(row[entry & rare[code]])
     yield Rare(names[rare][:, None].astype(np.int32), support[rare], bad.astype(np.int64))
-    kept = entry & (support[code] >= k)
-    frequent = Rows.from_pairs(row[kept], code[kept].astype(np.int32), len(rows))
-    known: list[Ints] = []
+    shared = entry & (support[code] >= k)
+    frequent = Rows.from_pairs(row[shared], code[shared].astype(np.int32), len(rows))
+    smaller: list[Ints] = []
     for number in range(2, m + 1):
-        found, times = _counted(frequent, weights, number)
-        few = found[times < k]
-        smallest = ~_contain_any(few, known)
-        fresh = few[smallest]
-        holders = _holders(frequent, weights, fresh)
-        yield Rare(names[fresh].astype(np.int32), times[times < k][smallest], holders)
-        known.append(fresh)
+        itemsets, times = _counted(frequent, weights, number)
+        itemsets, times = itemsets[times < k], times[times < k]
+        minimal = ~_contain_any(itemsets, smaller)
+        itemsets = itemsets[minimal]
+        yield Rare(names[itemsets].astype(np.int32), times[minimal], _holders(frequent, weights, itemsets))
+        smaller.append(itemsets)
 
 
 def _counted(rows: Rows, weights: Weights, number: int) -> tuple[Ints, NDArray[np.int64]]:
@@ -124,11 +123,10 @@ def _counted(rows: Rows, weights: Weights, number: int) -> tuple[Ints, NDArray[n
         )
     keys = np.empty((0, number), dtype=np.int32)
     times = np.empty(0, dtype=np.int64)
-    for some, row in _combined(rows, number):
+    for itemsets, row in _combined(rows, number):
         live = weights[row] > 0
-        all_keys = np.concatenate([keys, some[live]])
         all_times = np.concatenate([times, weights[row[live]]])
-        keys, where = _unique_rows(all_keys)
+        keys, where = _unique_rows(np.concatenate([keys, itemsets[live]]))
         times = np.bincount(where, all_times, len(keys)).astype(np.int64)
     return keys, times
 
@@ -158,20 +156,18 @@ def _unique_rows(table: Ints) -> tuple[Ints, NDArray[np.int64]]:
             key = key * width + column
         _, first, where = np.unique(key, return_index=True, return_inverse=True)
         return table[first], where
-    found, where = np.unique(table, axis=0, return_inverse=True)
-    return found, where.reshape(-1)
+    distinct, where = np.unique(table, axis=0, return_inverse=True)
+    return distinct, where.reshape(-1)
 
 
-def _contain_any(table: Ints, known: list[Ints]) -> Flags:
+def _contain_any(table: Ints, smaller: list[Ints]) -> Flags:
     """Whether each combination contains one of the smaller ones."""
-    found = np.zeros(len(table), dtype=np.bool_)
-    for smaller in known:
-        if not len(smaller) or not len(table):
-            continue
-        listed = {tuple(row) for row in smaller.tolist()}
-        for pick in combinations(range(table.shape[1]), smaller.shape[1]):
-            found |= np.fromiter((tuple(row) in listed for row in table[:, pick].tolist()), np.bool_, len(table))
-    return found
+    contains = np.zeros(len(table), dtype=np.bool_)
+    for itemsets in smaller:
+        listed = {tuple(row) for row in itemsets.tolist()}
+        for pick in combinations(range(table.shape[1]), itemsets.shape[1]) if listed and len(table) else ():
+            contains |= np.fromiter((tuple(row) in listed for row in table[:, pick].tolist()), np.bool_, len(table))
+    return contains
 
 
 def _holders(rows: Rows, weights: Weights, itemsets: Ints) -> NDArray[np.int64]:
@@ -180,9 +176,9 @@ def _holders(rows: Rows, weights: Weights, itemsets: Ints) -> NDArray[np.int64]:
         return np.empty(0, dtype=np.int64)
     listed = {tuple(row) for row in itemsets.tolist()}
     held: list[NDArray[np.int64]] = []
-    for some, row in _combined(rows, itemsets.shape[1]):
-        keys, where = _unique_rows(some)
+    for combined, row in _combined(rows, itemsets.shape[1]):
+        keys, where = _unique_rows(combined)
         hit = np.fromiter((tuple(key) in listed for key in keys.tolist()), np.bool_, len(keys))
         held.append(np.unique(row[hit[where]]))
-    found = np.unique(np.concatenate(held)) if held else np.empty(0, dtype=np.int64)
-    return found[weights[found] > 0]
+    holders = np.unique(np.concatenate(held)) if held else np.empty(0, dtype=np.int64)
+    return holders[weights[holders] > 0]

@@ -63,7 +63,7 @@ def record_linkage(counts: Counts, recoding: Cells | Cuts, distances: Distances,
     >>> round(record_linkage(counts, rule, far).risk, 4)
     0.6667
     """
-    from keepsense.privacy._kernels import nearest_groups
+    from keepsense.privacy.kernels.linkage import nearest_groups
 
     cells = recoding.cells(counts)
     tables, widths = [], []

@@ -46,10 +46,10 @@ def sizes_in(counts: Counts, other: Counts, missing: Missing = "category") -> In
     ([2, 0], [3, 1])
     """
     values, mine, theirs = align(counts, other)
-    found = np.zeros(len(counts), dtype=np.int64)
+    sizes = np.zeros(len(counts), dtype=np.int64)
     for left, right, left_key, right_key, keys in _pairs(mine, theirs, _gaps(values, mine, theirs, missing)):
-        found[left] += np.bincount(right_key, other.weights[right], keys).astype(np.int64)[left_key]
-    return found
+        sizes[left] += np.bincount(right_key, other.weights[right], keys).astype(np.int64)[left_key]
+    return sizes
 
 
 def classes(counts: Counts, missing: Missing = "category") -> tuple[Integers, dict[str, Histogram]]:
@@ -69,13 +69,12 @@ def classes(counts: Counts, missing: Missing = "category") -> tuple[Integers, di
         sizes[left] += np.bincount(right_key, counts.weights[right], keys).astype(np.int64)[left_key]
         for name, h in counts.histograms.items():
             added = histogram(h.values, *_entries(h, right, right_key), keys)
-            each = Rows(added.rows.starts, np.arange(len(added.counts), dtype=np.int32)).gather(left_key)
-            parts[name].append(
-                (np.repeat(left, added.rows.sizes[left_key]), added.rows.indices[each], added.counts[each])
-            )
+            entry = Rows(added.rows.starts, np.arange(len(added.counts), dtype=np.int32)).gather(left_key)
+            tuples = np.repeat(left, added.rows.sizes[left_key])
+            parts[name].append((tuples, added.rows.indices[entry], added.counts[entry]))
     merged = {}
-    for name, found in parts.items():
-        row, code, number = (np.concatenate(column) for column in zip(*found, strict=True))
+    for name, pieces in parts.items():
+        row, code, number = (np.concatenate(column) for column in zip(*pieces, strict=True))
         merged[name] = histogram(counts.histograms[name].values, code, row, number, len(counts))
     return sizes, merged
 
@@ -140,5 +139,5 @@ def _entries(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], Integers]:
     """Codes, keys and counts of the histogram's entries under some tuples."""
     chosen = tuples.astype(np.int32)
-    each = replace(h.rows, indices=np.arange(len(h.counts), dtype=np.int32)).gather(chosen)
-    return h.rows.indices[each], np.repeat(keys, h.rows.sizes[chosen]), h.counts[each]
+    entry = replace(h.rows, indices=np.arange(len(h.counts), dtype=np.int32)).gather(chosen)
+    return h.rows.indices[entry], np.repeat(keys, h.rows.sizes[chosen]), h.counts[entry]

@@ -103,11 +103,10 @@ class DeltaPresence(_OfPopulation):
 
     def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
         """Whether the bounds hold in every class; a suppressed class has a chance of 0."""
-        good = self.satisfied(class_weights, histograms)
         if kept is None or bool(kept.all()):
-            return bool(good.all())
+            return super().holds(class_weights, histograms)
         people = _people(histograms, class_weights, self.name)
-        return bool(good[kept].all()) and (self.lower == 0 or not people[~kept].any())
+        return super().holds(class_weights, histograms, kept) and (self.lower == 0 or not people[~kept].any())
 
     def describe(self) -> str:
         """The promise in plain words."""

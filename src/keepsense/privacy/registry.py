@@ -68,27 +68,27 @@ class PrivacyModel:
     def make(self, **options: Any) -> Model:
         """The model with these parameters; what a promise only tells (`about`, `distance`) may stand beside them."""
         form = str(options.pop("form", self.model.form))
-        known = self.parameters(form)
+        takes = self.parameters(form)
         model = next(model for model in self.forms if model.form == form)
-        told = (*model.remarks, *(["about"] if model.about == "mechanism" else []))
-        chosen = {name: value for name, value in options.items() if name not in told}
+        remarks = (*model.remarks, *(["about"] if model.about == "mechanism" else []))
+        chosen = {name: value for name, value in options.items() if name not in remarks}
         for name in chosen:
-            if name not in known:
-                hint = did_you_mean(name, known)
-                raise BadInput(f"{self.name} takes no parameter {name!r}; it takes {', '.join(known)}.{hint}")
-        lacking = [name for name in known if _required(model, name) and name not in chosen]
+            if name not in takes:
+                hint = did_you_mean(name, takes)
+                raise BadInput(f"{self.name} takes no parameter {name!r}; it takes {', '.join(takes)}.{hint}")
+        lacking = [name for name in takes if _required(model, name) and name not in chosen]
         if lacking:
             raise BadInput(f"{self.name} needs the parameter {' and '.join(lacking)}")
         return model(**chosen)
 
-    def section(self, **known: Any) -> dict[str, Any]:
+    def section(self, **values: Any) -> dict[str, Any]:
         """A [[privacy]] section to begin with: what must be given, as far as it is not known already.
 
         >>> PRIVACY["l-diversity"].section(column="illness")
         {'model': 'l-diversity', 'l': 3, 'column': 'illness'}
         """
         needed = [name for name in parameters_of(self.model) if _required(self.model, name)]
-        return {"model": self.name, **{name: known[name] if name in known else self.begin[name] for name in needed}}
+        return {"model": self.name, **{name: values[name] if name in values else self.begin[name] for name in needed}}
 
     def schema(self) -> dict[str, object]:
         """A [[privacy]] section of a project file that promises it, as JSON schema.

@@ -60,47 +60,40 @@ def risk(
     """
     if not 0 < threshold <= 1:
         raise BadInput(f"the risk threshold is a number above 0 and up to 1, not {threshold}")
-    gone = suppressed_tuples(released, suppressed)
-    weights = released.weights[~gone]
+    shown = ~suppressed_tuples(released, suppressed)
+    weights = released.weights[shown]
     records = int(weights.sum())
     if records == 0:
         raise BadInput("the released table has no record with values; there is no risk to measure")
-    sizes = class_sizes(released, missing)[~gone]
+    sizes = class_sizes(released, missing)[shown]
     if missing == "wildcard":
-        sizes = sizes - _fits_everything(released, gone)
+        # suppressed records that a tuple with wildcards happens to fit protect nobody
+        hidden = Counts(released.names, released.values, released.codes[~shown], released.weights[~shown])
+        sizes = sizes - sizes_in(released, hidden, missing)[shown]
     chance = 1.0 / sizes
-    people = None if population is None else sizes_in(released, population, missing)[~gone]
+    people = None if population is None else sizes_in(released, population, missing)[shown]
     if people is not None and (people < 1).any():
         raise BadInput(
             f"{int((people < 1).sum()):,} released combination(s) of quasi-identifiers fit nobody in the population; "
             "recode the population in the same way as the table"
         )
-    known = None if people is None else 1.0 / people
-    unique = sizes == 1
+    chance_outside = None if people is None else 1.0 / people
     over = threshold * (1 + 1e-12)
     return Risk(
         records=records,
-        suppressed=int(released.weights[gone].sum()),
+        suppressed=int(released.weights[~shown].sum()),
         classes=len(weights),
         threshold=threshold,
         prosecutor_maximum=float(chance.max()),
         prosecutor_average=float(weights @ chance) / records,
         prosecutor_at_risk=float(weights[chance > over].sum()) / records,
-        journalist_maximum=None if known is None else float(known.max()),
+        journalist_maximum=None if chance_outside is None else float(chance_outside.max()),
         journalist_average=None if people is None else len(people) / float(people.sum()),
-        journalist_at_risk=None if known is None else float(weights[known > over].sum()) / records,
-        marketer=float(weights @ (chance if known is None else known)) / records,
-        sample_uniques=float(weights[unique].sum()) / records,
+        journalist_at_risk=None if chance_outside is None else float(weights[chance_outside > over].sum()) / records,
+        marketer=float(weights @ (chance if chance_outside is None else chance_outside)) / records,
+        sample_uniques=float(weights[sizes == 1].sum()) / records,
         population_uniques=None if people is None else float(weights[people == 1].sum()) / records,
     )
-
-
-def _fits_everything(released: Counts, gone: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Suppressed records that a tuple with wildcards happened to fit: they protect nobody."""
-    if not gone.any():
-        return np.zeros(int((~gone).sum()), dtype=np.int64)
-    hidden = Counts(released.names, released.values, released.codes[gone], released.weights[gone])
-    return sizes_in(released, hidden, "wildcard")[~gone]
 
 
 def estimate_population_uniques(sizes: NDArray[np.int64], sampling_fraction: float) -> float:
@@ -126,6 +119,6 @@ def estimate_population_uniques(sizes: NDArray[np.int64], sampling_fraction: flo
 
     population = max(n, round(n / sampling_fraction))
     size, classes = np.unique(sizes, return_counts=True)
-    one = hypergeom.pmf(1, population, size, n)
-    chance = float(classes[size == 1][0] * one[size == 1][0]) / float(classes @ one)
+    drawn_once = hypergeom.pmf(1, population, size, n)
+    chance = float(classes[size == 1][0] * drawn_once[size == 1][0]) / float(classes @ drawn_once)
     return uniques / n * chance

@@ -143,9 +143,9 @@ def _rows(classes: Classes, suppression: float | None) -> Iterator[Finding]:
         yield Finding("E206", "release", f"the release has {-dropped:,} more rows than the original")
     if suppression is not None:
         limit = int(Fraction(repr(float(suppression))) * before)
-        gone = classes.suppressed + max(0, dropped)
-        if gone > limit:
-            message = f"{gone:,} records are suppressed (hidden in every column, or left out), the limit is {limit:,}"
+        lost = classes.suppressed + max(0, dropped)
+        if lost > limit:
+            message = f"{lost:,} records are suppressed (hidden in every column, or left out), the limit is {limit:,}"
             yield Finding("E205", "release", message)
 
 

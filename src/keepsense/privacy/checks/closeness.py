@@ -80,9 +80,9 @@ def _line(values: list[Cell], at: list[float], whole_length: float = 0.0) -> Wor
         if length == 0:
             return 0.0
         carried = work = 0.0
-        for here, there in pairwise(order):
-            carried += difference[values[here]]
-            work += abs(carried) * (at[there] - at[here])
+        for left, right in pairwise(order):
+            carried += difference[values[left]]
+            work += abs(carried) * (at[right] - at[left])
         return work / length
 
     return area
