@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.postgresql import Server, server
 
 from keepsense.engines import Reading, Writing, engine
+from keepsense.engines.formats._postgresql_names import same_table, split_name
 from keepsense.engines.formats._postgresql_types import as_csv
-from keepsense.engines.formats.postgresql import MARK, opened, same_table, split_name, staged
+from keepsense.engines.formats.postgresql import MARK, opened, staged
 from keepsense.errors import BadInput
 
 __all__ = ["server"]

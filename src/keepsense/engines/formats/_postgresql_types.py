@@ -6,13 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-LONGEST_NAME = 63
-"""Bytes of a name that PostgreSQL keeps; it cuts longer ones without a word."""
-
 _NUMERIC = 1700
-_SCALARS = {16: "bool", 21: "int16", 23: "int32", 20: "int64", 26: "int64", 700: "float32", 701: "float64"}
+_SCALARS = {16: "bool_", 21: "int16", 23: "int32", 20: "int64", 26: "int64", 700: "float32", 701: "float64"}
 _SCALARS |= {1082: "date32", 25: "string", 1043: "string", 17: "binary"}
-_ARRAYS = {1000: "bool", 1005: "int16", 1007: "int32", 1016: "int64", 1021: "float32", 1022: "float64"}
+_ARRAYS = {1000: "bool_", 1005: "int16", 1007: "int32", 1016: "int64", 1021: "float32", 1022: "float64"}
 
 
 @dataclass(frozen=True)
@@ -34,28 +31,12 @@ def incoming(base: Any, relation: Any) -> list[Incoming]:
     listed = base.execute("SELECT oid::bigint FROM pg_type WHERE typcategory = 'A' AND oid = ANY(%s)", [codes])
     arrays = {row[0] for row in listed.fetchall()}
     decimals = _decimals(base, relation, [column for column in described if column.type_code == _NUMERIC])
-    found = []
-    for column in described:
-        code = column.type_code
-        if code == _NUMERIC:
-            found.append(Incoming(column.name, *decimals[column.name]))
-        elif code == 1114:
-            found.append(Incoming(column.name, pa.timestamp("us")))
-        elif code == 1184:
-            found.append(Incoming(column.name, pa.timestamp("us", tz="UTC")))
-        elif code in _SCALARS:
-            found.append(Incoming(column.name, getattr(pa, _arrow_name(_SCALARS[code]))()))
-        elif code in _ARRAYS:
-            found.append(Incoming(column.name, pa.list_(getattr(pa, _arrow_name(_ARRAYS[code]))())))
-        elif code in arrays:
-            found.append(Incoming(column.name, pa.list_(pa.string()), "text[]"))
-        else:
-            found.append(Incoming(column.name, pa.string(), "text"))
-    return found
-
-
-def _arrow_name(name: str) -> str:
-    return "bool_" if name == "bool" else name
+    types = {code: (getattr(pa, name)(), None) for code, name in _SCALARS.items()}
+    types |= {1114: (pa.timestamp("us"), None), 1184: (pa.timestamp("us", tz="UTC"), None)}
+    types |= {code: (pa.list_(pa.string()), "text[]") for code in arrays}
+    types |= {code: (pa.list_(getattr(pa, name)()), None) for code, name in _ARRAYS.items()}
+    text = pa.string(), "text"
+    return [Incoming(c.name, *decimals.get(c.name, types.get(c.type_code, text))) for c in described]
 
 
 def _decimals(base: Any, relation: Any, columns: Sequence[Any]) -> dict[str, tuple[Any, str | None]]:
@@ -69,19 +50,19 @@ def _decimals(base: Any, relation: Any, columns: Sequence[Any]) -> dict[str, tup
         "max(scale({0})), max(length(trunc(abs({0}))::text)),"
         " coalesce(bool_or({0}::text IN ('NaN', 'Infinity', '-Infinity')), false)"
     )
-    asked = sql.SQL(", ").join(measure.format(sql.Identifier(column.name)) for column in columns)
-    measured = base.execute(sql.SQL("SELECT {} FROM {}").format(asked, relation)).fetchone()
-    found: dict[str, tuple[Any, str | None]] = {}
+    digits = sql.SQL(", ").join(measure.format(sql.Identifier(column.name)) for column in columns)
+    measured = base.execute(sql.SQL("SELECT {} FROM {}").format(digits, relation)).fetchone()
+    types: dict[str, tuple[Any, str | None]] = {}
     for j, column in enumerate(columns):
         scale, whole, no_number = measured[3 * j : 3 * j + 3]
         declared, places = column.precision, column.scale
         if not no_number and declared is not None and places is not None and 0 <= places <= declared <= 38:
-            found[column.name] = pa.decimal128(declared, places), None
+            types[column.name] = pa.decimal128(declared, places), None
         elif not no_number and (scale or 0) + (whole or 1) <= 38:
-            found[column.name] = pa.decimal128(18 if (scale or 0) + (whole or 1) <= 18 else 38, scale or 0), None
+            types[column.name] = pa.decimal128(18 if (scale or 0) + (whole or 1) <= 18 else 38, scale or 0), None
         else:
-            found[column.name] = pa.float64(), "double precision"
-    return found
+            types[column.name] = pa.float64(), "double precision"
+    return types
 
 
 def sql_type(kind: Any) -> str:

@@ -6,8 +6,6 @@ Addresses, passwords and cells never appear in an error.
 
 from __future__ import annotations
 
-import os
-import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,18 +13,17 @@ from typing import Any
 
 from keepsense.engines.base import Reading
 from keepsense.engines.formats import Database, Format, register
+from keepsense.engines.formats._postgresql_names import check_name, same_table, split_name
 from keepsense.engines.formats._postgresql_server import connected, plainly
-from keepsense.engines.formats._postgresql_types import LONGEST_NAME, Incoming, as_csv, incoming, sql_type
+from keepsense.engines.formats._postgresql_types import Incoming, as_csv, incoming, sql_type
 from keepsense.engines.store import Store
-from keepsense.errors import BadInput, MissingExtra, did_you_mean
+from keepsense.errors import BadInput, did_you_mean
 
 MARK = "Released by Keepsense"
 """Comment on every released table: only a table that carries it is ever replaced."""
 
 BATCH = 65_536
 """Rows that are in memory at a time."""
-
-_PART = r'"(?:[^"]|"")+"|[^".]+'
 
 
 def read(store: Store, source: str, reading: Reading) -> str:
@@ -53,11 +50,11 @@ def opened(address: str, table: str, *, size: int = BATCH) -> Iterator[Any]:
     place = split_name(table)
     with connected(address) as base, plainly(f"the table {table!r} cannot be read"):
         base.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        yield _stream(base, _found(base, place, table), table, size)
+        yield _stream(base, _relation(base, place, table), table, size)
 
 
 @contextmanager
-def staged(address: str, table: str) -> Iterator[Stage]:
+def staged(address: str, table: str) -> Iterator[_Stage]:
     """A release that exists for this connection only, until it is committed.
 
     Leaving the block without `commit`, by an error, Ctrl-C or a crash, leaves the database as it was. A table that is
@@ -77,7 +74,7 @@ def staged(address: str, table: str) -> Iterator[Stage]:
 
         # the transaction waits while the verifier works
         base.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        stage = Stage(base, place, table)
+        stage = _Stage(base, place, table)
         try:
             yield stage
         finally:
@@ -87,12 +84,8 @@ def staged(address: str, table: str) -> Iterator[Stage]:
                     base.rollback()
 
 
-class Stage:
-    """An unverified release inside a transaction; `staged` makes it.
-
-    >>> Stage.commit.__doc__
-    'Make the release visible to everybody, in place of an earlier one; the stage is done with.'
-    """
+class _Stage:
+    """An unverified release inside a transaction."""
 
     def __init__(self, base: Any, place: tuple[str | None, str], table: str) -> None:
         from psycopg import sql
@@ -115,7 +108,7 @@ class Stage:
         columns = [(field.name, sql_type(field.type)) for field in reader.schema]
         self._columns = tuple(name for name, _ in columns)
         for name in self._columns:
-            _fits(name, "column")
+            check_name(name, "column")
         spelled = sql.SQL(", ").join(sql.SQL("{} {}").format(sql.Identifier(n), _type(t)) for n, t in columns)
         rows = 0
         with plainly(f"the table {self._table!r} cannot be written"):
@@ -157,52 +150,15 @@ class Stage:
             "SELECT c.relkind::text, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n"
             " ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s"
         )
-        there = self._base.execute(ask, [self._schema, self._name]).fetchone()
-        if there is None:
+        earlier = self._base.execute(ask, [self._schema, self._name]).fetchone()
+        if earlier is None:
             return False
-        if there[0] != "r" or not (there[1] or "").startswith(MARK):
+        if earlier[0] != "r" or not (earlier[1] or "").startswith(MARK):
             raise BadInput(
                 f"PostgreSQL: there is already a table or view {self._table!r} that Keepsense did not release; "
                 "it is not replaced. Choose another name, or remove it yourself"
             )
         return True
-
-
-def same_table(address: str, table: str, other_address: str, other_table: str) -> bool:
-    """Whether two addresses and names mean one table; so a release cannot replace its own source.
-
-    Equal spellings are the same without asking. Otherwise both servers are asked who they are, since one server has
-    many names (localhost, an address, a socket), and a copy of it for reading has its own.
-
-    >>> same_table("postgresql://db/people", "staff", "postgres://ann:secret@DB:5432/people", "staff")
-    True
-    """
-    here, there = _normal(address, table), _normal(other_address, other_table)
-    if here == there:
-        return True
-    if here[-1] != there[-1]:
-        return False
-    first = _identity(address, table)
-    return first is not None and first == _identity(other_address, other_table)
-
-
-def split_name(table: str) -> tuple[str | None, str]:
-    """Schema, if one is named, and table of `table` or `schema.table`; names with a dot stand in double quotes.
-
-    >>> split_name("people"), split_name("health.people"), split_name('health."people.2024"')
-    ((None, 'people'), ('health', 'people'), ('health', 'people.2024'))
-    """
-    if not re.fullmatch(rf"({_PART})(\.({_PART}))?", table):
-        raise BadInput(f"{table!r} is no name of a PostgreSQL table; write table or schema.table")
-    parts = [p[1:-1].replace('""', '"') if p.startswith('"') else p for p in re.findall(_PART, table)]
-    for part in parts:
-        _fits(part, "table")
-    return (parts[0], parts[1]) if len(parts) == 2 else (None, parts[0])
-
-
-def _fits(name: str, what: str) -> None:
-    if not name or len(name.encode()) > LONGEST_NAME:
-        raise BadInput(f"the {what} name {name!r} does not fit PostgreSQL: it takes 1 to {LONGEST_NAME} bytes")
 
 
 def _type(spelled: str) -> Any:
@@ -212,7 +168,7 @@ def _type(spelled: str) -> Any:
     return sql.SQL(spelled)
 
 
-def _found(base: Any, place: tuple[str | None, str], table: str) -> Any:
+def _relation(base: Any, place: tuple[str | None, str], table: str) -> Any:
     """A table or view as SQL, if the connection sees one by that name."""
     from psycopg import sql
 
@@ -247,12 +203,12 @@ def _batches(base: Any, relation: Any, columns: list[Incoming], schema: Any, tab
     import pyarrow as pa
     from psycopg import sql
 
-    asked = sql.SQL(", ").join(
+    cells = sql.SQL(", ").join(
         sql.Identifier(c.name) if c.cast is None else sql.SQL("{}::{}").format(sql.Identifier(c.name), _type(c.cast))
         for c in columns
     )
     with plainly(f"the table {table!r} cannot be read"), base.cursor(name=f"ks_{secrets.token_hex(6)}") as cursor:
-        cursor.execute(sql.SQL("SELECT {} FROM {}").format(asked, relation))
+        cursor.execute(sql.SQL("SELECT {} FROM {}").format(cells, relation))
         while True:
             try:
                 rows = cursor.fetchmany(size)
@@ -280,41 +236,6 @@ def _batch(rows: list[tuple[Any, ...]], columns: list[Incoming], schema: Any) ->
                 "lists; read a view that gives it as text"
             ) from None
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _normal(address: str, table: str) -> tuple[str, ...]:
-    """An address and a table spelled one way, with what PostgreSQL fills in where nothing is said."""
-    try:
-        from psycopg import ProgrammingError
-        from psycopg.conninfo import conninfo_to_dict
-    except ImportError:
-        raise MissingExtra("PostgreSQL needs psycopg; install keepsense[postgresql]") from None
-    try:
-        given = {name: str(value) for name, value in conninfo_to_dict(address).items()}
-    except ProgrammingError:
-        raise BadInput(
-            "PostgreSQL: the address cannot be understood; write it as postgresql://user@host:port/database"
-        ) from None
-    host = given.get("host") or os.environ.get("PGHOST", "")
-    port = given.get("port") or os.environ.get("PGPORT", "5432")
-    user = given.get("user") or os.environ.get("PGUSER", "")
-    database = given.get("dbname") or os.environ.get("PGDATABASE") or user
-    schema, name = split_name(table)
-    return host.lower(), port, database, schema or "", name
-
-
-def _identity(address: str, table: str) -> tuple[Any, ...] | None:
-    """Which server, database and table this is, in the server's own numbers; None where there is no such table."""
-    from psycopg import sql
-
-    place = split_name(table)
-    relation = sql.Identifier(*(part for part in place if part is not None))
-    with connected(address) as base, plainly(f"the table {table!r} cannot be looked up"):
-        allowed = base.execute("SELECT has_function_privilege('pg_control_system()', 'execute')").fetchone()[0]
-        who = "(SELECT system_identifier FROM pg_control_system())" if allowed else "pg_postmaster_start_time()"
-        asked = f"SELECT {who}, (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass(%s)::oid"
-        found = base.execute(asked, [relation.as_string(base)]).fetchone()
-        return None if found[-1] is None else tuple(found)
 
 
 def spelled(column: str, kind: str) -> str:
