@@ -113,7 +113,7 @@ def names() -> str:
     >>> names()
     'arrow, csv, duckdb, excel, jsonl, parquet, postgresql or sqlite'
     """
-    *others, last = FORMATS
+    *others, last = sorted(FORMATS)
     return f"{', '.join(others)} or {last}"
 
 
