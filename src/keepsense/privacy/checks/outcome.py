@@ -47,7 +47,8 @@ class Check:
             return []
         if self.reason:
             return [Finding("E204", name, self.reason)]
-        limits = (self.promise[key] for key in ("k", "l", "t", "threshold", "upper") if key in self.promise)
+        order = ("k", "l", "t", "threshold", "upper", *self.promise)
+        limits = (self.promise[key] for key in order if isinstance(self.promise.get(key), int | float))
         worst = "" if self.worst is None else f" (worst {self.worst:.6g}, promised {next(limits, None)})"
         records = f" with {_several(self.failing_records, 'record')}" if self.failing_records else ""
         verb = "breaks" if self.failing_classes == 1 else "break"
