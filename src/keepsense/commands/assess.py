@@ -14,8 +14,8 @@ from keepsense.errors import BadInput
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-    from keepsense.privacy import Risk
     from keepsense.release.assess import Assessment
 
 
@@ -85,7 +85,7 @@ def as_data(found: Assessment) -> dict[str, Any]:
     data = {
         key: value
         for key, value in vars(found).items()
-        if key not in ("risk_before", "risk_after", "columns", "sensitive", "associations", "sizes")
+        if key not in ("risk", "risk_before", "risk_after", "columns", "sensitive", "associations", "sizes")
     }
     return {
         **{key: list(value) if isinstance(value, tuple) else value for key, value in data.items()},
@@ -116,7 +116,7 @@ def render(console: Console, found: Assessment, released: Path) -> None:
             soft_wrap=True,
         )
     console.print()
-    console.print(_risk(found.risk_before, found.risk_after))
+    console.print(_risk(found))
     rows = [
         (
             c.column,
@@ -145,19 +145,11 @@ def render(console: Console, found: Assessment, released: Path) -> None:
             console.print(text, soft_wrap=True, markup=False)
 
 
-def _risk(before: Risk, after: Risk | None) -> Any:
-    what = (
-        ("prosecutor, highest", "prosecutor_maximum"),
-        ("prosecutor, average", "prosecutor_average"),
-        (f"records at risk above {before.threshold:g}", "prosecutor_at_risk"),
-        ("marketer", "marketer"),
-        ("unique records", "sample_uniques"),
-    )
-    rows = [
-        (name, _percent(getattr(before, key)), _percent(None if after is None else getattr(after, key)))
-        for name, key in what
-    ]
-    return table("Risk of being recognized", ("attack", "before", "after"), rows)
+def _risk(found: Assessment) -> Table:
+    before, after = found.risk["before"], found.risk["after"]
+    rows = [(name, _percent(before[name]), _percent(after.get(name))) for name in before]
+    title = f"Risk of being recognized (at risk: above {found.risk_before.threshold:g})"
+    return table(title, ("attack", "before", "after"), rows)
 
 
 def _percent(share: float | None) -> str:

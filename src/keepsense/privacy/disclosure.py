@@ -11,6 +11,20 @@ from numpy.typing import NDArray
 from keepsense.counts import Histogram, Value
 
 
+@dataclass(frozen=True)
+class Sensitive:
+    """What classes tell about one sensitive column: fewest different values, l by entropy, and greatest distance t.
+
+    >>> Sensitive("disease", 2, 1.8, 0.4).distinct
+    2
+    """
+
+    column: str
+    distinct: int
+    entropy: float
+    t: float
+
+
 @dataclass(frozen=True, eq=False)
 class Within:
     """What each class tells about a further column: how many different values, the largest share of one, l and t.
@@ -34,7 +48,7 @@ class Within:
         return len(self.distinct)
 
 
-def within_classes(found: Histogram, kept: NDArray[np.bool_], reference: Mapping[Value, int]) -> Within:
+def within_classes(histogram: Histogram, kept: NDArray[np.bool_], reference: Mapping[Value, int]) -> Within:
     """Figures of the classes that are kept; `reference` counts the values of the whole column.
 
     The cost is that of the values that occur in each class.
@@ -45,18 +59,35 @@ def within_classes(found: Histogram, kept: NDArray[np.bool_], reference: Mapping
     >>> found.distinct.tolist(), found.t.tolist()
     ([2, 1], [0.25, 0.25])
     """
-    size = len(found.rows)
-    row, code = found.rows.row_of(), found.rows.indices
-    share = found.counts / np.maximum(np.bincount(row, found.counts, size), 1)[row]
+    size = len(histogram.rows)
+    row, code = histogram.rows.row_of(), histogram.rows.indices
+    share = histogram.counts / np.maximum(np.bincount(row, histogram.counts, size), 1)[row]
     total = sum(reference.values()) or 1
-    whole = np.array([reference.get(value, 0) / total for value in found.values])
+    whole = np.array([reference.get(value, 0) / total for value in histogram.values])
     largest = np.zeros(size)
     np.maximum.at(largest, row, share)
     logs = np.log(share, out=np.zeros_like(share), where=share > 0)
     return Within(
-        np.bincount(row, found.counts > 0, size).astype(np.int64)[kept],
+        np.bincount(row, histogram.counts > 0, size).astype(np.int64)[kept],
         largest[kept],
         np.exp(np.bincount(row, -share * logs, size))[kept],
         # both shares sum to 1, so the parts above the whole add up to half of all differences
         np.bincount(row, np.maximum(share - whole[code], 0.0), size).astype(np.float64)[kept],
+    )
+
+
+def disclosed(column: str, histogram: Histogram, kept: NDArray[np.bool_], reference: Mapping[Value, int]) -> Sensitive:
+    """The worst of these figures over the classes that are kept: l, l by entropy, and t by equal distances.
+
+    >>> from keepsense.counts import Counts
+    >>> counts = Counts.of({"job": ["a", "a", "b", "b"]}, histograms={"ill": ["flu", "cold", "flu", "flu"]})
+    >>> disclosed("ill", counts.histograms["ill"], np.ones(2, np.bool_), {"flu": 3, "cold": 1})
+    Sensitive(column='ill', distinct=1, entropy=1.0, t=0.25)
+    """
+    classes = within_classes(histogram, kept, reference)
+    return Sensitive(
+        column,
+        int(classes.distinct.min(initial=len(histogram.values))),
+        float(classes.entropy.min()) if classes.classes else 0.0,
+        float(classes.t.max(initial=0.0)),
     )

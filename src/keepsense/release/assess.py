@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
-from keepsense.counts import Counts, Value
-from keepsense.engines import Engine, Reading, started
-from keepsense.errors import BadInput, KeepsenseError, did_you_mean
-from keepsense.privacy import Risk, risk
-from keepsense.privacy.disclosure import within_classes
+from keepsense.counts import Value
+from keepsense.engines import Engine, Reading, Table, started
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.metrics import by_name, figures
+from keepsense.privacy import Risk
+from keepsense.privacy.disclosure import Sensitive, disclosed
+from keepsense.privacy.exposed import Exposed
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
 from keepsense.utility.association import Association, association
 from keepsense.utility.columns import Change, change, entropy
@@ -24,19 +25,10 @@ MOST_PAIRS = 45
 MOST_VALUES = 500
 """Most distinct values of a column whose association with others is looked at."""
 
+NO_RISK = "no released record has any value of a quasi-identifier, so there is no risk to measure"
 
-@dataclass(frozen=True)
-class Sensitive:
-    """What classes tell about one sensitive column: fewest different values, l by entropy, and greatest distance t.
-
-    >>> Sensitive("disease", 2, 1.8, 0.4).distinct
-    2
-    """
-
-    column: str
-    distinct: int
-    entropy: float
-    t: float
+Marginals = Mapping[str, tuple[dict[Value, int], dict[Value, int]]]
+"""For each column how many rows have each value, before and after."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +57,9 @@ class Assessment:
     aligned: bool = False
     removed: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
+    risk: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Every metric of risk by name, "before" and "after"."""
 
     @property
     def association_error(self) -> float | None:
@@ -76,8 +70,8 @@ class Assessment:
 
 
 def assess(
-    original: Any,
-    released: Any,
+    original: object,
+    released: object,
     quasi_identifiers: Sequence[str],
     *,
     sensitive: Sequence[str] = (),
@@ -110,35 +104,36 @@ def assess(
         counts = running.count(before, quasi_identifiers)
         now = running.count(after, quasi_identifiers, histograms=sensitive)
         marginals = {n: (running.count(before, [n]).rows_of(n), running.count(after, [n]).rows_of(n)) for n in names}
-        aligned = _aligned(running, before, after, names, marginals)
+        aligned = _same_order(running, before, after, marginals)
         changed = running.differing(before, after, names) if aligned else {}
         gone = suppressed_tuples(now, suppressed)
-        pairs = _associations(running, before, after, names, marginals) if associations else ()
-    notes = []
-    try:
-        left: Risk | None = risk(now, threshold=threshold, suppressed=suppressed)
-    except KeepsenseError:
-        left = None
-        notes.append("no released record has any value of a quasi-identifier, so there is no risk to measure")
-    kept = now.weights[~gone]
-    sizes, number = np.unique(kept, return_counts=True)
+        pairs = _associations(running, before, after, marginals) if associations else ()
+    original_table = Exposed(counts, threshold=threshold)
+    released_table = Exposed(now, threshold=threshold, suppressed=suppressed)
+    shown = now.weights[~gone]
+    nobody = not shown.sum()
+    sizes, number = np.unique(shown, return_counts=True)
     return Assessment(
         rows_before=counts.total,
         rows_after=now.total,
         suppressed=int(now.weights[gone].sum()) + max(0, counts.total - now.total),
         classes_before=len(counts),
         classes_after=int((~gone).sum()),
-        k=int(kept.min()) if len(kept) else 0,
-        risk_before=risk(counts, threshold=threshold),
-        risk_after=left,
+        k=int(shown.min()) if len(shown) else 0,
+        risk_before=original_table.risk,
+        risk_after=None if nobody else released_table.risk,
         sizes=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
         columns=tuple(change(name, *marginals[name], suppressed, changed.get(name)) for name in names),
-        sensitive=tuple(_sensitive(now, gone, name, marginals[name][0]) for name in sensitive),
+        sensitive=tuple(disclosed(name, now.histograms[name], ~gone, marginals[name][0]) for name in sensitive),
         associations=pairs,
         aligned=aligned,
         removed=tuple(name for name in before.columns if name not in after.columns),
         added=tuple(name for name in after.columns if name not in before.columns),
-        notes=tuple(notes),
+        notes=(NO_RISK,) if nobody else (),
+        risk={
+            "before": by_name(figures("risk", original_table)),
+            "after": {} if nobody else by_name(figures("risk", released_table)),
+        },
     )
 
 
@@ -148,31 +143,18 @@ def _require(there: Sequence[str], wanted: Sequence[str], which: str) -> None:
             raise BadInput(f"the {which} has no column {name!r}; it has {', '.join(there)}.{did_you_mean(name, there)}")
 
 
-def _sensitive(now: Counts, gone: Any, name: str, before: Mapping[Value, int]) -> Sensitive:
-    """l and t of the classes that are not suppressed; t compares with the original column, by equal distances."""
-    found = within_classes(now.histograms[name], ~gone, before)
-    return Sensitive(
-        name,
-        int(found.distinct.min(initial=len(now.histograms[name].values))),
-        float(found.entropy.min()) if found.classes else 0.0,
-        float(found.t.max(initial=0.0)),
-    )
-
-
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _aligned(
-    running: Engine, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
-) -> bool:
+def _same_order(running: Engine, before: Table, after: Table, marginals: Marginals) -> bool:
     """Whether the rows are in the same order: some column of many values reads the same in both, row by row."""
     if before.rows != after.rows:
         return False
-    telling = [n for n in names if len(marginals[n][0]) > 1 and _texts(marginals[n][0]) == _texts(marginals[n][1])]
-    if not telling:
+    unchanged = [n for n, (was, now) in marginals.items() if len(was) > 1 and _texts(was) == _texts(now)]
+    if not unchanged:
         return False
     # the column that is least likely to agree by chance
-    best = max(telling, key=lambda name: entropy(marginals[name][0].values()))
+    best = max(unchanged, key=lambda name: entropy(marginals[name][0].values()))
     return running.differing(before, after, [best])[best] == 0
 
 
@@ -180,13 +162,10 @@ def _texts(marginal: Mapping[Value, int]) -> dict[str | None, int]:
     return {None if value is None else str(value): rows for value, rows in marginal.items()}
 
 
-def _associations(
-    running: Engine, before: Any, after: Any, names: Sequence[str], marginals: Mapping[str, tuple[Any, Any]]
-) -> tuple[Association, ...]:
+def _associations(running: Engine, before: Table, after: Table, marginals: Marginals) -> tuple[Association, ...]:
     """Associations of the columns with few enough values for a table of pairs to mean something."""
-    small = [n for n in names if 1 < len(marginals[n][0]) <= MOST_VALUES and len(marginals[n][1]) <= MOST_VALUES]
-    found = []
-    for first, second in list(combinations(small, 2))[:MOST_PAIRS]:
-        was, now = (association(running.count(table, [first, second])) for table in (before, after))
-        found.append(Association(first, second, was, now))
-    return tuple(found)
+    small = [n for n, (was, now) in marginals.items() if 1 < len(was) <= MOST_VALUES and len(now) <= MOST_VALUES]
+    return tuple(
+        Association(*pair, *(association(running.count(table, pair)) for table in (before, after)))
+        for pair in list(combinations(small, 2))[:MOST_PAIRS]
+    )

@@ -13,17 +13,17 @@ from keepsense.utility.alignment import whole_table
 _MOST_HEIGHTS = 30
 
 
-def alternatives(subject: Subject, *, tried: bool = True) -> str:
+def alternatives(subject: Subject) -> str:
     """The lattice with safe and unsafe nodes, other methods tried, and hierarchies that were not chosen.
 
-    Only the hierarchies unless `tried`: they are known, the others have to be worked out.
+    Only the hierarchies unless others are to be tried: those are known, the others have to be worked out.
 
     >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "semantic mondrian" in alternatives(Subject(example_release()))
     True
     """
-    parts = [_lattice(subject), _methods(subject)] if tried else []
+    parts = [_lattice(subject), _methods(subject)] if subject.tries_others else []
     parts.append(_hierarchies(subject))
     return "".join(part for part in parts if part)
 

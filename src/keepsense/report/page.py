@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 STYLE = """
@@ -90,30 +89,17 @@ summary{list-style:none;color:var(--soft)}}
 """
 
 
-@dataclass(frozen=True)
-class Section:
-    """A part of a report with a title that the contents name.
+def page(title: str, head: str, sections: Sequence[tuple[str, str, str]], foot: str) -> str:
+    """A whole HTML page: what stands first, the contents, the sections (id, title, body) that have a body, the foot.
 
-    >>> Section("risk", "Risk", "<p>low</p>").title
-    'Risk'
-    """
-
-    id: str
-    title: str
-    body: str
-
-
-def page(title: str, head: str, sections: Sequence[Section], foot: str) -> str:
-    """A whole HTML page: what stands first, the contents, the sections, the foot.
-
-    >>> page("Report", "<h1>Report</h1>", [Section("risk", "Risk", "<p>low</p>")], "").startswith("<!doctype html>")
+    >>> page("Report", "<h1>Report</h1>", [("risk", "Risk", "<p>low</p>")], "").startswith("<!doctype html>")
     True
     """
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-    shown = [section for section in sections if section.body]
-    links = "".join(f'<a href="#{section.id}">{escape(section.title)}</a>' for section in shown)
+    shown = [section for section in sections if section[2]]
+    links = "".join(f'<a href="#{anchor}">{escape(heading)}</a>' for anchor, heading, _ in shown)
     body = "".join(
-        f'<section id="{section.id}"><h2>{escape(section.title)}</h2>{section.body}</section>' for section in shown
+        f'<section id="{anchor}"><h2>{escape(heading)}</h2>{text}</section>' for anchor, heading, text in shown
     )
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Literal
@@ -11,10 +13,38 @@ from keepsense.files import whole_file
 from keepsense.release.ledger import today
 from keepsense.release.run import Outcome
 from keepsense.report import choices, classes, columns, measured, sections
-from keepsense.report.page import Section, page
+from keepsense.report.page import page
 from keepsense.report.subject import Subject
 
 Audience = Literal["internal", "public"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report: its title, and what draws it as HTML, or as nothing where it does not apply.
+
+    >>> [section.title for section in SECTIONS if not section.public]
+    ['What goes together', 'Alternatives considered', 'How to reproduce it']
+    """
+
+    id: str
+    title: str
+    draw: Callable[[Subject], str]
+    public: bool = True
+
+
+SECTIONS = (
+    Section("changes", "What was changed", sections.changes),
+    Section("risk", "Risk of being recognized", measured.risk),
+    Section("utility", "What it is still worth", measured.utility),
+    Section("columns", "Columns by which people could be recognized", columns.columns),
+    Section("classes", "Classes of records that look alike", classes.classes),
+    Section("sensitive", "Sensitive columns", classes.sensitive),
+    Section("together", "What goes together", measured.association, public=False),
+    Section("alternatives", "Alternatives considered", choices.alternatives, public=False),
+    Section("again", "How to reproduce it", sections.again, public=False),
+)
+"""All parts of a report, in their order; a chart is added to one of them, or as another."""
 
 
 def write_report(
@@ -45,7 +75,7 @@ def render(outcome: Outcome, audience: Audience = "internal", *, alternatives: b
     >>> "Verified: every promise below holds" in render(done, "public")
     True
     """
-    subject = Subject(outcome, audience == "public")
+    subject = Subject(outcome, audience == "public", alternatives)
     title = f"Release of {outcome.name}"
     method = outcome.description["method"]["name"]
     lead = f"Report of {today()}, Keepsense {__version__}, method <b>{escape(str(method))}</b>."
@@ -59,19 +89,10 @@ def render(outcome: Outcome, audience: Audience = "internal", *, alternatives: b
         sections.summary(subject),
         "" if subject.public else sections.warnings(subject),
     ]
-    found = [
-        Section("changes", "What was changed", sections.changes(subject)),
-        Section("risk", "Risk of being recognized", measured.risk(subject)),
-        Section("utility", "What it is still worth", measured.utility(subject)),
-        Section("columns", "Columns by which people could be recognized", columns.columns(subject)),
-        Section("classes", "Classes of records that look alike", classes.classes(subject)),
-        Section("sensitive", "Sensitive columns", classes.sensitive(subject)),
+    drawn = [
+        (section.id, section.title, section.draw(subject))
+        for section in SECTIONS
+        if section.public or not subject.public
     ]
-    if not subject.public:
-        found += [
-            Section("together", "What goes together", measured.association(subject)),
-            Section("alternatives", "Alternatives considered", choices.alternatives(subject, tried=alternatives)),
-            Section("again", "How to reproduce it", sections.again(subject)),
-        ]
-    kept = "This report may be published." if subject.public else "This report is internal: keep it inside."
-    return page(title, "".join(head), found, f"{kept} Keepsense {__version__}.")
+    remark = "This report may be published." if subject.public else "This report is internal: keep it inside."
+    return page(title, "".join(head), drawn, f"{remark} Keepsense {__version__}.")

@@ -35,6 +35,7 @@ class Subject:
 
     outcome: Outcome
     public: bool = False
+    tries_others: bool = True
 
     @property
     def job(self) -> Job:
