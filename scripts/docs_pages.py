@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "keepsense"
 # what works behind a page of its own (commands), or is nothing a reader would call
 HIDDEN = {"commands", "cli"}
+METRICS_MARK = re.compile(r"<!-- metrics: (utility|risk) -->")
 FINDINGS_MARK = re.compile(r"<!-- findings: ([EW0-9 ]+?) -->")
 ORDER = ("Keepsense", "Tutorial", "How to", "Explanation", "Reference", "Decisions")
 
@@ -78,6 +79,20 @@ def findings_table(starts: tuple[str, ...]) -> str:
         if code.startswith(starts)
     ]
     return "\n".join(["| code | what it says | what to do |", "|---|---|---|", *rows])
+
+
+def metrics_table(about: str) -> str:
+    """All metrics of utility or of risk, from the one registry of them."""
+    from keepsense.metrics import METRICS
+
+    entries = sorted((entry for entry in METRICS.values() if entry.about == about), key=lambda entry: entry.rank)
+    rows = [
+        f"| `{entry.name}` | {entry.label.format('*a column*')}: {entry.meaning} | {entry.formula} | "
+        f"{entry.range}, {entry.direction} is better | {'every run' if entry.every_run else 'reports'} |"
+        for entry in entries
+    ]
+    header = ["| metric | what it means | how it is computed | from best to worst | where |", "|---|---|---|---|---|"]
+    return "\n".join([*header, *rows])
 
 
 def _project_file() -> str:
@@ -247,8 +262,9 @@ def on_nav(nav: Any, config: Any, files: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
-    """Put a list of the other pages of a folder where its index says `<!-- pages -->`; tables of findings likewise."""
+    """Put a list of the other pages of a folder where its index says `<!-- pages -->`; tables likewise."""
     markdown = FINDINGS_MARK.sub(lambda mark: findings_table(tuple(mark[1].split())), markdown)
+    markdown = METRICS_MARK.sub(lambda mark: metrics_table(mark[1]), markdown)
     if "<!-- pages -->" not in markdown:
         return markdown
     folder = str(page.file.src_uri).rpartition("/")[0]

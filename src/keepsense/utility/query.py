@@ -172,7 +172,10 @@ def _questions(recoded: Recoded) -> QueryError | None:
     if not small:
         return None
     cells = some_columns(cells, small)
-    trees = {name: recoded.hierarchies[name] if recoded.truthful else _flat(recoded, counts, name) for name in small}
+    trees = {
+        name: hierarchy_of(recoded.hierarchies, name) if recoded.truthful else _flat(recoded, counts, name)
+        for name in small
+    }
     number = max(20, min(QUESTIONS, 40_000_000 // max(1, len(counts))))
     queries = random_queries(trees, number=number, columns=min(2, len(small)), rng=SEED)
     if recoded.truthful:
@@ -195,7 +198,7 @@ def _flat(recoded: Recoded, counts: Counts, name: str) -> Hierarchy:
         "query error, mean",
         "error of counting questions, mean",
         "how wrong the count is when random questions about two columns are answered from the release",
-        "mean of |answer - truth| / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
+        "mean of difference of answer and truth / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
         "utility",
         worst=None,
         rank=30,
@@ -211,7 +214,7 @@ def _mean_query_error(recoded: Recoded) -> float | None:
         "query error, median",
         "error of counting questions, median",
         "half of the questions are answered better",
-        "median of |answer - truth| / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
+        "median of difference of answer and truth / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
         "utility",
         worst=None,
         rank=31,
