@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from keepsense.counts import Counts
-from keepsense.metrics import METRICS, Figure, Metric, figure, figures, metric
+from keepsense.metrics import METRICS, Figure, figure, figures, metric
 from keepsense.recoding import Cut, Cuts
 from keepsense.release.example import example_release
 from keepsense.release.measure import measured_for_report, measured_utility
@@ -35,7 +34,7 @@ def test_a_metric_says_what_it_means(name: str) -> None:
     assert entry.formula
     assert 2 < len(entry.meaning.split()) < 25
     assert not entry.meaning.endswith(".")
-    assert entry.direction == ("lower" if entry.worst is None or entry.best < entry.worst else "higher")
+    assert entry.direction == ("lower" if entry.span[1] is None or entry.span[0] < entry.span[1] else "higher")
     assert entry.unit == "share" or entry.unit in entry.range
     assert len({other.label for other in METRICS.values()}) == len(METRICS)
 
@@ -47,16 +46,18 @@ def test_figures_lie_in_their_range_and_are_named_by_their_metrics() -> None:
     measured += measured_for_report(done.job, done.recodings).utility
     assert len(measured) > 10
     for each in measured:
-        low, high = sorted((each.metric.best, float("inf") if each.metric.worst is None else each.metric.worst))
+        low, high = sorted(float("inf") if end is None else end for end in each.metric.span)
         assert low <= each.value <= high, each.name
         assert figure(each.name, each.value).metric is METRICS[each.metric.name]
 
 
 def test_what_is_new_in_the_registry_is_in_releases_and_reports(fresh: None) -> None:
-    entry = Metric("tuples", "kinds of people", "how many combinations there are", "tuples", "utility", worst=None)
-
-    @metric(replace(entry, unit="records", every_run=True))
+    @metric("tuples", "kinds of people", span=(1, None), unit="records", every_run=True)
     def tuples(recoded: Recoded) -> float:
+        """How many combinations there are.
+
+        Computed: tuples.
+        """
         return float(len(recoded.counts))
 
     done = example_release()

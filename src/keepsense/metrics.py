@@ -8,7 +8,7 @@ Metrics of utility are computed from a `keepsense.utility.recoded.Recoded`, thos
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from keepsense.errors import KeepsenseError
@@ -17,29 +17,31 @@ from keepsense.registry import Registry
 Value = float | Mapping[str, float] | None
 """What a metric computes: one figure, one a column, or nothing where it does not apply."""
 
+About = Literal["utility", "risk"]
+Unit = Literal["share", "bits", "records", "pairs", "squares"]
+Compute = TypeVar("Compute", bound=Callable[..., Value])
+
 
 @dataclass(frozen=True)
 class Metric:
     """A figure of loss, utility or risk: what it is called, what it means, how it is computed and how it is read.
 
     `label` is for people; where the metric gives a figure for each column, "{}" in it stands for the column. `meaning`
-    is one sentence, `formula` says how it is computed and after whom. `best` is the figure of a release that loses or
-    risks nothing, `worst` the other end of the range, None where there is none. A "share" is shown in percent. Every
-    run computes those with `every_run`; the others are for reports. Tables list metrics by `rank`.
+    is one sentence, `formula` says how it is computed and after whom. `span` goes from the figure of a release that
+    loses or risks nothing to the worst one, None where there is none. A "share" is shown in percent. Every run computes
+    those with `every_run`; the others are for reports. Tables list metrics by `rank`.
 
-    >>> gone = Metric("rows gone", "records left out", "share of records not released", "1 - released / all", "utility")
-    >>> gone.direction, gone.text(0.125)
-    ('lower', '12.5%')
+    >>> METRICS["precision"].direction, METRICS["precision"].range, METRICS["precision"].text(0.125)
+    ('higher', '1 to 0', '12.5%')
     """
 
     name: str
     label: str
-    meaning: str
-    formula: str
-    about: Literal["utility", "risk"]
-    best: float = 0.0
-    worst: float | None = 1.0
-    unit: Literal["share", "bits", "records", "pairs", "squares"] = "share"
+    meaning: str = ""
+    formula: str = ""
+    about: About = "utility"
+    span: tuple[float, float | None] = (0.0, 1.0)
+    unit: Unit = "share"
     every_run: bool = False
     rank: int = 100
     compute: Callable[..., Value] = lambda subject: None
@@ -47,13 +49,15 @@ class Metric:
     @property
     def direction(self) -> Literal["lower", "higher"]:
         """Which figures are better."""
-        return "lower" if self.worst is None or self.best < self.worst else "higher"
+        best, worst = self.span
+        return "lower" if worst is None or best < worst else "higher"
 
     @property
     def range(self) -> str:
         """From the best figure to the worst."""
-        unit = "" if self.unit == "share" else f" {self.unit}"
-        return f"{self.best:g} to {self.worst:g}{unit}" if self.worst is not None else f"{self.best:g} or more{unit}"
+        best, worst = self.span
+        ends = f"{best:g} or more" if worst is None else f"{best:g} to {worst:g}"
+        return ends if self.unit == "share" else f"{ends} {self.unit}"
 
     def text(self, value: float) -> str:
         """A figure for people."""
@@ -66,18 +70,31 @@ METRICS: Registry[Metric] = Registry(
 """All metrics by name; a module of `utility` or `privacy`, or another package, adds its own with `metric`."""
 
 
-Compute = TypeVar("Compute", bound=Callable[..., Value])
+def metric(
+    name: str,
+    label: str,
+    *,
+    about: About = "utility",
+    span: tuple[float, float | None] = (0.0, 1.0),
+    unit: Unit = "share",
+    every_run: bool = False,
+    rank: int = 100,
+) -> Callable[[Compute], Compute]:
+    """Enter a function into the registry as a metric, as a decorator.
 
+    Its docstring says the rest: first, in a sentence, what the metric means; then, after "Computed:", the formula and
+    whom it is from.
 
-def metric(entry: Metric) -> Callable[[Compute], Compute]:
-    """Enter a metric with the function that computes it into the registry, as a decorator of the function.
-
-    >>> METRICS["marketer"].about, METRICS["Certainty-Penalty"].label
-    ('risk', 'certainty lost')
+    >>> METRICS["Certainty-Penalty"].label, METRICS["discernibility"].meaning
+    ('certainty lost', 'pairs of records that cannot be told apart')
     """
 
     def enter(compute: Compute) -> Compute:
-        METRICS.add(entry.name, replace(entry, compute=compute))
+        meaning, _, rest = (compute.__doc__ or "").partition("\n\n")
+        formula = " ".join(rest.partition("Computed:")[2].partition("\n\n")[0].split())
+        sentence = meaning.strip().rstrip(".")
+        words = (sentence[:1].lower() + sentence[1:], formula.rstrip("."))
+        METRICS.add(name, Metric(name, label, *words, about, span, unit, every_run, rank, compute))
         return compute
 
     return enter
@@ -121,10 +138,10 @@ def figure(name: str, value: float) -> Figure:
     for end in range(len(parts), 0, -1):
         if (known := ", ".join(parts[:end])) in METRICS:
             return Figure(METRICS[known], value, ", ".join(parts[end:]))
-    return Figure(Metric(name, name.replace("{", "{{").replace("}", "}}"), "", "", "utility", unit="records"), value)
+    return Figure(Metric(name, name.replace("{", "{{").replace("}", "}}"), unit="records"), value)
 
 
-def figures(about: Literal["utility", "risk"], subject: object, *, every_run: bool | None = None) -> list[Figure]:
+def figures(about: About, subject: object, *, every_run: bool | None = None) -> list[Figure]:
     """Every metric that applies to a subject, by rank: those of every run, those of reports, or (None) all.
 
     >>> from keepsense.counts import Counts

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, distinct_rows
-from keepsense.metrics import Metric, metric
+from keepsense.metrics import metric
 from keepsense.privacy.linkage import Linkage
 from keepsense.privacy.matching import Missing
 from keepsense.privacy.risk import Risk, estimate_population_uniques, risk
@@ -68,122 +68,76 @@ def weighted_classes(
 # ---- the metrics -----------------------------------------------------------------------------------------------------
 
 
-@metric(
-    Metric(
-        "prosecutor, highest",
-        "person most at risk",
-        "chance that somebody who knows this person is in the table finds the record",
-        "1 / size of the smallest class (El Emam 2013)",
-        "risk",
-        every_run=True,
-        rank=1,
-    )
-)
+@metric("prosecutor, highest", "person most at risk", about="risk", every_run=True, rank=1)
 def _prosecutor_highest(exposed: Exposed) -> float:
+    """Chance that somebody who knows this person is in the table finds the record.
+
+    Computed: 1 / size of the smallest class (El Emam 2013).
+    """
     return exposed.risk.prosecutor_maximum
 
 
-@metric(
-    Metric(
-        "prosecutor, average",
-        "average person",
-        "the same chance for a person drawn at random",
-        "mean over records of 1 / size of its class (El Emam 2013)",
-        "risk",
-        every_run=True,
-        rank=2,
-    )
-)
+@metric("prosecutor, average", "average person", about="risk", every_run=True, rank=2)
 def _prosecutor_average(exposed: Exposed) -> float:
+    """The same chance for a person drawn at random.
+
+    Computed: mean over records of 1 / size of its class (El Emam 2013).
+    """
     return exposed.risk.prosecutor_average
 
 
-@metric(
-    Metric(
-        "prosecutor, at risk",
-        "records at risk",
-        "share of records found with a chance above the threshold",
-        "records with 1 / size of class > threshold / records (El Emam 2013)",
-        "risk",
-        rank=3,
-    )
-)
+@metric("prosecutor, at risk", "records at risk", about="risk", rank=3)
 def _prosecutor_at_risk(exposed: Exposed) -> float:
+    """Share of records found with a chance above the threshold.
+
+    Computed: records with 1 / size of class > threshold / records (El Emam 2013).
+    """
     return exposed.risk.prosecutor_at_risk
 
 
-@metric(
-    Metric(
-        "marketer",
-        "share found if everybody is tried",
-        "share of records that somebody who links them all gets right",
-        "mean over records of 1 / people who fit, of the population where it is known (El Emam and Dankar 2008)",
-        "risk",
-        every_run=True,
-        rank=4,
-    )
-)
+@metric("marketer", "share found if everybody is tried", about="risk", every_run=True, rank=4)
 def _marketer(exposed: Exposed) -> float:
+    """Share of records that somebody who links them all gets right.
+
+    Computed: mean over records of 1 / people who fit, of the population where it is known (El Emam and Dankar
+    2008).
+    """
     return exposed.risk.marketer
 
 
-@metric(
-    Metric(
-        "unique records",
-        "share of records that are one of a kind",
-        "share of records whose combination of values nobody else has",
-        "classes of one record / records",
-        "risk",
-        every_run=True,
-        rank=5,
-    )
-)
+@metric("unique records", "share of records that are one of a kind", about="risk", every_run=True, rank=5)
 def _unique_records(exposed: Exposed) -> float:
+    """Share of records whose combination of values nobody else has.
+
+    Computed: classes of one record / records.
+    """
     return exposed.risk.sample_uniques
 
 
-@metric(
-    Metric(
-        "journalist, highest",
-        "most at risk, among the population",
-        "chance that somebody who does not know who is in the table finds this person",
-        "1 / fewest people of the population who fit a class (El Emam and Dankar 2008)",
-        "risk",
-        every_run=True,
-        rank=6,
-    )
-)
+@metric("journalist, highest", "most at risk, among the population", about="risk", every_run=True, rank=6)
 def _journalist_highest(exposed: Exposed) -> float | None:
+    """Chance that somebody who does not know who is in the table finds this person.
+
+    Computed: 1 / fewest people of the population who fit a class (El Emam and Dankar 2008).
+    """
     return exposed.risk.journalist_maximum
 
 
-@metric(
-    Metric(
-        "journalist, average",
-        "average, among the population",
-        "the same chance on average over what fits",
-        "classes / people of the population who fit them (El Emam and Dankar 2008)",
-        "risk",
-        every_run=True,
-        rank=7,
-    )
-)
+@metric("journalist, average", "average, among the population", about="risk", every_run=True, rank=7)
 def _journalist_average(exposed: Exposed) -> float | None:
+    """The same chance on average over what fits.
+
+    Computed: classes / people of the population who fit them (El Emam and Dankar 2008).
+    """
     return exposed.risk.journalist_average
 
 
-@metric(
-    Metric(
-        "unique in the population",
-        "share of one of a kind in the population",
-        "share of records that fit one person of the population only",
-        "records that one person fits / records",
-        "risk",
-        every_run=True,
-        rank=8,
-    )
-)
+@metric("unique in the population", "share of one of a kind in the population", about="risk", every_run=True, rank=8)
 def _unique_in_the_population(exposed: Exposed) -> float | None:
+    """Share of records that fit one person of the population only.
+
+    Computed: records that one person fits / records.
+    """
     return exposed.risk.population_uniques
 
 
@@ -195,49 +149,45 @@ def _people(exposed: Exposed) -> NDArray[np.float64] | None:
 
 
 @metric(
-    Metric(
-        "journalist, highest, by sampling weights",
-        "most at risk, by sampling weights",
-        "chance to find this person where each record stands for as many people as its weight says",
-        "1 / least sum of sampling weights of a class",
-        "risk",
-        every_run=True,
-        rank=9,
-    )
+    "journalist, highest, by sampling weights",
+    "most at risk, by sampling weights",
+    about="risk",
+    every_run=True,
+    rank=9,
 )
 def _weighted_highest(exposed: Exposed) -> float | None:
+    """Chance to find this person where each record stands for as many people as its weight says.
+
+    Computed: 1 / least sum of sampling weights of a class.
+    """
     people = _people(exposed)
     return None if people is None else float(1 / people.min())
 
 
 @metric(
-    Metric(
-        "journalist, average, by sampling weights",
-        "average, by sampling weights",
-        "the same chance on average over what fits",
-        "classes / sum of sampling weights",
-        "risk",
-        every_run=True,
-        rank=10,
-    )
+    "journalist, average, by sampling weights", "average, by sampling weights", about="risk", every_run=True, rank=10
 )
 def _weighted_average(exposed: Exposed) -> float | None:
+    """The same chance on average over what fits.
+
+    Computed: classes / sum of sampling weights.
+    """
     people = _people(exposed)
     return None if people is None else float(len(people) / people.sum())
 
 
 @metric(
-    Metric(
-        "unique in the population, estimated",
-        "share of one of a kind in the population, estimated",
-        "share of records that probably fit one person only, by class sizes and sampling weights",
-        "estimated from the sizes of the sample's classes (Zayatz 1991)",
-        "risk",
-        every_run=True,
-        rank=11,
-    )
+    "unique in the population, estimated",
+    "share of one of a kind in the population, estimated",
+    about="risk",
+    every_run=True,
+    rank=11,
 )
 def _estimated_uniques(exposed: Exposed) -> float | None:
+    """Share of records that probably fit one person only, by class sizes and sampling weights.
+
+    Computed: estimated from the sizes of the sample's classes (Zayatz 1991).
+    """
     people = _people(exposed)
     if people is None or exposed.people is None:
         return None
@@ -245,16 +195,11 @@ def _estimated_uniques(exposed: Exposed) -> float | None:
     return estimate_population_uniques(sizes, float(sizes.sum() / people.sum()))
 
 
-@metric(
-    Metric(
-        "linked by meaning",
-        "share of records linked rightly by meaning",
-        "chance that somebody who has the original values, and takes the nearest for each released record, is right",
-        "mean over records of 1 / nearest originals, where the right one is among them (Domingo-Ferrer and Torra 2001)",
-        "risk",
-        every_run=True,
-        rank=12,
-    )
-)
+@metric("linked by meaning", "share of records linked rightly by meaning", about="risk", every_run=True, rank=12)
 def _linked_by_meaning(exposed: Exposed) -> float | None:
+    """Chance that somebody who has the original values, and takes the nearest for each released record, is right.
+
+    Computed: mean over records of 1 / nearest originals, where the right one is among them (Domingo-Ferrer and
+    Torra 2001).
+    """
     return None if exposed.linkage is None else exposed.linkage.risk

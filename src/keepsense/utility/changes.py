@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Value
 from keepsense.errors import KeepsenseError
-from keepsense.metrics import Metric, metric
+from keepsense.metrics import metric
 from keepsense.recoding import Recoding
 from keepsense.utility.pairs import joint_values
 from keepsense.utility.recoded import Recoded
@@ -89,108 +89,68 @@ def _distance(moves: Moves) -> float | None:
     return float(np.mean(distances)) if distances and len(distances) == len(moves) else None
 
 
-@metric(
-    Metric(
-        "changed share",
-        "cells changed",
-        "share of cells that hold another value than before",
-        "changed cells / cells, over all columns",
-        "utility",
-        every_run=True,
-        rank=7,
-    )
-)
+@metric("changed share", "cells changed", every_run=True, rank=7)
 def _changed_share(recoded: Recoded) -> float | None:
+    """Share of cells that hold another value than before.
+
+    Computed: changed cells / cells, over all columns.
+    """
     return _changed(recoded.once(table_moves))
 
 
-@metric(
-    Metric(
-        "mean distance",
-        "distance moved",
-        "how far values moved on average: not at all, or as far as can be",
-        "mean over cells of the distance by meaning, or of numbers over their range",
-        "utility",
-        every_run=True,
-        rank=8,
-    )
-)
+@metric("mean distance", "distance moved", every_run=True, rank=8)
 def _mean_distance(recoded: Recoded) -> float | None:
+    """How far values moved on average: not at all, or as far as can be.
+
+    Computed: mean over cells of the distance by meaning, or of numbers over their range.
+    """
     return _distance(recoded.once(table_moves))
 
 
-@metric(
-    Metric(
-        "changed share of sets",
-        "sets changed",
-        "share of records whose set differs from the original",
-        "changed sets / sets, over all set-valued columns",
-        "utility",
-        every_run=True,
-        rank=-2,
-    )
-)
+@metric("changed share of sets", "sets changed", every_run=True, rank=-2)
 def _changed_sets(recoded: Recoded) -> float | None:
+    """Share of records whose set differs from the original.
+
+    Computed: changed sets / sets, over all set-valued columns.
+    """
     return _changed(recoded.once(set_moves))
 
 
-@metric(
-    Metric(
-        "mean distance of sets",
-        "distance of sets",
-        "share of items not in common with the original set, on average",
-        "mean over sets of 1 - common items / items of either (Jaccard)",
-        "utility",
-        every_run=True,
-        rank=-1,
-    )
-)
+@metric("mean distance of sets", "distance of sets", every_run=True, rank=-1)
 def _distance_of_sets(recoded: Recoded) -> float | None:
+    """Share of items not in common with the original set, on average.
+
+    Computed: mean over sets of 1 - common items / items of either (Jaccard).
+    """
     return _distance(recoded.once(set_moves))
 
 
 # ---- for reports -----------------------------------------------------------------------------------------------------
 
 
-@metric(
-    Metric(
-        "meaning of sets",
-        "meaning of {} lost",
-        "distance of the items released from the original ones, beyond what sets have from themselves",
-        "mean over records of the squared average distance, less that of the original (Batet et al. 2014, Eq. 8)",
-        "utility",
-        rank=60,
-    )
-)
+@metric("meaning of sets", "meaning of {} lost", rank=60)
 def _meaning_of_sets(recoded: Recoded) -> dict[str, float]:
+    """Distance of the items released from the original ones, beyond what sets have from themselves.
+
+    Computed: mean over records of the squared average distance, less that of the original (Batet et al. 2014, Eq.
+    8).
+    """
     return {sets.column: sets.loss for sets in recoded.sets if sets.loss is not None}
 
 
-@metric(
-    Metric(
-        "item error",
-        "error of item counts, {}",
-        "how wrong the number of records with an item is, on average",
-        "mean over items of difference of records after and before / records before",
-        "utility",
-        worst=None,
-        rank=61,
-    )
-)
+@metric("item error", "error of item counts, {}", span=(0.0, None), rank=61)
 def _item_error(recoded: Recoded) -> dict[str, float]:
+    """How wrong the number of records with an item is, on average.
+
+    Computed: mean over items of difference of records after and before / records before.
+    """
     return {sets.column: sets.item_error for sets in recoded.sets if sets.item_error is not None}
 
 
-@metric(
-    Metric(
-        "pair error",
-        "error of counts of two items, {}",
-        "how wrong the number of records with two frequent items is, on average",
-        "mean over the most frequent pairs of items of difference of records after and before / records before",
-        "utility",
-        worst=None,
-        rank=62,
-    )
-)
+@metric("pair error", "error of counts of two items, {}", span=(0.0, None), rank=62)
 def _pair_error(recoded: Recoded) -> dict[str, float]:
+    """How wrong the number of records with two frequent items is, on average.
+
+    Computed: mean over the most frequent pairs of items of difference of records after and before / records before.
+    """
     return {sets.column: sets.pair_error for sets in recoded.sets if sets.pair_error is not None}

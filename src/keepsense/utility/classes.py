@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput
-from keepsense.metrics import Metric, metric
+from keepsense.metrics import metric
 from keepsense.recoding import suppressed_tuples
 from keepsense.utility.pairs import Generalized
 from keepsense.utility.recoded import Recoded
@@ -108,36 +108,19 @@ def _classes(recoded: Recoded) -> Classes:
     return Classes(after.weights[~hidden], int(after.weights[hidden].sum()) + left_out)
 
 
-@metric(
-    Metric(
-        "average class size",
-        "average class",
-        "records that share one combination of released values, on average",
-        "records / classes, the suppressed ones being one class (LeFevre et al. 2006)",
-        "utility",
-        best=1.0,
-        worst=None,
-        unit="records",
-        every_run=True,
-        rank=4,
-    )
-)
+@metric("average class size", "average class", span=(1.0, None), unit="records", every_run=True, rank=4)
 def _average_class_size(recoded: Recoded) -> float:
+    """Records that share one combination of released values, on average.
+
+    Computed: records / classes, the suppressed ones being one class (LeFevre et al. 2006).
+    """
     return class_size_of(recoded.once(_classes))
 
 
-@metric(
-    Metric(
-        "discernibility",
-        "discernibility",
-        "pairs of records that cannot be told apart",
-        "sum of squared class sizes, plus all records for each suppressed one (Bayardo and Agrawal 2005)",
-        "utility",
-        worst=None,
-        unit="pairs",
-        every_run=True,
-        rank=5,
-    )
-)
+@metric("discernibility", "discernibility", span=(0.0, None), unit="pairs", every_run=True, rank=5)
 def _discernibility(recoded: Recoded) -> float:
+    """Pairs of records that cannot be told apart.
+
+    Computed: sum of squared class sizes, plus all records for each suppressed one (Bayardo and Agrawal 2005).
+    """
     return float(discernibility_of(recoded.once(_classes)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from keepsense.counts import Counts, distinct_rows
-from keepsense.metrics import Metric, metric
+from keepsense.metrics import metric
 from keepsense.utility.levels import entropy_losses
 from keepsense.utility.pairs import (
     Generalized,
@@ -100,38 +100,23 @@ def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchie
     return float(own @ np.log2(own / found))
 
 
-@metric(
-    Metric(
-        "non-uniform entropy",
-        "bits lost in a cell",
-        "how much vaguer a value became on average",
-        "mean over cells of log2 of the records its released value stands for, over those that have the value (Gionis "
-        "and Tassa 2009)",
-        "utility",
-        worst=None,
-        unit="bits",
-        every_run=True,
-        rank=6,
-    )
-)
+@metric("non-uniform entropy", "bits lost in a cell", span=(0.0, None), unit="bits", every_run=True, rank=6)
 def _non_uniform_entropy(recoded: Recoded) -> float:
+    """How much vaguer a value became on average.
+
+    Computed: mean over cells of log2 of the records its released value stands for, over those that have the value
+    (Gionis and Tassa 2009).
+    """
     return non_uniform_entropy(*recoded.generalized, recoded.hierarchies)
 
 
-@metric(
-    Metric(
-        "divergence",
-        "divergence, bits",
-        "how far the table that a reader would reconstruct is from the original",
-        "Kullback-Leibler divergence, each released record spread evenly over what it may stand for (Kifer and Gehrke "
-        "2006)",
-        "utility",
-        worst=None,
-        unit="bits",
-        rank=40,
-    )
-)
+@metric("divergence", "divergence, bits", span=(0.0, None), unit="bits", rank=40)
 def _divergence(recoded: Recoded) -> float | None:
+    """How far the table that a reader would reconstruct is from the original.
+
+    Computed: Kullback-Leibler divergence, each released record spread evenly over what it may stand for (Kifer and
+    Gehrke 2006).
+    """
     counts, cells = recoded.cells
     if not recoded.truthful:
         return None

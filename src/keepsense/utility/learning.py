@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.metrics import SEED, Metric, metric
+from keepsense.metrics import SEED, metric
 from keepsense.utility.alignment import some_tuples
 from keepsense.utility.pairs import Generalized
 from keepsense.utility.recoded import Recoded
@@ -148,26 +148,31 @@ def _accuracy(recoded: Recoded) -> Accuracy | None:
     return classification_accuracy(counts, cells, str(recoded.target), folds=3, rng=SEED)
 
 
-def _entry(which: str, meaning: str, attribute: str, rank: int) -> None:
-    """One of the three shares of records that a classifier gets right."""
+@metric("accuracy, before", "accuracy for {}, before", span=(1.0, 0.0), rank=50)
+def _accuracy_before(recoded: Recoded) -> dict[str, float]:
+    """Share of records whose target a classifier predicts rightly from the original.
 
-    @metric(
-        Metric(
-            f"accuracy, {which}",
-            f"accuracy for {{}}, {which}",
-            meaning,
-            "records classified rightly / records, cross-validated with logistic regression",
-            "utility",
-            best=1.0,
-            worst=0.0,
-            rank=rank,
-        )
-    )
-    def compute(recoded: Recoded) -> dict[str, float]:
-        accuracy = recoded.once(_accuracy)
-        return {} if accuracy is None else {str(recoded.target): float(getattr(accuracy, attribute))}
+    Computed: records classified rightly / records, cross-validated with logistic regression.
+    """
+    accuracy = recoded.once(_accuracy)
+    return {} if accuracy is None else {str(recoded.target): accuracy.before}
 
 
-_entry("before", "share of records whose target a classifier predicts rightly from the original", "before", 50)
-_entry("after", "share of records whose target a classifier predicts rightly from the release", "after", 51)
-_entry("always the commonest", "share of records that are right by naming the commonest target", "commonest", 52)
+@metric("accuracy, after", "accuracy for {}, after", span=(1.0, 0.0), rank=51)
+def _accuracy_after(recoded: Recoded) -> dict[str, float]:
+    """Share of records whose target a classifier predicts rightly from the release.
+
+    Computed: records classified rightly / records, cross-validated with logistic regression.
+    """
+    accuracy = recoded.once(_accuracy)
+    return {} if accuracy is None else {str(recoded.target): accuracy.after}
+
+
+@metric("accuracy, always the commonest", "accuracy for {}, always the commonest", span=(1.0, 0.0), rank=52)
+def _commonest(recoded: Recoded) -> dict[str, float]:
+    """Share of records that are right by naming the commonest target.
+
+    Computed: records of the commonest target / records.
+    """
+    accuracy = recoded.once(_accuracy)
+    return {} if accuracy is None else {str(recoded.target): accuracy.commonest}

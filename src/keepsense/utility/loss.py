@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.metrics import Metric, metric
+from keepsense.metrics import metric
 from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.utility.intervals import parse_interval
 from keepsense.utility.levels import level_losses
@@ -232,19 +232,12 @@ def certainty_penalties(recoded: Recoded) -> dict[str, float]:
     return column_losses(counts, rule, trees, "ncp")
 
 
-@metric(
-    Metric(
-        "certainty penalty",
-        "certainty lost",
-        "share of certainty lost: none where every value is kept, all where all are hidden",
-        "mean over cells of interval over range, or of values it could be over all values (NCP, Xu et al. 2006)",
-        "utility",
-        every_run=True,
-        rank=1,
-    )
-)
+@metric("certainty penalty", "certainty lost", every_run=True, rank=1)
 def certainty_penalty(recoded: Recoded) -> float | None:
-    """The same over all columns, by their importance; None where no column matters.
+    """Share of certainty lost: none where every value is kept, all where all are hidden.
+
+    Computed: mean over cells of interval over range, or of values it could be over all values (NCP, Xu et al.
+    2006).
 
     >>> from keepsense.hierarchies import Hierarchy
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")], name="job")
@@ -257,35 +250,21 @@ def certainty_penalty(recoded: Recoded) -> float | None:
     return sum(weights[name] * share for name, share in losses.items()) / whole if whole else None
 
 
-@metric(
-    Metric(
-        "loss",
-        "detail lost",
-        "share of a column's other values that a released one could be",
-        "mean over cells of (values it could be - 1) / (all values - 1) (Iyengar 2002)",
-        "utility",
-        every_run=True,
-        rank=2,
-    )
-)
+@metric("loss", "detail lost", every_run=True, rank=2)
 def _loss(recoded: Recoded) -> float:
+    """Share of a column's other values that a released one could be.
+
+    Computed: mean over cells of (values it could be - 1) / (all values - 1) (Iyengar 2002).
+    """
     counts, rule = recoded.generalized
     weights = {name: recoded.importance.get(name, 1.0) for name in rule.names}
     return loss(counts, rule, recoded.hierarchies, weights=weights)
 
 
-@metric(
-    Metric(
-        "precision",
-        "precision kept",
-        "share of the hierarchies' levels that are kept",
-        "1 - mean over cells of level over height (Sweeney 2002)",
-        "utility",
-        best=1.0,
-        worst=0.0,
-        every_run=True,
-        rank=3,
-    )
-)
+@metric("precision", "precision kept", span=(1.0, 0.0), every_run=True, rank=3)
 def _precision(recoded: Recoded) -> float:
+    """Share of the hierarchies' levels that are kept.
+
+    Computed: 1 - mean over cells of level over height (Sweeney 2002).
+    """
     return precision(*recoded.generalized, recoded.hierarchies)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.metrics import SEED, Metric, metric
+from keepsense.metrics import SEED, metric
 from keepsense.utility.alignment import some_columns
 from keepsense.utility.pairs import (
     Generalized,
@@ -193,33 +193,22 @@ def _flat(recoded: Recoded, counts: Counts, name: str) -> Hierarchy:
     return Hierarchy.of_rows(rows, name=name, kind="numeric" if numbers else "nominal")
 
 
-@metric(
-    Metric(
-        "query error, mean",
-        "error of counting questions, mean",
-        "how wrong the count is when random questions about two columns are answered from the release",
-        "mean of difference of answer and truth / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
-        "utility",
-        worst=None,
-        rank=30,
-    )
-)
+@metric("query error, mean", "error of counting questions, mean", span=(0.0, None), rank=30)
 def _mean_query_error(recoded: Recoded) -> float | None:
+    """How wrong the count is when random questions about two columns are answered from the release.
+
+    Computed: mean of difference of answer and truth / max(truth, a thousandth of the table) (LeFevre et al. 2006).
+    """
     errors = recoded.once(_questions)
     return None if errors is None else errors.mean
 
 
-@metric(
-    Metric(
-        "query error, median",
-        "error of counting questions, median",
-        "half of the questions are answered better",
-        "median of difference of answer and truth / max(truth, a thousandth of the table) (LeFevre et al. 2006)",
-        "utility",
-        worst=None,
-        rank=31,
-    )
-)
+@metric("query error, median", "error of counting questions, median", span=(0.0, None), rank=31)
 def _median_query_error(recoded: Recoded) -> float | None:
+    """Half of the questions are answered better.
+
+    Computed: median of difference of answer and truth / max(truth, a thousandth of the table) (LeFevre et al.
+    2006).
+    """
     errors = recoded.once(_questions)
     return None if errors is None else errors.median

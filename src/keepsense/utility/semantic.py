@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.metrics import Metric, metric
+from keepsense.metrics import metric
 from keepsense.recoding import Cells
 from keepsense.utility.alignment import some_columns
 from keepsense.utility.pairs import Generalized, Pairs, column_pairs
@@ -98,48 +98,31 @@ def _words(recoded: Recoded) -> tuple[Counts, Cells, Matrices] | None:
     return counts, words, column_distances(scales.__getitem__, counts, words)
 
 
-@metric(
-    Metric(
-        "semantic loss",
-        "meaning lost",
-        "mean semantic distance from original to released word",
-        "mean over records and columns of the distance (Ayala-Rivera et al. 2017, Eq. 11)",
-        "utility",
-        rank=20,
-    )
-)
+@metric("semantic loss", "meaning lost", rank=20)
 def _semantic_loss(recoded: Recoded) -> float | None:
+    """Mean semantic distance from original to released word.
+
+    Computed: mean over records and columns of the distance (Ayala-Rivera et al. 2017, Eq. 11).
+    """
     words = recoded.once(_words)
     return None if words is None else semantic_loss(*words)
 
 
-@metric(
-    Metric(
-        "semantic sum of squared errors",
-        "semantic sum of squared errors",
-        "how far all records together moved in meaning, large movements counting more",
-        "sum over records of the squared mean distance over columns (Ayala-Rivera et al. 2017, Eq. 12)",
-        "utility",
-        worst=None,
-        unit="squares",
-        rank=21,
-    )
-)
+@metric("semantic sum of squared errors", "semantic sum of squared errors", span=(0.0, None), unit="squares", rank=21)
 def _semantic_sse(recoded: Recoded) -> float | None:
+    """How far all records together moved in meaning, large movements counting more.
+
+    Computed: sum over records of the squared mean distance over columns (Ayala-Rivera et al. 2017, Eq. 12).
+    """
     words = recoded.once(_words)
     return None if words is None else semantic_sse(*words)
 
 
-@metric(
-    Metric(
-        "root mean square distance",
-        "distance of {}",
-        "typical distance from original to released word, large ones counting more",
-        "root of the mean over records of the squared distance (Rodríguez-García 2017, Sec. 7.3)",
-        "utility",
-        rank=22,
-    )
-)
+@metric("root mean square distance", "distance of {}", rank=22)
 def _root_mean_square_distance(recoded: Recoded) -> dict[str, float] | None:
+    """Typical distance from original to released word, large ones counting more.
+
+    Computed: root of the mean over records of the squared distance (Rodríguez-García 2017, Sec. 7.3).
+    """
     words = recoded.once(_words)
     return None if words is None else root_mean_square_error(*words)
