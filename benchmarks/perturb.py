@@ -13,7 +13,7 @@ from keepsense.counts import Counts
 from keepsense.methods.perturb import add_correlated_noise, add_noise, swap_by_clusters, swap_tuples
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, nominal
-from keepsense.semantics.dependence import distance_correlation
+from keepsense.semantics.correlation import distance_correlation
 from keepsense.taxonomy import Taxonomy, from_edges
 
 ROWS, VALUES, K = 100_000, 2_000, 20

@@ -23,7 +23,7 @@ from keepsense.methods.perturb import (
 )
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal, nominal
-from keepsense.semantics.dependence import dependence, distance_variance
+from keepsense.semantics.correlation import dependence, distance_variance
 from keepsense.semantics.mean import semantic_mean
 from keepsense.semantics.variance import rmse, semantic_variance
 

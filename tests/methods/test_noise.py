@@ -21,7 +21,7 @@ from keepsense.methods.perturb.replace import replace_by_partner, replace_by_ref
 from keepsense.methods.perturb.stream import NoiseStream
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, Ordered
-from keepsense.semantics.dependence import distance_correlation
+from keepsense.semantics.correlation import distance_correlation
 from keepsense.semantics.mean import semantic_mean
 from keepsense.semantics.variance import rmse, semantic_variance
 from keepsense.taxonomy import Taxonomy, from_edges

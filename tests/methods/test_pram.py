@@ -29,7 +29,7 @@ from keepsense.methods.perturb import (
 )
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, Ordered
-from keepsense.semantics.dependence import distance_correlation
+from keepsense.semantics.correlation import distance_correlation
 from keepsense.semantics.variance import rmse
 from keepsense.taxonomy import from_edges
 

@@ -23,7 +23,7 @@ from keepsense.methods.perturb.swap_numeric import swap_numbers
 from keepsense.methods.perturb.swap_tuples import swap_tuples
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered, nominal
-from keepsense.semantics.dependence import distance_correlation
+from keepsense.semantics.correlation import distance_correlation
 from keepsense.semantics.mean import semantic_mean
 from keepsense.semantics.variance import rmse, semantic_variance
 from keepsense.taxonomy import Taxonomy, from_edges

@@ -18,7 +18,7 @@ from keepsense.methods.perturb import (
     swap_tuples,
 )
 from keepsense.recoding import Cells
-from keepsense.semantics.dependence import distance_correlation
+from keepsense.semantics.correlation import distance_correlation
 from keepsense.semantics.variance import rmse
 
 pytestmark = pytest.mark.data

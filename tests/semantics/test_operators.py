@@ -15,7 +15,7 @@ from keepsense.errors import BadInput, Infeasible, UnknownConcept
 from keepsense.recoding import Cells
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, Ordered, nominal
-from keepsense.semantics.dependence import (
+from keepsense.semantics.correlation import (
     centred,
     covariance_matrix,
     dependence,

@@ -31,7 +31,7 @@ from keepsense.utility import (
     released_classes,
 )
 from keepsense.utility.intervals import parse_interval
-from keepsense.utility.loss import mean_of
+from keepsense.utility.losses import mean_of
 from keepsense.utility.recoded import Recoded
 
 JOBS = Hierarchy.of_rows(

@@ -25,7 +25,7 @@ from keepsense.utility import nearness
 from keepsense.utility.alignment import aligned, inputs_of, shown, whole_table
 from keepsense.utility.association import Association, associations, dependence, one_label_each
 from keepsense.utility.changes import Moves, set_moves, table_moves
-from keepsense.utility.loss import certainty_penalties, certainty_penalty
+from keepsense.utility.losses import certainty_penalties, certainty_penalty
 from keepsense.utility.recoded import Recoded
 from keepsense.utility.scales import Scale, column_distances
 from keepsense.utility.sets import SetFigures

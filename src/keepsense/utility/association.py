@@ -11,7 +11,7 @@ from keepsense.counts import Counts
 from keepsense.errors import KeepsenseError
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics.attribute import Nominal
-from keepsense.semantics.dependence import distance_correlation
+from keepsense.semantics.correlation import distance_correlation
 from keepsense.utility.pairs import pairs
 from keepsense.utility.recoded import Recoded
 from keepsense.utility.scales import mutual_distances

@@ -14,7 +14,7 @@ from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal
-from keepsense.semantics.dependence import covariance_matrix
+from keepsense.semantics.correlation import covariance_matrix
 from keepsense.semantics.mean import semantic_mean
 
 
