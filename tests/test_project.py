@@ -97,6 +97,19 @@ def test_every_exported_function_and_class_has_an_example(room: str) -> None:
     assert not bare, f"{room}: without an example in the docstring: {', '.join(bare)}"
 
 
+SHOWS_NOTHING = re.compile(r">>> .*(issubclass\(|callable\(|\b[A-Za-z_]+\.__name__)")
+
+
+def test_examples_show_more_than_that_a_thing_is_there() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{number}"
+        for file in sorted((ROOT / "src").rglob("*.py"))
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1)
+        if SHOWS_NOTHING.search(line)
+    ]
+    assert not found, f"examples that show nothing: {', '.join(found)}"
+
+
 def test_the_reference_has_a_page_for_every_room_and_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     pages = importlib.import_module("docs_pages").pages()
