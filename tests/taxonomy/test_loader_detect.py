@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.build import from_edges
-from keepsense.taxonomy.loaders import FORMATS, find_format, read_taxonomy
+from keepsense.taxonomy.loaders import LOADERS, find_format, read_taxonomy
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
@@ -68,9 +69,7 @@ def test_folders(tmp_path: Path) -> None:
     assert find_format(nouns) == "wordnet"
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(
-        BadTaxonomy, match=r"neither a SNOMED CT release nor a WordNet database.*Known formats: keepsense"
-    ):
+    with pytest.raises(BadTaxonomy, match=r"no SNOMED CT .* folder and no WordNet .*Known formats: keepsense"):
         read_taxonomy(empty)
 
 
@@ -100,7 +99,7 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path) -> None:
         with pytest.raises(BadTaxonomy) as caught:
             read_taxonomy(write(tmp_path, name, text))
         assert str(caught.value).startswith(f"{name}: the format is not recognised. Known formats: ")
-        assert all(known in str(caught.value) for known in FORMATS)
+        assert all(known in str(caught.value) for known in LOADERS)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_a_table_of_people_is_not_taken_for_a_taxonomy(shared_data: Path) -> Non
 
 def test_formats_and_options_by_name(tmp_path: Path) -> None:
     place = write(tmp_path, "x.csv", "a,b\n1,2\n")
-    with pytest.raises(BadInput, match=r"format: 'edge' is not known; choose one of keepsense, .* Did you mean edges"):
+    with pytest.raises(BadInput, match=r"no taxonomy format is called 'edge'.* Did you mean edges"):
         read_taxonomy(place, "edge")
     with pytest.raises(BadInput, match=r"join_root: the format 'edges' has no such option.* Did you mean join_roots"):
         read_taxonomy(place, "edges", join_root=True)
@@ -170,3 +169,13 @@ def test_importing_the_loaders_imports_no_heavy_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_loader_says_what_it_reads_and_where_that_is_explained() -> None:
+    root = Path(__file__).parents[2]
+    extras = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    for name, loader in LOADERS.items():
+        assert loader.name == name
+        assert loader.about
+        assert (root / "docs" / "how-to" / f"{loader.page}.md").is_file(), name
+        assert not loader.extra or loader.extra in extras, name

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from keepsense.taxonomy import Taxonomy
 
 WORDNET = "wordnet"
-ICD = "icd-10-cm"
 SUFFIX = ".taxonomy"
 
 
@@ -72,17 +71,13 @@ def read(source: str, format: str | None = None, join_roots: bool = False) -> Ta
     ...     len(read(str(file)))
     3
     """
+    from keepsense.taxonomy.loaders.detect import LOADERS, read_taxonomy
+
     options: dict[str, Any] = {"join_roots": True} if join_roots else {}
-    if source.casefold() == ICD and not Path(source).exists():
-        from keepsense.taxonomy.loaders.icd import icd10cm
-
-        return icd10cm(**options)
-    if source.startswith("wn:"):
-        from keepsense.taxonomy import load_wn
-
-        return load_wn(source.removeprefix("wn:"), **options)
-    from keepsense.taxonomy.loaders.detect import read_taxonomy
-
+    for loader in LOADERS.values() if not Path(source).exists() else ():
+        name = loader.source
+        if name and (source.startswith(name) if name.endswith(":") else source.casefold() == name):
+            return loader.read(source.removeprefix(name), **options)
     return read_taxonomy(source, format, **options)
 
 

@@ -1,4 +1,5 @@
-from keepsense.taxonomy.loaders.detect import FORMATS as FORMATS
+from keepsense.taxonomy.loaders.detect import LOADERS as LOADERS
+from keepsense.taxonomy.loaders.detect import Loader as Loader
 from keepsense.taxonomy.loaders.detect import find_format as find_format
 from keepsense.taxonomy.loaders.detect import read_taxonomy as read_taxonomy
 from keepsense.taxonomy.loaders.icd import icd10cm as icd10cm

@@ -1,72 +1,120 @@
-"""Open a taxonomy whatever its format: look at the file, choose the loader."""
+"""Open a taxonomy whatever its format: every loader enters itself into `LOADERS` and tells the files it knows."""
 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from keepsense.errors import BadInput, BadTaxonomy, KeepsenseError, did_you_mean
+from keepsense.registry import Registry
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._rows import PARQUET, read_table
+from keepsense.taxonomy.loaders._rows import PARQUET, Table, read_table
 from keepsense.taxonomy.loaders._safe_xml import check_xml
 from keepsense.taxonomy.loaders._source import PathLike, file_path, head, read_text
-from keepsense.taxonomy.loaders.mesh import read_mesh
-from keepsense.taxonomy.loaders.obo import read_obo
-from keepsense.taxonomy.loaders.obo_graph import read_obo_graph
-from keepsense.taxonomy.loaders.open_directory import read_open_directory
-from keepsense.taxonomy.loaders.prefixes import read_prefixes
-from keepsense.taxonomy.loaders.rdf import read_rdf
-from keepsense.taxonomy.loaders.snomed import is_release, read_snomed
-from keepsense.taxonomy.loaders.tables import PARENT, PATH, read_edges, read_nested, read_paths
 from keepsense.taxonomy.store import MAGIC
 
 _LOOK = 1 << 16
-_LEVEL = re.compile(r"level[ _-]?\d+|root", re.IGNORECASE)
 
 
-class Format(NamedTuple):
-    """A format that can be read: what it is, how it is read, and options that go with its name.
+class Glance:
+    """What can be told of a file or folder without reading all of it: what loaders look at to know their own.
 
-    >>> FORMATS["skos"].about, dict(FORMATS["skos"].options)
-    ('SKOS thesaurus', {'vocabulary': 'skos'})
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = pathlib.Path(folder) / "pets.csv"
+    ...     _ = place.write_text("child,parent\\ncat,animal\\n")
+    ...     glance = Glance(place)
+    ...     glance.xml_root, glance.table.header
+    ('', ('child', 'parent'))
     """
 
+    def __init__(self, path: PathLike, encoding: str | None = None) -> None:
+        self.path = Path(path)
+        self.is_folder = self.path.is_dir()
+        self.start = b"" if self.is_folder else head(file_path(self.path), _LOOK)
+        self.text = self.start.removeprefix(b"\xef\xbb\xbf").lstrip()
+        self._encoding = encoding
+
+    @property
+    def ending(self) -> str:
+        """Ending of the file's name."""
+        return self.path.suffix.lower()
+
+    @cached_property
+    def xml_root(self) -> str:
+        """Name of the first XML element; empty where the file is no XML."""
+        wide = self.text[:2] in (b"\xff\xfe", b"\xfe\xff") and b"<" in self.text[:4]
+        return check_xml(self.path, external_type=True) if self.text.startswith(b"<") or wide else ""
+
+    @cached_property
+    def is_table(self) -> bool:
+        """Whether the file says that it is a table, by its name or its first bytes."""
+        return self.ending in (".csv", ".tsv", ".tab", ".parquet") or self.start.startswith(PARQUET)
+
+    @cached_property
+    def table(self) -> Table:
+        """The file as a table; refused where it is none."""
+        if self.ending == ".txt":
+            read_text(self.path, self._encoding)
+        try:
+            return read_table(self.path, header=True, encoding=self._encoding)
+        except KeepsenseError:
+            if self.is_table:
+                raise
+            raise self.unknown() from None
+
+    def unknown(self, why: str = "the format is not recognised") -> BadTaxonomy:
+        """The error about a file that no loader knows, with the names of all."""
+        return BadTaxonomy(f"{self.path.name}: {why}. Known formats: {', '.join(LOADERS)}; name one with format=")
+
+
+def _never(glance: Glance) -> bool:
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class Loader:
+    """A format of taxonomies: what it is, how it is read, and how its files are told from others.
+
+    `folder`, `content` (the first bytes), `xml` (the first element), `endings` and `table` are asked in that order, so
+    that what a file holds counts more than how it is called. What is no file has a `source`, a name to ask for; one
+    that ends in a colon is followed by what to read. `options` go with the name of the format, `extra` is what must be
+    installed (`keepsense[extra]`), `page` the how-to page that explains it.
+
+    >>> LOADERS["skos"].about, dict(LOADERS["skos"].options), LOADERS["icd-10-cm"].extra
+    ('SKOS thesaurus', {'vocabulary': 'skos'}, 'icd')
+    """
+
+    name: str
     about: str
     read: Callable[..., Taxonomy]
-    options: Mapping[str, Any] = MappingProxyType({})
+    page: str
+    folder: Callable[[Glance], bool] = _never
+    content: Callable[[Glance], bool] = _never
+    xml: Callable[[Glance], bool] = _never
+    endings: tuple[str, ...] = ()
+    table: Callable[[Glance], bool] = _never
+    source: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    extra: str = ""
+
+    @property
+    def takes(self) -> list[str]:
+        """Names of the options that its files can be read with."""
+        return [p.name for p in inspect.signature(self.read).parameters.values() if p.kind is p.KEYWORD_ONLY]
 
 
-def _own(path: PathLike) -> Taxonomy:
-    return Taxonomy.load(path)
-
-
-def _wndb(path: PathLike, *, glosses: bool = True) -> Taxonomy:
-    from keepsense.taxonomy.loaders.wndb import load_wndb
-
-    return load_wndb(path, glosses=glosses)
-
-
-FORMATS: dict[str, Format] = {
-    "keepsense": Format("a file written by Taxonomy.save", _own),
-    "obo": Format("OBO flat file", read_obo),
-    "obo-graph": Format("OBO graph in JSON", read_obo_graph),
-    "owl": Format("OWL ontology as RDF (RDF/XML, Turtle, N-Triples, JSON-LD)", read_rdf, {"vocabulary": "owl"}),
-    "rdfs": Format("RDF Schema classes", read_rdf, {"vocabulary": "owl"}),
-    "skos": Format("SKOS thesaurus", read_rdf, {"vocabulary": "skos"}),
-    "rdf": Format("RDF, OWL or SKOS, whichever it is", read_rdf),
-    "snomed": Format("SNOMED CT RF2 snapshot folder", read_snomed),
-    "mesh": Format("MeSH descriptors, XML or ASCII", read_mesh),
-    "open-directory": Format("Open Directory structure, RDF or table", read_open_directory),
-    "wordnet": Format("WordNet database folder (WNDB)", _wndb),
-    "edges": Format("table with a child and its parent in each row", read_edges),
-    "paths": Format("table with a path from the root in each row", read_paths),
-    "nested": Format("table with one column per level", read_nested),
-    "prefixes": Format("table of codes whose prefixes are the hierarchy", read_prefixes),
-}
+LOADERS: Registry[Loader] = Registry(
+    "taxonomy format",
+    packages=["keepsense.taxonomy.loaders"],
+    group="keepsense.loaders",
+    # who looks first: a file of the Open Directory is RDF, too
+    first=("keepsense", "obo", "obo-graph", "open-directory", "rdf", "owl", "skos", "rdfs"),
+)
 
 
 def read_taxonomy(path: PathLike, format: str | None = None, **options: Any) -> Taxonomy:
@@ -83,21 +131,14 @@ def read_taxonomy(path: PathLike, format: str | None = None, **options: Any) -> 
     ...     read_taxonomy(place)
     Taxonomy('pets.csv': 3 concepts, 2 is-a links)
     """
-    if format is None:
-        format = find_format(path, encoding=options.get("encoding"))
-    elif format not in FORMATS:
-        raise BadInput(
-            f"format: {format!r} is not known; choose one of {', '.join(FORMATS)}.{did_you_mean(format, FORMATS)}"
-        )
-    chosen = FORMATS[format]
-    known = [p.name for p in inspect.signature(chosen.read).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    loader = LOADERS[find_format(path, encoding=options.get("encoding")) if format is None else format]
     for key in options:
-        if key not in known:
+        if key not in loader.takes:
             raise BadInput(
-                f"{key}: the format {format!r} has no such option; it has {', '.join(known) or 'none'}."
-                f"{did_you_mean(key, known)}"
+                f"{key}: the format {loader.name!r} has no such option; it has {', '.join(loader.takes) or 'none'}."
+                f"{did_you_mean(key, loader.takes)}"
             )
-    return chosen.read(path, **{**chosen.options, **options})
+    return loader.read(path, **{**loader.options, **options})
 
 
 def find_format(path: PathLike, *, encoding: str | None = None) -> str:
@@ -110,91 +151,46 @@ def find_format(path: PathLike, *, encoding: str | None = None) -> str:
     ...     find_format(place)
     'obo'
     """
-    place = Path(path)
-    if place.is_dir():
-        if is_release(place):
-            return "snomed"
-        if (place / "data.noun").is_file():
-            return "wordnet"
-        raise _unknown(place, "the folder is neither a SNOMED CT release nor a WordNet database")
-    start = head(file_path(place), _LOOK)
-    if start.startswith(MAGIC[:-2]):
-        return "keepsense"
-    text = start.removeprefix(b"\xef\xbb\xbf").lstrip()
-    found = _by_content(place, text)
-    if found:
-        return found
-    ending = place.suffix.lower()
-    if ending == ".obo":
-        return "obo"
-    if ending in (".ttl", ".turtle", ".nt", ".owl", ".rdf", ".rdfs", ".jsonld"):
-        return "rdf"
-    return _table_format(place, start, encoding)
+    glance = Glance(path, encoding)
+    by_file: list[Callable[[Loader], bool]] = [
+        lambda loader: loader.content(glance),
+        lambda loader: glance.xml_root != "" and loader.xml(glance),
+        lambda loader: glance.xml_root == "" and glance.ending in loader.endings,
+        lambda loader: glance.xml_root == "" and loader.table(glance),
+    ]
+    for recognised in [lambda loader: loader.folder(glance)] if glance.is_folder else by_file:
+        for name, loader in LOADERS.items():
+            if recognised(loader):
+                return name
+    raise _not_found(glance)
 
 
-def _by_content(place: Path, text: bytes) -> str | None:
-    if re.search(rb"(?m)^(?:format-version:|\[Term\]\s*$)", text):
-        return "obo"
-    if text.startswith(b"*NEWRECORD"):
-        return "mesh"
-    if re.search(rb"(?im)^\s*@?(?:prefix|base)\s+\S*:?\s*<", text) or _is_triples(text):
-        return "rdf"
-    if text.startswith(b"<") or (text[:2] in (b"\xff\xfe", b"\xfe\xff") and b"<" in text[:4]):
-        return _xml_format(place, text)
-    if text.startswith((b"{", b"[")):
-        if b'"@' in text:
-            return "rdf"
-        if b'"graphs"' in text:
-            return "obo-graph"
-    if re.match(rb"(?:Prefix|Ontology)\s*[(:]", text):
-        raise _unknown(place, "OWL in functional or Manchester syntax cannot be read; save it as RDF/XML or Turtle")
-    return None
-
-
-def _is_triples(text: bytes) -> bool:
-    return re.match(rb"(?:#[^\n]*\n\s*)*(?:<\w[\w+.-]*:[^>\s]*>|_:\S+)\s+<\w[\w+.-]*:[^>\s]*>\s+\S", text) is not None
-
-
-def _xml_format(place: Path, text: bytes) -> str:
-    root = check_xml(place, external_type=True)
-    if root == "DescriptorRecordSet":
-        return "mesh"
-    if root.rpartition(":")[2] == "RDF":
-        return "open-directory" if b"dmoz.org" in text or b"http://www.w3.org/TR/RDF/" in text else "rdf"
-    if root.rpartition(":")[2] == "Ontology":
-        raise _unknown(place, "OWL/XML cannot be read; save it as RDF/XML or Turtle")
-    raise _unknown(place, f"its first XML element, {root[:40]!r}, is of no known format")
-
-
-def _table_format(place: Path, start: bytes, encoding: str | None) -> str:
-    """What kind of table a file is; guessed only where its header or its first rows leave no doubt."""
-    is_table = place.suffix.lower() in (".csv", ".tsv", ".tab", ".parquet") or start.startswith(PARQUET)
-    if place.suffix.lower() == ".txt":
-        read_text(place, encoding)
-    try:
-        table = read_table(place, header=True, encoding=encoding)
-    except KeepsenseError:
-        if is_table:
-            raise
-        raise _unknown(place) from None
-    if table.find(PARENT) is not None:
-        return "edges"
-    if table.find(PATH[:1]) is not None:
-        return "paths"
-    if any(_LEVEL.fullmatch(name) for name in table.header):
-        return "nested"
-    rows = [list(table.header), *table.rows]
-    if table.width == 1 and sum("/" in row[0] for row in rows) * 2 >= len(rows):
-        return "paths"
-    if table.width > 1 and any({row[end] for row in rows} == {"*"} for end in (0, -1)):
-        return "nested"
-    if table.width == 1 and not is_table:
-        raise _unknown(place)
-    raise BadTaxonomy(
-        f"{place.name}: this is a table, but not how it holds a taxonomy; name its format: 'edges' (child and parent),"
-        " 'paths', 'nested' (one column per level) or 'prefixes' (codes), and its columns"
+def _not_found(glance: Glance) -> BadTaxonomy:
+    if glance.is_folder:
+        known = " and no ".join(loader.about for loader in LOADERS.values() if loader.folder is not _never)
+        return glance.unknown(f"the folder is no {known}")
+    if glance.xml_root:
+        return glance.unknown(f"its first XML element, {glance.xml_root[:40]!r}, is of no known format")
+    if glance.table.width == 1 and not glance.is_table:
+        return glance.unknown()
+    tables = [f"{name!r} ({loader.about})" for name, loader in LOADERS.items() if loader.table is not _never]
+    return BadTaxonomy(
+        f"{glance.path.name}: this is a table, but not how it holds a taxonomy; name its format: {', '.join(tables)}, "
+        "and its columns"
     )
 
 
-def _unknown(place: Path, why: str = "the format is not recognised") -> BadTaxonomy:
-    return BadTaxonomy(f"{place.name}: {why}. Known formats: {', '.join(FORMATS)}; name one with format=")
+def _own_file(path: PathLike) -> Taxonomy:
+    return Taxonomy.load(path)
+
+
+LOADERS.add(
+    "keepsense",
+    Loader(
+        "keepsense",
+        "a file written by Taxonomy.save",
+        _own_file,
+        page="taxonomy-joining",
+        content=lambda glance: glance.start.startswith(MAGIC[:-2]),
+    ),
+)

@@ -12,6 +12,7 @@ import warnings
 from keepsense.errors import MissingExtra
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._source import assemble
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 _RANGE = re.compile(r"\s*\([A-Z0-9]{3}(?:-[A-Z0-9]{3})?\)$")
 
@@ -62,3 +63,15 @@ def icd10cm(
         root_label=root_label or "ICD-10-CM",
         info={"source": "simple-icd-10-cm", "format": "ICD-10-CM"},
     )
+
+
+def _read(
+    source: str = "", *, inclusion_terms: bool = True, join_roots: bool = False, root_label: str | None = None
+) -> Taxonomy:
+    return icd10cm(inclusion_terms=inclusion_terms, join_roots=join_roots, root_label=root_label)
+
+
+LOADERS.add(
+    "icd-10-cm",
+    Loader("icd-10-cm", "ICD-10-CM diagnoses", _read, page="taxonomy-icd", source="icd-10-cm", extra="icd"),
+)

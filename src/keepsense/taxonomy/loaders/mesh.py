@@ -20,6 +20,7 @@ from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._cycles import closing_links
 from keepsense.taxonomy.loaders._safe_xml import bad_xml, check_xml
 from keepsense.taxonomy.loaders._source import PathLike, assemble, clip, file_path, head, listed, read_text, unreadable
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 CATEGORIES = {
     "A": "Anatomy",
@@ -201,3 +202,16 @@ def _parent_of(file: str, place: str, at: dict[str, str]) -> str:
     while above and above not in at:
         above = above.rpartition(".")[0]
     return at[above] if above else place[0]
+
+
+LOADERS.add(
+    "mesh",
+    Loader(
+        "mesh",
+        "MeSH descriptors, XML or ASCII",
+        read_mesh,
+        page="taxonomy-mesh",
+        content=lambda glance: glance.text.startswith(b"*NEWRECORD"),
+        xml=lambda glance: glance.xml_root == "DescriptorRecordSet",
+    ),
+)

@@ -25,6 +25,7 @@ from keepsense.taxonomy.loaders._source import (
     file_path,
     unreadable,
 )
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 Unknown = Literal["refuse", "drop", "add"]
 
@@ -319,3 +320,16 @@ class Terms:
             f"{self.file}: the term {clip(child)} is_a {clip(parent)}, which {why}{more}; mend the file, or choose"
             " unknown_parents='drop' or 'add'"
         )
+
+
+LOADERS.add(
+    "obo",
+    Loader(
+        "obo",
+        "OBO flat file",
+        read_obo,
+        page="taxonomy-obo",
+        content=lambda glance: bool(re.search(rb"(?m)^(?:format-version:|\[Term\]\s*$)", glance.text)),
+        endings=(".obo",),
+    ),
+)

@@ -12,6 +12,7 @@ from typing import Any
 from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._source import PathLike, clip, file_path, read_text
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 from keepsense.taxonomy.loaders.obo import SCOPES, Terms, Unknown, check_options
 from keepsense.taxonomy.loaders.rdf import short_id
 
@@ -119,3 +120,17 @@ def _read_node(
         namespace=namespace,
         obsolete=meta.get("deprecated") is True,
     )
+
+
+LOADERS.add(
+    "obo-graph",
+    Loader(
+        "obo-graph",
+        "OBO graph in JSON",
+        read_obo_graph,
+        page="taxonomy-obo",
+        content=lambda glance: (
+            glance.text.startswith((b"{", b"[")) and b'"@' not in glance.text and b'"graphs"' in glance.text
+        ),
+    ),
+)

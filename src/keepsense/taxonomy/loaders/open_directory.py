@@ -14,6 +14,7 @@ from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._safe_xml import bad_xml, check_xml
 from keepsense.taxonomy.loaders._source import PathLike, assemble, file_path, head, unreadable
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 from keepsense.taxonomy.loaders.tables import read_edges
 
 _RDF = ("{http://www.w3.org/TR/RDF/}", "{http://www.w3.org/1999/02/22-rdf-syntax-ns#}")
@@ -130,3 +131,18 @@ def _local(tag: str) -> str:
 
 def _attribute(element: ElementTree.Element, key: str) -> str:
     return next((element.attrib[space + key] for space in _RDF if space + key in element.attrib), "").strip()
+
+
+LOADERS.add(
+    "open-directory",
+    Loader(
+        "open-directory",
+        "Open Directory structure, RDF or table",
+        read_open_directory,
+        page="taxonomy-open-directory",
+        xml=lambda glance: (
+            glance.xml_root.rpartition(":")[2] == "RDF"
+            and (b"dmoz.org" in glance.text or b"http://www.w3.org/TR/RDF/" in glance.text)
+        ),
+    ),
+)

@@ -12,6 +12,7 @@ from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._rows import Column, Table, read_table
 from keepsense.taxonomy.loaders._source import PathLike, assemble, clip
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 CODE = ("code", "codes", "naics code", "naics", "unspsc", "commodity code", "id")
 TITLE = ("title", "label", "name", "description", "long", "short")
@@ -187,3 +188,15 @@ def _edges(
             edges[key, by_prefix[above]] = None
             break
     return list(edges)
+
+
+LOADERS.add(
+    "prefixes",
+    Loader(
+        "prefixes",
+        "table of codes whose prefixes are the hierarchy",
+        read_prefixes,
+        page="taxonomy-code-prefixes",
+        table=lambda glance: False,  # codes look like any other column
+    ),
+)

@@ -29,6 +29,7 @@ from keepsense.taxonomy.loaders._rdf_facts import (
     read_facts,
 )
 from keepsense.taxonomy.loaders._source import PathLike, assemble
+from keepsense.taxonomy.loaders.detect import LOADERS, Glance, Loader
 
 Vocabulary = Literal["owl", "skos"]
 
@@ -273,3 +274,44 @@ def _rank(tag: str, language: str) -> int:
     if tag.split("-")[0] == language.split("-")[0] and tag:
         return 1
     return 2 if not tag else 3
+
+
+def _is_rdf(glance: Glance) -> bool:
+    """Turtle, N-Triples or JSON-LD; other ways to write OWL are refused with what to do."""
+    text = glance.text
+    if re.match(rb"(?:Prefix|Ontology)\s*[(:]", text) and not _TURTLE.search(text):
+        raise glance.unknown("OWL in functional or Manchester syntax cannot be read; save it as RDF/XML or Turtle")
+    json = text.startswith((b"{", b"[")) and b'"@' in text
+    return bool(_TURTLE.search(text) or _TRIPLES.match(text)) or json
+
+
+def _is_rdf_xml(glance: Glance) -> bool:
+    root = glance.xml_root.rpartition(":")[2]
+    if root == "Ontology":
+        raise glance.unknown("OWL/XML cannot be read; save it as RDF/XML or Turtle")
+    return root == "RDF"
+
+
+_TURTLE = re.compile(rb"(?im)^\s*@?(?:prefix|base)\s+\S*:?\s*<")
+_TRIPLES = re.compile(rb"(?:#[^\n]*\n\s*)*(?:<\w[\w+.-]*:[^>\s]*>|_:\S+)\s+<\w[\w+.-]*:[^>\s]*>\s+\S")
+_PAGE = "taxonomy-owl-skos"
+
+LOADERS.add(
+    "rdf",
+    Loader(
+        "rdf",
+        "RDF, OWL or SKOS, whichever it is",
+        read_rdf,
+        page=_PAGE,
+        content=_is_rdf,
+        xml=_is_rdf_xml,
+        endings=(".ttl", ".turtle", ".nt", ".owl", ".rdf", ".rdfs", ".jsonld"),
+        extra="rdf",
+    ),
+)
+for _name, _about, _vocabulary in (
+    ("owl", "OWL ontology as RDF (RDF/XML, Turtle, N-Triples, JSON-LD)", "owl"),
+    ("rdfs", "RDF Schema classes", "owl"),
+    ("skos", "SKOS thesaurus", "skos"),
+):
+    LOADERS.add(_name, Loader(_name, _about, read_rdf, page=_PAGE, options={"vocabulary": _vocabulary}, extra="rdf"))

@@ -20,6 +20,7 @@ from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_arrays
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._source import PathLike, bad_encoding, check_text, clip, file_path, unreadable
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 Longs = NDArray[np.int64]
 
@@ -280,3 +281,15 @@ def _preferred(files: Sequence[Path], refset: int | None) -> tuple[Longs, int | 
     elif refset not in sets:
         raise BadInput(f"language_refset: {refset} is not in the release; it has {', '.join(map(str, sets.tolist()))}")
     return np.sort(table["referencedComponentId"][keep & (table["refsetId"] == refset)]), refset
+
+
+LOADERS.add(
+    "snomed",
+    Loader(
+        "snomed",
+        "SNOMED CT RF2 snapshot folder",
+        read_snomed,
+        page="taxonomy-snomed",
+        folder=lambda glance: is_release(glance.path),
+    ),
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -9,6 +10,7 @@ from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._rows import Column, Table, read_table
 from keepsense.taxonomy.loaders._source import PathLike, assemble, clip
+from keepsense.taxonomy.loaders.detect import LOADERS, Glance, Loader
 
 CHILD = ("child", "child id", "code", "id", "concept", "term", "value", "node", "path", "name")
 PARENT = ("parent", "parent id", "parent code", "parentid", "broader", "is a", "isa", "superclass")
@@ -282,3 +284,37 @@ def _ends(table: Table, child: Column | None, parent: Column | None) -> tuple[in
     if low == high:
         raise BadInput(f"child, parent: both are the column {table.header[low] if table.header else low!r}")
     return low, high
+
+
+_LEVEL = re.compile(r"level[ _-]?\d+|root", re.IGNORECASE)
+_PAGE = "taxonomy-tables-and-paths"
+
+
+def _has_paths(glance: Glance) -> bool:
+    """Whether a header says so, or most cells of the only column hold a slash."""
+    rows = [list(glance.table.header), *glance.table.rows]
+    slashes = glance.table.width == 1 and sum("/" in row[0] for row in rows) * 2 >= len(rows)
+    return glance.table.find(PATH[:1]) is not None or slashes
+
+
+def _has_levels(glance: Glance) -> bool:
+    """Whether a header names levels, or the first or last column holds nothing but the top."""
+    rows = [list(glance.table.header), *glance.table.rows]
+    named = any(_LEVEL.fullmatch(name) for name in glance.table.header)
+    return named or (glance.table.width > 1 and any({row[end] for row in rows} == {"*"} for end in (0, -1)))
+
+
+LOADERS.add(
+    "edges",
+    Loader(
+        "edges",
+        "table with a child and its parent in each row",
+        read_edges,
+        page=_PAGE,
+        table=lambda glance: glance.table.find(PARENT) is not None,
+    ),
+)
+LOADERS.add(
+    "paths", Loader("paths", "table with a path from the root in each row", read_paths, page=_PAGE, table=_has_paths)
+)
+LOADERS.add("nested", Loader("nested", "table with one column per level", read_nested, page=_PAGE, table=_has_levels))

@@ -24,6 +24,7 @@ from keepsense.progress import Listener, emit
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_arrays
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import GLOSSES, pack_glosses
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 from keepsense.taxonomy.loaders.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
 
 ILI = "ili"
@@ -254,3 +255,9 @@ def _gloss(synset: Any) -> str:
         return ""
     parts = [synset.definition() or "", *(f'"{text}"' for text in synset.examples())]
     return "; ".join(part for part in parts if part).replace("\0", " ")
+
+
+LOADERS.add(
+    "wn",
+    Loader("wn", "wordnet that the package wn has installed", load_wn, page="wordnet", source="wn:", extra="wn"),
+)

@@ -23,6 +23,7 @@ from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.build import from_arrays
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import GLOSSES, pack_glosses
+from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 EXCEPTION_FORMS = "exception forms"
 EXCEPTION_BASES = "exception bases"
@@ -240,3 +241,15 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _bad(file: str, line: int, what: str) -> BadTaxonomy:
     return BadTaxonomy(f"{file}, line {line}: {what}")
+
+
+LOADERS.add(
+    "wordnet",
+    Loader(
+        "wordnet",
+        "WordNet database folder (WNDB)",
+        load_wndb,
+        page="wordnet",
+        folder=lambda glance: (glance.path / "data.noun").is_file(),
+    ),
+)
