@@ -218,6 +218,7 @@ def _command_line() -> str:
     from typer.main import get_command
 
     from keepsense.cli import app
+    from keepsense.commands._names import filled
 
     lines = ["# The command line", "", "`keepsense COMMAND --help` shows the same in the terminal.", ""]
     lines += ["Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense, 130 interrupted.", ""]
@@ -226,8 +227,8 @@ def _command_line() -> str:
         options = [p for p in command.params if p.param_type_name == "option" and not getattr(p, "hidden", False)]
         usage = " ".join([name, *("[OPTIONS]" for _ in options[:1]), *(_usage(p) for p in arguments)])
         lines += [f"## {name}", "", (command.help or "").strip(), "", "```text", usage, "```", ""]
-        rows = [f"| `{_usage(p)}` | {p.help or ''} |" for p in arguments]
-        rows += [f"| `{', '.join([*p.opts, *p.secondary_opts])}` | {p.help or ''}{_default(p)} |" for p in options]
+        rows = [f"| `{_usage(p)}` | {filled(p.help)} |" for p in arguments]
+        rows += [f"| `{', '.join([*p.opts, *p.secondary_opts])}` | {filled(p.help)}{_default(p)} |" for p in options]
         lines += ["| give | meaning |", "|---|---|", *rows, ""] if rows else []
     return "\n".join(lines)
 

@@ -19,22 +19,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from keepsense import __version__
-from keepsense.commands.assess import assess_release
-from keepsense.commands.compare import compare_projects
-from keepsense.commands.demo import demo
-from keepsense.commands.distance import distance
-from keepsense.commands.explain import explain
-from keepsense.commands.guide import guide
-from keepsense.commands.hierarchy import hierarchy
-from keepsense.commands.init import init
-from keepsense.commands.inspect import inspect_table
-from keepsense.commands.mapping import map_column
-from keepsense.commands.project_schema import schema
-from keepsense.commands.report import report_release
-from keepsense.commands.run import run_project
-from keepsense.commands.sample import sample
-from keepsense.commands.taxonomy import taxonomy
-from keepsense.commands.verify import verify_release
+from keepsense.commands import COMMANDS
 from keepsense.errors import Infeasible, InputWarning, KeepsenseError, PrivacyWarning
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
@@ -50,22 +35,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(demo)
-app.command()(sample)
-app.command("inspect")(inspect_table)
-app.command()(init)
-app.command("run")(run_project)
-app.command("verify")(verify_release)
-app.command("report")(report_release)
-app.command("assess")(assess_release)
-app.command("compare")(compare_projects)
-app.command("map")(map_column)
-app.command()(distance)
-app.command()(guide)
-app.command()(explain)
-app.add_typer(taxonomy, name="taxonomy")
-app.add_typer(hierarchy, name="hierarchy")
-app.command()(schema)
+for _name, _command in COMMANDS.items():
+    if isinstance(_command, typer.Typer):
+        app.add_typer(_command, name=_name)
+    else:
+        app.command(_name)(_command)
 
 
 def _print_version(wanted: bool) -> None:
@@ -81,14 +55,6 @@ def _options(
     ] = False,
 ) -> None:
     """Options of the whole program."""
-
-
-@app.command("version")
-def _version(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, for scripts.")] = False,
-) -> None:
-    """Print the version."""
-    typer.echo(json.dumps({"version": __version__}) if as_json else f"keepsense {__version__}")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

@@ -23,6 +23,11 @@ Header = Annotated[
 ]
 
 
+TaxonomyName = Annotated[
+    str, typer.Option("--taxonomy", "-t", help="`wordnet`, the name of an imported taxonomy, or a taxonomy file.")
+]
+
+
 def reading(
     format: str | None = None,
     delimiter: str | None = None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName, reading
 from keepsense.errors import BadInput
@@ -154,3 +155,6 @@ def _risk(found: Assessment) -> Table:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
+
+
+COMMANDS.add("assess", assess_release)

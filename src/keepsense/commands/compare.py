@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName, plain
@@ -89,3 +90,6 @@ def _figure(name: str, value: Any) -> str:
     if name in ("highest risk", "average risk", "certainty lost"):
         return f"{value:.1%}"
     return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+
+
+COMMANDS.add("compare", compare_projects)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, Share, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands.run import as_data as release_data
@@ -303,3 +304,6 @@ def _left_over(columns: list[_Column]) -> Table:
     hidden = sum(len(c.unmapped) for c in columns) - len(rows)
     caption = f"and {hidden} more; nothing is dropped silently" if hidden > 0 else None
     return table("What is in no concept", ("column", "written", "rows", "did you mean"), rows, caption)
+
+
+COMMANDS.add("demo", demo)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keepsense.commands import _library
-from keepsense.commands._library import TaxonomyName
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._reading import TaxonomyName
 from keepsense.errors import InputWarning
+from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,14 +24,14 @@ def distance(
         str | None, typer.Option("--distance", "-d", help="Name of the distance, such as wu-palmer; else all of them.")
     ] = None,
     measure: Annotated[str | None, typer.Option("--measure", "-m", hidden=True, help="--distance.")] = None,
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Show how far apart two words are, and the closest thing that both are kinds of."""
     from keepsense import semantics
 
-    chosen = _library.find(taxonomy)
+    chosen = library.find(taxonomy)
     a, b = chosen.code(first), chosen.code(second)
     if measure is not None:
         warnings.warn("the option --measure is called --distance now", InputWarning, stacklevel=2)
@@ -52,3 +53,6 @@ def distance(
         console.print(table("Distance", ("name", "distance"), [(n, float(d)) for n, d in distances.items()]))
 
     show(result, render, as_json=as_json, quiet=quiet)
+
+
+COMMANDS.add("distance", distance)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 
 if TYPE_CHECKING:
@@ -185,3 +186,6 @@ def _drawn(found: Trace, one: Step, last: Step | None) -> Table:
 
 def _marked(value: object, new: bool) -> str:
     return f"> {value}" if new else f"  {value}"
+
+
+COMMANDS.add("explain", explain)

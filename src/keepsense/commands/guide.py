@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._guide_catalogue import show_catalogue
 from keepsense.commands._guide_change import PROJECT, Change, change_of
 from keepsense.commands._guide_questions import asked, checked
@@ -236,3 +237,6 @@ def _next(
     widest = max(map(len, steps))
     for command, does in steps.items():
         console.print(f"  {command.ljust(widest)}   {does}", markup=False)
+
+
+COMMANDS.add("guide", guide)

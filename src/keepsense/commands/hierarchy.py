@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from keepsense.commands import _library
-from keepsense.commands._library import TaxonomyName
+from keepsense.commands import COMMANDS
+from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
+from keepsense.commands._reading import TaxonomyName
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS, KindName
+from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,20 +26,20 @@ hierarchy = typer.Typer(
     help="Build, score, explain, choose, edit, convert and improve hierarchies.", no_args_is_help=True
 )
 KIND_NAMES = ", ".join(get_args(KindName))
-File = Annotated[Path, typer.Argument(help="Hierarchy: .csv (one row a value), .xml, .json, .tree or .txt.")]
+File = Annotated[Path, typer.Argument(help="Hierarchy: {hierarchy files}.")]
 Files = Annotated[list[Path], typer.Argument(help="Hierarchies of one column.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending gives the format.")]
 DistanceName = Annotated[str, typer.Option("--distance", "-d", help="Semantic distance to score with.")]
 KindOption = Annotated[str | None, typer.Option("--kind", help=f"{KIND_NAMES}; where the file does not say.")]
 
 
-@hierarchy.command("build")
+@hierarchy.command("build", cls=NamesInHelp)
 def build(
     file: Annotated[Path, typer.Argument(help="Table that holds the column.")],
     column: Annotated[str, typer.Argument(help="Column to build a hierarchy for.")],
     output: Output,
     kind: Annotated[str | None, typer.Option("--kind", help=f"{KIND_NAMES}; guessed by default.")] = None,
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,
     order: Annotated[str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")] = None,
@@ -64,10 +66,10 @@ def build(
     _show_written(made, output, as_json=as_json, quiet=quiet)
 
 
-@hierarchy.command("score")
+@hierarchy.command("score", cls=NamesInHelp)
 def score_files(
     files: Files,
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     distance: DistanceName = "wu-palmer",
     kind: KindOption = None,
     as_json: Json = False,
@@ -95,10 +97,10 @@ def score_files(
     )
 
 
-@hierarchy.command("explain")
+@hierarchy.command("explain", cls=NamesInHelp)
 def explain_file(
     file: File,
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     distance: DistanceName = "wu-palmer",
     kind: KindOption = None,
     as_json: Json = False,
@@ -124,10 +126,10 @@ def explain_file(
     )
 
 
-@hierarchy.command("choose")
+@hierarchy.command("choose", cls=NamesInHelp)
 def choose_file(
     files: Files,
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     distance: DistanceName = "wu-palmer",
     kind: KindOption = None,
     as_json: Json = False,
@@ -150,7 +152,7 @@ def choose_file(
     )
 
 
-@hierarchy.command("edit")
+@hierarchy.command("edit", cls=NamesInHelp)
 def edit_file(
     file: File,
     operation: Annotated[
@@ -178,24 +180,24 @@ def edit_file(
     _show_written(made, target, as_json=as_json, quiet=quiet)
 
 
-@hierarchy.command("convert")
+@hierarchy.command("convert", cls=NamesInHelp)
 def convert(
     file: File,
     output: Annotated[Path, typer.Argument(help="File to write; its ending gives the format.")],
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a hierarchy in another format: .csv as ARX reads it, .xml, .json, or a .tree to look at."""
+    """Write a hierarchy in another format."""
     made = _read(file)
     _write(made, output)
     _show_written(made, output, as_json=as_json, quiet=quiet)
 
 
-@hierarchy.command("improve")
+@hierarchy.command("improve", cls=NamesInHelp)
 def improve_file(
     file: File,
     output: Output,
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     distance: DistanceName = "wu-palmer",
     at_most: Annotated[int, typer.Option(min=0, help="Most changes to make.")] = 100,
     as_json: Json = False,
@@ -238,7 +240,7 @@ def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple
     from keepsense.hierarchies import read_hierarchy, with_concepts
     from keepsense.semantics import distance as make
 
-    chosen = _library.find(taxonomy)
+    chosen = library.find(taxonomy)
     known = read_hierarchy(path, taxonomy=chosen)
     return known if known.concepts is not None else with_concepts(tree, chosen, unknown="list"), make(distance, chosen)
 
@@ -298,3 +300,6 @@ def _groups(value: str) -> dict[str, list[str]]:
             raise BadInput(f"{part!r} is not name:member,member; several groups are parted by ';'")
         named[name.strip()] = [member.strip() for member in members.split(",")]
     return named
+
+
+COMMANDS.add("hierarchy", hierarchy)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show
 from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, reading
 from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
@@ -48,3 +49,6 @@ def init(
         console.print(f"  [bold]keepsense run{there}[/]", soft_wrap=True)
 
     show({"project": str(output), **as_data(found)}, print_it, as_json=as_json, quiet=quiet)
+
+
+COMMANDS.add("init", init)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from keepsense.commands import _library
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, plain, reading
+from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,7 +50,7 @@ def inspect_table(
 
 def chosen(names: list[str] | None) -> dict[str, Taxonomy] | None:
     """Taxonomies by name, or None for the usual one."""
-    return {name: _library.find(name) for name in names} if names else None
+    return {name: library.find(name) for name in names} if names else None
 
 
 def as_data(found: Inspection, values: int = 0) -> dict[str, Any]:
@@ -105,3 +106,6 @@ def render(console: Console, found: Inspection, values: int = 0) -> None:
     for column in found.columns if values else ():
         frequent = ", ".join(f"{v} ({n:,})" for v, n in list(column.profile.values.items())[:values])
         console.print(f"{column.name}: {frequent}", markup=False)
+
+
+COMMANDS.add("inspect", inspect_table)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from keepsense.commands import _library
-from keepsense.commands._library import TaxonomyName
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._reading import TaxonomyName
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def map_column(
     file: Annotated[Path, typer.Argument(help="Table: CSV, Parquet, Excel, JSON lines, Arrow or SQLite.")],
     column: Annotated[str, typer.Argument(help="Column that holds words.")],
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     senses: Annotated[
         str, typer.Option(help="How to choose among a word's senses: first, lesk (by the other words) or joint.")
     ] = "first",
@@ -44,7 +45,7 @@ def map_column(
     """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
     from keepsense.taxonomy import Mapping, map_values
 
-    chosen = _library.find(taxonomy)
+    chosen = library.find(taxonomy)
     counts = _counted(file, column, separator)
     rules = Mapping.read(use, chosen) if use is not None else None
     mapping = map_values(counts, chosen, table=rules, senses=senses, domain=domain or None, column=column)
@@ -131,3 +132,6 @@ def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
 
 def _more(entries: list[dict[str, Any]], limit: int) -> str | None:
     return f"and {len(entries) - limit:,} more" if len(entries) > limit else None
+
+
+COMMANDS.add("map", map_column)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show
 
 
@@ -36,3 +37,6 @@ def schema(
         as_json=as_json,
         quiet=quiet,
     )
+
+
+COMMANDS.add("schema", schema)

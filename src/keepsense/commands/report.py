@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName
@@ -78,3 +79,6 @@ def _target(folder: Path, output: Path | None, audience: str) -> Path:
     if output.suffix.lower() in (".html", ".htm"):
         return output
     return output / ("report.html" if audience == "public" else "internal-report.html")
+
+
+COMMANDS.add("report", report_release)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName, plain
@@ -160,3 +161,6 @@ def _risk(risk: dict[str, dict[str, float]]) -> Any:
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.1%}"
+
+
+COMMANDS.add("run", run_project)

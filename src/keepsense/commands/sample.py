@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show
 
 
@@ -27,3 +28,6 @@ def sample(
         as_json=as_json,
         quiet=quiet,
     )
+
+
+COMMANDS.add("sample", sample)

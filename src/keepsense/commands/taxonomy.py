@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from keepsense.commands import _library
-from keepsense.commands._library import TaxonomyName
+from keepsense.commands import COMMANDS
+from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._reading import TaxonomyName
+from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -22,8 +24,8 @@ taxonomy = typer.Typer(help="List, show, search and import taxonomies.", no_args
 @taxonomy.command("list")
 def list_taxonomies(as_json: Json = False, quiet: Quiet = False) -> None:
     """List the taxonomies that are there: the embedded WordNet and those you imported."""
-    names = [_library.WORDNET, *_library.imported()]
-    found = [_about(name, _library.find(name)) for name in names]
+    names = [library.WORDNET, *library.imported()]
+    found = [_about(name, library.find(name)) for name in names]
     rows = [(entry["name"], entry["concepts"], entry["links"], entry["depth"]) for entry in found]
     show(
         {"taxonomies": found},
@@ -38,12 +40,12 @@ def show_concept(
     concept: Annotated[
         str | None, typer.Argument(help="Name, name and sense (coach#1) or id; leave out for the taxonomy itself.")
     ] = None,
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Show a concept and what is around it, or the taxonomy as a whole."""
-    chosen = _library.find(taxonomy)
+    chosen = library.find(taxonomy)
     if concept is None:
         result = _about(taxonomy, chosen)
         rows: list[tuple[str, Any]] = [(key, value) for key, value in result.items() if not isinstance(value, list)]
@@ -68,13 +70,13 @@ def show_concept(
 @taxonomy.command("search")
 def search(
     text: Annotated[str, typer.Argument(help="What to look for.")],
-    taxonomy: TaxonomyName = _library.WORDNET,
+    taxonomy: TaxonomyName = library.WORDNET,
     limit: Annotated[int, typer.Option(min=1, help="Most concepts to show.")] = 20,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Find concepts by a name or a part of one; where none matches, the ones spelled most alike."""
-    chosen = _library.find(taxonomy)
+    chosen = library.find(taxonomy)
     found = [_named(chosen, code, text) for code in _search(chosen, text, limit)]
     rows = [(entry["id"], entry["name"], entry["meaning"]) for entry in found]
     show(
@@ -85,22 +87,22 @@ def search(
     )
 
 
-@taxonomy.command("import")
+@taxonomy.command("import", cls=NamesInHelp)
 def import_taxonomy(
     source: Annotated[
         str,
-        typer.Argument(help="File or folder: OBO, OWL, SKOS, SNOMED CT, MeSH, ...; icd-10-cm; or wn:LEXICON."),
+        typer.Argument(help="File or folder in one of the formats below, or {sources}."),
     ],
     name: Annotated[str | None, typer.Option(help="Name to keep it under; else the file's name.")] = None,
-    format: Annotated[str | None, typer.Option(help="Format, where it cannot be told from the file.")] = None,
+    format: Annotated[str | None, typer.Option(help="Where it cannot be told from the file: {loaders}.")] = None,
     join_roots: Annotated[bool, typer.Option("--join-roots", help="Put one root above several.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Read a taxonomy from a file and keep it under a name, so that it opens at once the next time."""
-    kept = _library.check_name(name if name is not None else Path(source).name.split(".")[0].removeprefix("wn:"))
-    chosen = _library.read(source, format, join_roots)
-    target = _library.folder() / f"{kept}{_library.SUFFIX}"
+    kept = library.check_name(name if name is not None else Path(source).name.split(".")[0].removeprefix("wn:"))
+    chosen = library.read(source, format, join_roots)
+    target = library.folder() / f"{kept}{library.SUFFIX}"
     target.parent.mkdir(parents=True, exist_ok=True)
     chosen.save(target)
     result = _about(kept, chosen)
@@ -188,3 +190,6 @@ def _search(taxonomy: Taxonomy, text: str, limit: int) -> list[int]:
         terms = nearest(text, taxonomy.terms, min(limit, 5))
     found = dict.fromkeys(int(code) for term in terms[: limit * 4] for code in taxonomy.senses_of(term))
     return list(found)[:limit]
+
+
+COMMANDS.add("taxonomy", taxonomy)

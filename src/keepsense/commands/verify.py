@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName, TableName, plain
 
@@ -92,3 +93,6 @@ def spelled(promise: Any) -> str:
 
 def _worst(worst: float | None) -> str:
     return "" if worst is None else f"{worst:.4g}"
+
+
+COMMANDS.add("verify", verify_release)

@@ -32,7 +32,9 @@ class Format:
     write: Callable[[Hierarchy, Path, Taxonomy | None], None]
 
 
-FORMATS: Registry[Format] = Registry("hierarchy format", packages=["keepsense.hierarchies.formats"])
+FORMATS: Registry[Format] = Registry(
+    "hierarchy format", packages=["keepsense.hierarchies.formats"], first=("arx", "json", "xml", "tree")
+)
 
 
 def read_hierarchy(path: str | Path, name: str | None = None, *, taxonomy: Taxonomy | None = None) -> Hierarchy:

@@ -1,0 +1,58 @@
+"""Help that lists what registries hold, without loading them before somebody asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from typer.core import TyperCommand
+
+
+def _hierarchy_files() -> str:
+    from keepsense.hierarchies.formats import FORMATS
+
+    return "; ".join(f"{' or '.join(entry.endings)} ({entry.about})" for entry in FORMATS.values())
+
+
+def _loaders() -> str:
+    from keepsense.taxonomy.loaders.detect import LOADERS
+
+    return ", ".join(LOADERS)
+
+
+def _sources() -> str:
+    from keepsense.taxonomy.loaders.detect import LOADERS
+
+    named = [loader.source for loader in LOADERS.values() if loader.source]
+    return " or ".join(f"{name}NAME" if name.endswith(":") else name for name in named)
+
+
+NAMES: Mapping[str, Callable[[], str]] = {
+    "{hierarchy files}": _hierarchy_files,
+    "{loaders}": _loaders,
+    "{sources}": _sources,
+}
+
+
+def filled(text: str | None) -> str:
+    """A help text with the names that its marks stand for.
+
+    >>> filled("a hierarchy: {hierarchy files}").startswith("a hierarchy: .")
+    True
+    """
+    text = text or ""
+    for mark, names in NAMES.items():
+        if mark in text:
+            text = text.replace(mark, names())
+    return text
+
+
+class NamesInHelp(TyperCommand):
+    """A command whose options list what there is."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Show the help, with all names in it."""
+        for parameter in self.params:
+            described: Any = parameter
+            described.help = filled(described.help)
+        super().format_help(ctx, formatter)
