@@ -153,7 +153,7 @@ class Engine(Protocol):
     def name(self) -> str:
         """By which another one of the kind is started."""
 
-    def read(self, source: Any, reading: Reading | None = None) -> Any:
+    def read(self, source: Any, reading: Reading | None = None) -> Table:
         """Open a file, a database table, columns in memory, or a frame: pandas, Polars, Arrow, DuckDB, any of narwhals.
 
         Text formats keep every cell as the text it is.
@@ -174,10 +174,10 @@ class Engine(Protocol):
         *,
         drop: Iterable[str] = (),
         rng: Random = None,
-    ) -> Any:
+    ) -> Table:
         """Apply recodings and drop columns; a tuple's several outputs are dealt to its rows at random."""
 
-    def leave_out(self, table: Any, values: Mapping[str, Value]) -> Any:
+    def leave_out(self, table: Any, values: Mapping[str, Value]) -> Table:
         """The rows but those that hold all of these values at once; a tuple stands for a list."""
 
     def differing(self, table: Any, other: Any, columns: Sequence[str]) -> dict[str, float]:

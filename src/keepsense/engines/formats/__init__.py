@@ -103,7 +103,7 @@ def format_of(name: str, given: str | None = None) -> Format:
         if sign in entry.endings:
             return entry
     raise BadInput(
-        f"{Path(name).name}: the ending {sign or '(none)'} tells no format; give one of {', '.join(FORMATS)}"
+        f"{Path(name).name}: the ending {sign or '(none)'} tells no format; give one of {', '.join(sorted(FORMATS))}"
     )
 
 
