@@ -45,6 +45,8 @@ def test_every_command_about_rows_uses_the_engine_it_is_given(folder: Path, name
         ["report", "--engine", name],
         ["assess", "people.csv", *done, "--quasi", "age"],
         ["compare", "keepsense.toml", "--engine", name],
+        ["hierarchy", "build", "people.csv", "age", "--output", "age.csv", "--engine", name],
+        ["map", "people.csv", "illness", "--engine", name],
     ):
         with pytest.raises(SystemExit) as end:
             main([*command, "--quiet"])

@@ -11,7 +11,7 @@ from keepsense.commands import COMMANDS
 from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
-from keepsense.commands._reading import TaxonomyName
+from keepsense.commands._reading import EngineName, TaxonomyName
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.taxonomy import library
@@ -45,6 +45,7 @@ def build(
     order: Annotated[str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")] = None,
     distance: DistanceName = "wu-palmer",
     seed: Annotated[int | None, typer.Option(min=0, hidden=True, help="Outdated, has no effect.")] = None,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -61,6 +62,7 @@ def build(
             mapping=use,
             order=None if order is None else [part.strip() for part in order.split(",")],
             distance=distance,
+            engine=engine,
         )
     _write(made, output)
     _show_written(made, output, as_json=as_json, quiet=quiet)

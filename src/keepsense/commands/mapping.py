@@ -10,7 +10,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import TaxonomyName
+from keepsense.commands._reading import EngineName, TaxonomyName
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.taxonomy import library
 
@@ -39,6 +39,7 @@ def map_column(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="Write the mapping to this file, to look at and to edit.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most lines to show of each table.")] = 12,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -46,7 +47,7 @@ def map_column(
     from keepsense.taxonomy import Mapping, map_values
 
     chosen = library.find(taxonomy)
-    counts = _counted(file, column, separator)
+    counts = _counted(file, column, separator, engine)
     rules = Mapping.read(use, chosen) if use is not None else None
     mapping = map_values(counts, chosen, table=rules, senses=senses, domain=domain or None, column=column)
     if output is not None:
@@ -78,11 +79,11 @@ def map_column(
         raise typer.Exit(1)
 
 
-def _counted(file: Path, column: str, separator: str | None) -> dict[Any, int]:
+def _counted(file: Path, column: str, separator: str | None, engine: str | None) -> dict[Any, int]:
     """Rows that hold each value, most frequent first; with a separator, each value of a cell counts."""
     from keepsense.engines import started
 
-    with started() as rows:
+    with started(engine) as rows:
         source = rows.read(str(file))
         if column not in source.columns:
             names = ", ".join(source.columns)
