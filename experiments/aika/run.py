@@ -18,7 +18,7 @@ from experiments.gsl.correlate import SUPPRESSION, anonymized
 from experiments.gsl.losses import Losses
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy, candidates, evaluate, make_test_bed, weight_sets
-from keepsense.hierarchies.evaluation import ASPECTS
+from keepsense.hierarchies.judge import ASPECTS
 from keepsense.privacy import record_linkage
 from keepsense.semantics import Distance, distance
 from keepsense.taxonomy.embedded import wordnet

@@ -23,7 +23,7 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy, base_hierarchy, reduce_abstractness
-from keepsense.hierarchies.concepts import Senses, senses_of
+from keepsense.hierarchies.words.concepts import Senses, senses_of
 from keepsense.taxonomy import Concept
 from keepsense.taxonomy.embedded import wordnet
 

@@ -12,7 +12,7 @@ import numpy as np
 from experiments.gsl import correlate, sets, times
 from experiments.gsl.columns import columns
 from keepsense.hierarchies import Hierarchy, make_test_bed
-from keepsense.hierarchies.perturb import PERTURBATIONS, Perturbation
+from keepsense.hierarchies.words.test_bed import PERTURBATIONS, Perturbation
 from keepsense.semantics import distance
 from keepsense.taxonomy.embedded import wordnet
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keepsense.hierarchies.concepts import with_concepts
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.gsl import score
+from keepsense.hierarchies.scoring import score
+from keepsense.hierarchies.words.concepts import with_concepts
 from keepsense.semantics import distance
 from keepsense.taxonomy.embedded import wordnet
 

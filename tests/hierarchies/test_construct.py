@@ -14,23 +14,23 @@ from tests.hierarchies.trees import hierarchies
 from tests.strategies import taxonomies
 
 from keepsense.errors import BadInput
-from keepsense.hierarchies.adjust import (
+from keepsense.hierarchies.core import Hierarchy, MissingValues, signature
+from keepsense.hierarchies.judge import minimal_distortion
+from keepsense.hierarchies.scoring import scores
+from keepsense.hierarchies.tree import POLICIES, tree_of
+from keepsense.hierarchies.validate import check
+from keepsense.hierarchies.words.adjust import (
     RENAMES,
     keep_levels,
     reduce_abstractness,
     reduce_outliers,
     remove_levels,
 )
-from keepsense.hierarchies.base import RULES, base_hierarchy, choose_parents
-from keepsense.hierarchies.concepts import Ancestry, Namer, senses_of, with_concepts
-from keepsense.hierarchies.construct import candidates
-from keepsense.hierarchies.core import Hierarchy, MissingValues, signature
-from keepsense.hierarchies.evaluation import minimal_distortion
-from keepsense.hierarchies.facets import Facets, diversify, inner_concepts, related, replace_concepts
-from keepsense.hierarchies.gsl import scores
-from keepsense.hierarchies.perturb import drop_levels, make_test_bed, perturb, regroup
-from keepsense.hierarchies.tree import POLICIES, tree_of
-from keepsense.hierarchies.validate import check
+from keepsense.hierarchies.words.base import RULES, base_hierarchy, choose_parents
+from keepsense.hierarchies.words.candidates import candidates
+from keepsense.hierarchies.words.concepts import Ancestry, Namer, senses_of, with_concepts
+from keepsense.hierarchies.words.facets import Facets, diversify, inner_concepts, related, replace_concepts
+from keepsense.hierarchies.words.test_bed import drop_levels, make_test_bed, perturb, regroup
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
 from keepsense.taxonomy.embedded import wordnet

@@ -16,12 +16,12 @@ from tests.hierarchies.trees import hierarchies, trees
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
 from keepsense.hierarchies import masked
-from keepsense.hierarchies.base import base_hierarchy
+from keepsense.hierarchies.build import guess_kind, hierarchies_for
 from keepsense.hierarchies.choice import Steps, Times, a_posteriori, a_priori, by_gsl, choose, ranked_sets
-from keepsense.hierarchies.concepts import with_concepts
-from keepsense.hierarchies.construct import candidates
 from keepsense.hierarchies.core import Hierarchy, MissingValues
-from keepsense.hierarchies.evaluation import (
+from keepsense.hierarchies.explanation import explain
+from keepsense.hierarchies.improvement import improve
+from keepsense.hierarchies.judge import (
     Evaluation,
     evaluate,
     interval_size,
@@ -31,13 +31,13 @@ from keepsense.hierarchies.evaluation import (
     sweep,
     weight_sets,
 )
-from keepsense.hierarchies.explanation import explain
-from keepsense.hierarchies.gsl import grade, level_weights, score, score_all, scores, set_score
-from keepsense.hierarchies.improvement import improve
 from keepsense.hierarchies.kinds.numeric import equal_width, numeric_candidates
-from keepsense.hierarchies.table import guess_kind, hierarchies_for
+from keepsense.hierarchies.scoring import grade, level_weights, score, score_all, scores, set_score
 from keepsense.hierarchies.tree import POLICIES, Tree, to_hierarchy, tree_of
 from keepsense.hierarchies.validate import check
+from keepsense.hierarchies.words.base import base_hierarchy
+from keepsense.hierarchies.words.candidates import candidates
+from keepsense.hierarchies.words.concepts import with_concepts
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
 from keepsense.taxonomy.embedded import wordnet

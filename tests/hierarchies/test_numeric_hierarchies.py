@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from keepsense.errors import BadHierarchy, BadInput, InputWarning
 from keepsense.hierarchies import dates, masked, ordered
 from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.gsl import score
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.hierarchies.kinds.numeric import agglomerative, equal_frequency, equal_width, numeric_candidates
+from keepsense.hierarchies.scoring import score
 from keepsense.hierarchies.sizes import interval_losses
 from keepsense.hierarchies.validate import check
 

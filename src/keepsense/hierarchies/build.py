@@ -1,21 +1,26 @@
-"""The hierarchy of one column, built from what its values are: intervals, spans, masks, an order, or a taxonomy."""
+"""Hierarchies built from what values are: of one column, or candidates and the best for every column of a table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
-from keepsense.counts import Value
-from keepsense.errors import BadInput
-from keepsense.hierarchies.core import Hierarchy
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies.choice import Choice, by_gsl, choose
+from keepsense.hierarchies.core import Hierarchy, signature
 from keepsense.hierarchies.kinds import KINDS, Values
-
-if TYPE_CHECKING:
-    from keepsense.taxonomy.core import Taxonomy
-    from keepsense.taxonomy.mapping import Mapping as Mapped
+from keepsense.hierarchies.words.candidates import candidates
+from keepsense.hierarchies.words.concepts import Unknowns
+from keepsense.progress import Listener, emit
+from keepsense.semantics import distance as make_distance
+from keepsense.semantics.base import Distance
+from keepsense.taxonomy.core import Concept, Taxonomy
+from keepsense.taxonomy.mapping.table import Mapping as Mapped
 
 MISSING = "(missing)"
 """Label that missing cells keep up to the top."""
@@ -73,3 +78,139 @@ def with_missing(
         for concept_of, labels in zip(known, larger.labels, strict=True)
     )
     return replace(larger, concepts=concepts, info=hierarchy.info)
+
+
+@dataclass(frozen=True, eq=False)
+class TableHierarchies:
+    """Candidates of each column, and the best of each by GSL.
+
+    >>> made = hierarchies_for({"age": [31, 45, 62, 70]})
+    >>> made.best["age"] in made.candidates["age"]
+    True
+    """
+
+    candidates: Mapping[str, list[Hierarchy]]
+    choice: Choice
+
+    @property
+    def best(self) -> dict[str, Hierarchy]:
+        """The chosen hierarchy of each column."""
+        return dict(self.choice.hierarchies)
+
+
+def hierarchies_for(
+    columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value]],
+    taxonomy: Taxonomy | Mapping[str, Taxonomy] | None = None,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    orders: Mapping[str, Sequence[Value]] | None = None,
+    senses: Mapping[str, Mapping[Value, Concept] | Mapped] | None = None,
+    strategy: str = "lesk",
+    wanted: int = 100,
+    distance: str = "wu-palmer",
+    k: int | Sequence[int] | None = None,
+    unknown: Unknowns = "refuse",
+    preferences: Mapping[str, float] | None = None,
+    rng: np.random.Generator | int | None = None,
+    listener: Listener | None = None,
+) -> TableHierarchies:
+    """Build candidates for every column of a table and choose the best of each.
+
+    A column is a dictionary of values and their numbers of rows, its cells, or comes from `Counts`. Its kind is
+    guessed from its values (numbers, dates, digit strings of one length, words) unless `kinds` says it; ordinal columns
+    need their order in `orders`. Words are looked up in the taxonomy, one for all columns or one a column.
+
+    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> table = {"job": ["nurse", "pilot", "clerk"], "age": [31, 45, 62], "zip": ["81667", "81675", "01069"]}
+    >>> made = hierarchies_for(table, wordnet(), wanted=20, rng=1)
+    >>> {name: hierarchy.kind for name, hierarchy in made.best.items()}
+    {'job': 'nominal', 'age': 'numeric', 'zip': 'code'}
+    """
+    counted = _counted(columns)
+    for what, given in (("kinds", kinds), ("orders", orders), ("senses", senses), ("preferences", preferences)):
+        strange = [name for name in given or () if name not in counted]
+        if strange:
+            hint = did_you_mean(strange[0], counted)
+            raise BadInput(f"{what}: there is no column {strange[0]!r} among {', '.join(counted)}.{hint}")
+    draw = np.random.default_rng(rng)
+    made: dict[str, list[Hierarchy]] = {}
+    judges: dict[str, Distance] = {}
+    for i, (name, rows) in enumerate(counted.items()):
+        values, counts = list(rows), list(rows.values())
+        order = (orders or {}).get(name)
+        kind = KINDS[(kinds or {}).get(name) or ("ordinal" if order is not None else guess_kind(values))]
+        if kind.candidates is None:
+            own = taxonomy.get(name) if isinstance(taxonomy, Mapping) else taxonomy
+            if own is None:
+                raise BadInput(f"{name}: the column holds words; give a taxonomy that knows them")
+            judges[name] = make_distance(distance, own)
+            made[name] = candidates(
+                values,
+                own,
+                counts,
+                wanted=wanted,
+                senses=(senses or {}).get(name),
+                strategy=strategy,
+                distance=judges[name],
+                k=k,
+                unknown=unknown,
+                name=name,
+                rng=draw,
+            )
+        else:
+            made[name] = _distinct(kind.candidates(Values(name, rows, order)))
+        emit(listener, "column", i + 1, len(counted), column=name, candidates=len(made[name]))
+    scored = {name: by_gsl(judge, unknown=unknown) for name, judge in judges.items()}
+    return TableHierarchies(made, choose(made, scored, preferences=preferences))
+
+
+def guess_kind(values: Iterable[Value]) -> str:
+    """The kind of a column by its values: all numbers, all dates, all digit strings of one length above 3, or words.
+
+    >>> guess_kind([1, 2.5]), guess_kind(["2020-01-31"]), guess_kind(["81667", "01069"]), guess_kind(["nurse", "12"])
+    ('numeric', 'date', 'code', 'nominal')
+    """
+    present = [v.item() if isinstance(v, np.generic) else v for v in values if v is not None]
+    if not present:
+        return "nominal"
+    if all(isinstance(v, int | float) and not isinstance(v, bool) for v in present):
+        return "numeric"
+    if all(isinstance(v, datetime.date) or (isinstance(v, str) and _is_day(v)) for v in present):
+        return "date"
+    texts = [v for v in present if isinstance(v, str) and v.isascii() and v.isdigit()]
+    if len(texts) == len(present) and len({len(t) for t in texts}) == 1 and len(texts[0]) > 3:
+        return "code"
+    return "nominal"
+
+
+def _is_day(text: str) -> bool:
+    if len(text) < 10 or text[4:5] != "-" or text[7:8] != "-":
+        return False
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _counted(columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value]]) -> dict[str, dict[Value, int]]:
+    if isinstance(columns, Counts):
+        return {name: columns.rows_of(name) for name in columns.names}
+    found: dict[str, dict[Value, int]] = {}
+    for name, cells in columns.items():
+        rows: dict[Value, int] = {}
+        items = cells.items() if isinstance(cells, Mapping) else ((v, 1) for v in cells)
+        for value, count in items:
+            plain = value.item() if isinstance(value, np.generic) else value
+            rows[plain] = rows.get(plain, 0) + int(count)
+        if not rows:
+            raise BadInput(f"{name}: the column is empty")
+        found[name] = rows
+    if not found:
+        raise BadInput("the table has no columns")
+    return found
+
+
+def _distinct(made: list[Hierarchy]) -> list[Hierarchy]:
+    """The hierarchies without those that are like an earlier one."""
+    return list({signature(h): h for h in reversed(made)}.values())[::-1]

@@ -17,7 +17,7 @@ import numpy as np
 from keepsense.arrays import Floats
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.gsl import scores, set_score
+from keepsense.hierarchies.scoring import scores, set_score
 from keepsense.progress import Listener, emit
 from keepsense.semantics.base import Distance
 
@@ -88,7 +88,7 @@ class Choice:
 
 
 def by_gsl(distance: Distance | None = None, **options: Any) -> Judge:
-    """A judge that scores candidates with GSL (see `keepsense.hierarchies.gsl.scores`).
+    """A judge that scores candidates with GSL (see `keepsense.hierarchies.scoring.scores`).
 
     >>> by_gsl()([]).tolist()
     []

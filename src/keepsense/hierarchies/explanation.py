@@ -16,12 +16,12 @@ import numpy as np
 from keepsense.arrays import Ints
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.base import choose_parents
-from keepsense.hierarchies.concepts import Ancestry, Namer, Unknowns
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.edit import edit
-from keepsense.hierarchies.gsl import Aggregate, Gsl, Weights, ancestors, score, score_all
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.scoring import Aggregate, Gsl, Weights, ancestors, score, score_all
+from keepsense.hierarchies.words.base import choose_parents
+from keepsense.hierarchies.words.concepts import Ancestry, Namer, Unknowns
 from keepsense.semantics.base import Distance
 
 Fault = Literal["level out of order", "labels out of order", "wrong parent", "wrong label"]
@@ -113,7 +113,7 @@ def explain(
     Each fault comes with fixes and the score after each, found by trying them: about a millisecond a try. A swap of two
     labels leaves the score as it is where levels have uniform weights, and still mends the order.
 
-    >>> from keepsense.hierarchies.concepts import with_concepts
+    >>> from keepsense.hierarchies.words.concepts import with_concepts
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> rows = [("surgeon", "medical practitioner", "doctor", "person"), ("pianist", "musician", "performer", "person")]

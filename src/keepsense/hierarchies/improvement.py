@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keepsense.errors import BadInput
-from keepsense.hierarchies.concepts import Unknowns
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.explanation import Fix, explain
-from keepsense.hierarchies.gsl import Aggregate, Weights
+from keepsense.hierarchies.scoring import Aggregate, Weights
+from keepsense.hierarchies.words.concepts import Unknowns
 from keepsense.progress import Listener, emit
 from keepsense.semantics.base import Distance
 
@@ -50,7 +50,7 @@ def improve(
     millisecond each. Swaps of labels that stand in the wrong order are made last, where they do not raise the score.
     So the score never rises, and it stops after `at_most` fixes.
 
-    >>> from keepsense.hierarchies.concepts import with_concepts
+    >>> from keepsense.hierarchies.words.concepts import with_concepts
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> rows = [("surgeon", "medical practitioner", "doctor", "person"), ("pianist", "musician", "performer", "person")]

@@ -17,8 +17,8 @@ from xml.parsers import expat
 
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
-from keepsense.hierarchies.files import read_bytes, write_bytes
 from keepsense.hierarchies.formats import FORMATS, Format
+from keepsense.hierarchies.formats._files import read_bytes, write_bytes
 from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
 
 _DEEPEST = 200

@@ -16,8 +16,8 @@ from typing import Any, Literal
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.files import read_text, write_bytes
 from keepsense.hierarchies.formats import FORMATS, Format
+from keepsense.hierarchies.formats._files import read_text, write_bytes
 from keepsense.hierarchies.validate import check_rows, require
 
 FORM = "csv form"

@@ -16,8 +16,8 @@ import numpy as np
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy, UnknownConcept
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
-from keepsense.hierarchies.files import read_text, write_bytes
 from keepsense.hierarchies.formats import FORMATS, Format
+from keepsense.hierarchies.formats._files import read_text, write_bytes
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.validate import check, require
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from keepsense.hierarchies.choice import by_gsl, choose
-from keepsense.hierarchies.construct import candidates
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.kinds import KINDS, Kind, Values
+from keepsense.hierarchies.words.candidates import candidates
 from keepsense.recoding import SUPPRESSED
 from keepsense.semantics import distance as make_distance
 from keepsense.taxonomy.mapping import map_values

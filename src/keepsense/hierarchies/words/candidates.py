@@ -15,7 +15,9 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput
-from keepsense.hierarchies.adjust import (
+from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.tree import Policy
+from keepsense.hierarchies.words.adjust import (
     RENAMES,
     LeafLosses,
     keep_levels,
@@ -23,11 +25,9 @@ from keepsense.hierarchies.adjust import (
     reduce_outliers,
     remove_levels,
 )
-from keepsense.hierarchies.base import RULES, base_hierarchy
-from keepsense.hierarchies.concepts import Namer, Senses, Unknowns, senses_of
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.facets import Facets, diversify
-from keepsense.hierarchies.tree import Policy
+from keepsense.hierarchies.words.base import RULES, base_hierarchy
+from keepsense.hierarchies.words.concepts import Namer, Senses, Unknowns, senses_of
+from keepsense.hierarchies.words.facets import Facets, diversify
 from keepsense.semantics import distance as make_distance
 from keepsense.semantics.base import Distance
 from keepsense.taxonomy.core import Concept, Taxonomy

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
 from keepsense.errors import BadInput
-from keepsense.hierarchies.adjust import keep_levels
-from keepsense.hierarchies.concepts import Namer
 from keepsense.hierarchies.core import Hierarchy, assemble
-from keepsense.hierarchies.facets import inner_concepts, replace_concepts
+from keepsense.hierarchies.words.adjust import keep_levels
+from keepsense.hierarchies.words.concepts import Namer
+from keepsense.hierarchies.words.facets import inner_concepts, replace_concepts
 from keepsense.semantics.base import Distance
 
 Perturbation = Literal["levels", "groups", "ancestors"]
@@ -109,7 +109,7 @@ def replace_ancestors(
 ) -> Hierarchy:
     """Replace a share of the ancestors by any concept within a boundary, drawn at random; the top stays.
 
-    >>> from keepsense.hierarchies.base import base_hierarchy
+    >>> from keepsense.hierarchies.words.base import base_hierarchy
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("pet", "animal"), ("beast", "animal")])
@@ -182,7 +182,7 @@ def make_test_bed(
 ) -> list[Hierarchy]:
     """The ideal hierarchy and perturbed ones, of rising strength and different structure, `wanted` in all.
 
-    >>> from keepsense.hierarchies.base import base_hierarchy
+    >>> from keepsense.hierarchies.words.base import base_hierarchy
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> ideal = base_hierarchy(["nurse", "surgeon", "pilot"], wordnet())

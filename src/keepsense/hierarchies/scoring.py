@@ -23,10 +23,10 @@ import numpy as np
 
 from keepsense.arrays import Floats, Ints
 from keepsense.errors import BadHierarchy, BadInput
-from keepsense.hierarchies.concepts import Ancestry, Unknowns
 from keepsense.hierarchies.core import Hierarchy, MissingValues
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.sizes import interval_losses
+from keepsense.hierarchies.words.concepts import Ancestry, Unknowns
 from keepsense.semantics.base import Distance
 
 Aggregate = Literal["average", "maximum"] | Callable[[Floats], float]
@@ -83,7 +83,7 @@ def score(
 
     Costs one distance matrix of leaves x distinct ancestors; `scores` shares it among candidates.
 
-    >>> from keepsense.hierarchies.base import base_hierarchy
+    >>> from keepsense.hierarchies.words.base import base_hierarchy
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "feline"), ("feline", "animal"), ("dog", "animal")])
@@ -193,7 +193,7 @@ def check_weights(weights: Floats) -> Floats:
 def ancestors(hierarchy: Hierarchy, ancestry: Ancestry) -> list[Ints]:
     """Concepts of every label, level by level; where one is not known, the least common subsumer of its leaves.
 
-    >>> from keepsense.hierarchies.concepts import with_concepts
+    >>> from keepsense.hierarchies.words.concepts import with_concepts
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> jobs = with_concepts(Hierarchy.of_rows([("nurse", "*"), ("pilot", "*")]), wordnet())
     >>> wordnet().labels(ancestors(jobs, Ancestry(wordnet()))[1])

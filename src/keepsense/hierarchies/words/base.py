@@ -21,9 +21,9 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput
-from keepsense.hierarchies.concepts import Ancestry, Namer, Senses, Unknowns, senses_of
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.tree import Policy, Tree, to_hierarchy
+from keepsense.hierarchies.words.concepts import Ancestry, Namer, Senses, Unknowns, senses_of
 from keepsense.taxonomy.core import Concept, Taxonomy
 
 ParentRule = Literal["deepest", "shared"]

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
-from keepsense.hierarchies.adjust import row_counts
-from keepsense.hierarchies.concepts import Unknowns
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.gsl import Aggregate, Weights, check_weights, scores
+from keepsense.hierarchies.scoring import Aggregate, Weights, check_weights, scores
 from keepsense.hierarchies.tree import Tree, tree_of
+from keepsense.hierarchies.words.adjust import row_counts
+from keepsense.hierarchies.words.concepts import Unknowns
 from keepsense.semantics.base import Distance
 
 Aspect = Literal["semantic quality", "privacy vulnerability", "minimal distortion", "interval size"]

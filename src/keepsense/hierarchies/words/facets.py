@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from keepsense.errors import BadInput
-from keepsense.hierarchies.concepts import Namer
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy, assemble
+from keepsense.hierarchies.words.concepts import Namer
 from keepsense.semantics.base import Distance
 from keepsense.taxonomy.core import Taxonomy
 
@@ -88,7 +88,7 @@ def replace_concepts(hierarchy: Hierarchy, new: Mapping[int, int], namer: Namer)
 
     A concept that the hierarchy already holds is never put in a second place.
 
-    >>> from keepsense.hierarchies.base import base_hierarchy
+    >>> from keepsense.hierarchies.words.base import base_hierarchy
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("pet", "animal"), ("beast", "animal")])
     >>> cats = base_hierarchy(["cat"], pets)
@@ -126,7 +126,7 @@ def diversify(
 ) -> Hierarchy:
     """Replace a random share of the ancestors that have facets by one of them each; the top stays.
 
-    >>> from keepsense.hierarchies.base import base_hierarchy
+    >>> from keepsense.hierarchies.words.base import base_hierarchy
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("pet", "animal"), ("beast", "animal")])
@@ -154,7 +154,7 @@ def diversify(
 def inner_concepts(hierarchy: Hierarchy) -> list[int]:
     """Concepts of the labels strictly between the leaves and the top, repeated leaves left out, in a stable order.
 
-    >>> from keepsense.hierarchies.base import base_hierarchy
+    >>> from keepsense.hierarchies.words.base import base_hierarchy
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("pet", "animal")])
     >>> inner_concepts(base_hierarchy(["cat"], pets)) == [pets.code("pet")]
