@@ -97,6 +97,14 @@ def test_every_exported_function_and_class_has_an_example(room: str) -> None:
     assert not bare, f"{room}: without an example in the docstring: {', '.join(bare)}"
 
 
+def test_entries_are_listed_in_one_order_whatever_was_imported_before() -> None:
+    def listed(before: str) -> str:
+        code = f"import {before}; from keepsense.privacy.registry import PRIVACY; print(list(PRIVACY))"
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+    assert listed("keepsense.privacy.thresholds, keepsense.privacy.km") == listed("keepsense.privacy.diversity")
+
+
 SHOWS_NOTHING = re.compile(r">>> .*(issubclass\(|callable\(|\b[A-Za-z_]+\.__name__)")
 
 

@@ -7,6 +7,7 @@ documentation are derived from it. Other packages add entries through entry poin
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
@@ -43,7 +44,8 @@ class Registry(Mapping[str, T], Generic[T]):
 
     `what` is what an entry is called in errors, `packages` are the packages whose modules register their entries when
     they are imported, `group` is the entry point group of other packages: what it names is called or, where it is a
-    module, imported. Entries called `first` are listed first, the others as they came.
+    module, imported. Entries called `first` are listed first, the others by package, module and place in it: the order
+    does not depend on what happened to be imported before.
 
     >>> colours: Registry[int] = Registry("colour")
     >>> _ = colours.add("sky blue", 1, aliases=("azure",)), colours.add("red", 2)
@@ -65,6 +67,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._entries: dict[str, T] = {}
         self._spellings: dict[str, str] = {}
         self._outdated: dict[str, str] = {}
+        self._homes: dict[str, str] = {}
         self._filled = False
 
     def add(self, name: str, entry: T, *, aliases: Iterable[str] = (), outdated: Iterable[str] = ()) -> T:
@@ -74,6 +77,7 @@ class Registry(Mapping[str, T], Generic[T]):
         if taken or name in self._entries:
             raise InternalError(f"two entries want to be the {self._what} {(taken or [name])[0]!r}")
         self._entries[name] = entry
+        self._homes[name] = _module_being_imported()
         self._spellings |= dict.fromkeys(spellings, name)
         self._outdated |= {plain(spelling): name for spelling in outdated}
         return entry
@@ -103,7 +107,13 @@ class Registry(Mapping[str, T], Generic[T]):
     def __iter__(self) -> Iterator[str]:
         self._fill()
         first = {name: i for i, name in enumerate(self._first)}
-        return iter(sorted(self._entries, key=lambda name: first.get(name, len(first))))
+        rooms = {package: i for i, package in enumerate(self._packages)}
+
+        def place(name: str) -> tuple[int, int, str]:
+            room = self._homes[name].rpartition(".")[0]
+            return first.get(name, len(first)), rooms.get(room, len(rooms)), self._homes[name] if room in rooms else ""
+
+        return iter(sorted(self._entries, key=place))
 
     def __len__(self) -> int:
         self._fill()
@@ -128,3 +138,11 @@ class Registry(Mapping[str, T], Generic[T]):
                     f"the package that adds {point.name!r} to the entry points {self._group!r} cannot be loaded "
                     f"({type(error).__name__}); mend or remove it"
                 ) from error
+
+
+def _module_being_imported() -> str:
+    """Name of the module whose own lines, directly or by a decorator, add an entry just now."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))

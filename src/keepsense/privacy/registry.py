@@ -112,7 +112,12 @@ class PrivacyModel:
         return getattr(import_module(module), function) if module else None
 
 
-PRIVACY: Registry[PrivacyModel] = Registry("privacy model", packages=("keepsense.privacy",), group="keepsense.privacy")
+PRIVACY: Registry[PrivacyModel] = Registry(
+    "privacy model",
+    packages=("keepsense.privacy",),
+    group="keepsense.privacy",
+    first=("k-anonymity", "l-diversity", "t-closeness"),
+)
 """Every privacy model by its name, also those that other packages add."""
 
 
