@@ -94,7 +94,7 @@ def returned(duck: Any, table: Any, target: str, name: str = "kept", **how: Any)
 def as_text(table: Any) -> list[tuple[Any, ...]]:
     """Every cell as the text it is compared by when a release is verified."""
     sql = ", ".join(f"CAST({quoted(c)} AS VARCHAR)" for c in table.columns)
-    return list(table.engine.connection.sql(f"SELECT {sql} FROM {table.name} ORDER BY __keepsense_row").fetchall())
+    return list(table.store.run(f"SELECT {sql} FROM {table.name} ORDER BY __keepsense_row"))
 
 
 def test_every_ending_is_covered() -> None:

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
 from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
+from keepsense.engines.duckdb.table import DuckTable
 from keepsense.engines.store import quoted
 from keepsense.errors import BadInput
 
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
-
-def count(
-    engine: DuckDBEngine, table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], sums: tuple[str, ...]
-) -> Counts:
+def count(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], sums: tuple[str, ...]) -> Counts:
     """Distinct tuples sorted by value, their weights, and what was asked for under each."""
     if not columns:
         raise BadInput("counting needs at least one column")
@@ -33,7 +29,7 @@ def count(
     place = f", GROUPING_ID({listed[2:]})" if more else ", 0"
     added = "".join(f", sum(TRY_CAST({quoted(name)} AS DOUBLE))" for name in sums)
     sql = f"SELECT {keys}{listed}{place}, count(*){added} FROM {table.name} GROUP BY GROUPING SETS (({keys}){sets})"
-    grouped = engine.connection.sql(sql).to_arrow_table()
+    grouped = table.store.connection.sql(sql).to_arrow_table()
     numbers = [column.to_numpy() for column in grouped.columns[len(columns) + len(more) :]]
     every = (1 << len(more)) - 1  # a bit for each further column that a row was not grouped by
     own = np.flatnonzero(numbers[0] == every)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,64 +14,19 @@ from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb import files
 from keepsense.engines.duckdb import profile as profiling
 from keepsense.engines.duckdb import recode as recoding
+from keepsense.engines.duckdb.sql import DuckDBConnection
+from keepsense.engines.duckdb.table import DuckTable, held, view
 from keepsense.engines.formats import format_of
 from keepsense.engines.frames import arrow_of, frame_like, on_demand
 from keepsense.engines.profile import MOST_VALUES, Profile
-from keepsense.engines.store import ROW, Store, fresh, literal, quoted
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.engines.store import ROW, Store, literal, quoted
+from keepsense.errors import BadInput
 from keepsense.files import whole_file
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 
 BATCH = 65_536
 """Rows of a record batch."""
-
-
-@dataclass(frozen=True)
-class DuckTable:
-    """Rows in DuckDB: the name of a view or table that also numbers its rows (never released).
-
-    >>> DuckDBEngine().read({"job": ["nurse"]}).columns
-    ('job',)
-    """
-
-    engine: DuckDBEngine
-    name: str
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return int(self.engine.run(f"SELECT count(*) FROM {self.name}")[0][0])
-
-    def type_of(self, column: str) -> str:
-        """DuckDB's word for what the cells of a column are."""
-        return self.types[self.columns.index(column)]
-
-    def is_text(self, column: str) -> bool:
-        """Whether the cells of a column are texts."""
-        return self.type_of(column).upper() in ("VARCHAR", "TEXT")
-
-    def holds_lists(self, column: str) -> bool:
-        """Whether the cells of a column are lists."""
-        return self.type_of(column).endswith("[]")
-
-    def holds_records(self, column: str) -> bool:
-        """Whether the cells of a column are records or maps, alone or in lists: such are looked at as text."""
-        kind = self.type_of(column).upper()
-        return kind.startswith(("STRUCT", "MAP", "UNION")) or kind.endswith("[][]")
-
-    def query(self, columns: Iterable[str] | None = None) -> str:
-        """SQL that selects the columns."""
-        return f"SELECT {', '.join(map(quoted, columns or self.columns))} FROM {self.name}"
-
-    def require(self, columns: Iterable[str]) -> None:
-        """Refuse column names the table does not have, with the nearest one as a hint."""
-        for name in columns:
-            if name not in self.columns:
-                hint = did_you_mean(name, self.columns)
-                raise BadInput(f"the table has no column {name!r}; it has {', '.join(self.columns)}.{hint}")
 
 
 class DuckDBEngine(Store):
@@ -92,24 +47,8 @@ class DuckDBEngine(Store):
         """
         if isinstance(source, str | PathLike):
             how = reading or Reading()
-            return self.table(format_of(str(source), how.format).read(self, str(source), how))
-        return self.table(self.keep_arrow(arrow_of(source)))
-
-    def table(self, name: str) -> DuckTable:
-        """Handle of a table or view that numbers its rows."""
-        types = self.types(name)
-        types.pop(ROW, None)
-        if not types:
-            raise BadInput("the table has no columns")
-        if any(column.lower().startswith(ROW) for column in types):
-            raise BadInput(f"a column is called {ROW!r}, as Keepsense calls its row numbers; rename it")
-        return DuckTable(self, name, tuple(types), tuple(types.values()))
-
-    def view(self, sql: str) -> DuckTable:
-        """Handle of a query that keeps the row numbers."""
-        name = fresh("view")
-        self.run(f"CREATE TEMP VIEW {name} AS {sql}")
-        return self.table(name)
+            return held(self, format_of(str(source), how.format).read(self, str(source), how))
+        return held(self, self.keep_arrow(arrow_of(source)))
 
     def sql(self) -> SqlConnection:
         """A connection of its own: it shares nothing with this engine but DuckDB.
@@ -118,8 +57,6 @@ class DuckDBEngine(Store):
         ...     sql.run("SELECT 1 + 1")
         [(2,)]
         """
-        from keepsense.engines.duckdb.sql import DuckDBConnection
-
         return DuckDBConnection()
 
     def profiles(
@@ -133,7 +70,7 @@ class DuckDBEngine(Store):
         """
         names = table.columns if columns is None else columns
         table.require(names)
-        return profiling.profiles(self, table, MOST_VALUES if limit is None else limit, names)
+        return profiling.profiles(table, MOST_VALUES if limit is None else limit, names)
 
     def count(
         self, table: DuckTable, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()
@@ -141,7 +78,7 @@ class DuckDBEngine(Store):
         """Count distinct tuples, and what is asked for under each, with one GROUP BY. Tuples come out sorted."""
         further, numbers = tuple(histograms), tuple(sums)
         table.require([*columns, *further, *numbers])
-        return counting.count(self, table, tuple(columns), further, numbers)
+        return counting.count(table, tuple(columns), further, numbers)
 
     def recode(
         self,
@@ -157,11 +94,11 @@ class DuckDBEngine(Store):
         random = generator(rng)
         for rule in recodings:
             table.require(rule.names)
-            table = recoding.recode(self, table, rule, random)
+            table = recoding.recode(table, rule, random)
         released = [c for c in table.columns if c not in dropped]
         if not released:
             raise BadInput("every column would be dropped; keep at least one")
-        return self.view(table.query([*released, ROW]))
+        return view(self, table.query([*released, ROW]))
 
     def leave_out(self, table: DuckTable, values: Mapping[str, Value]) -> DuckTable:
         """The rows but those that hold all of these values at once; a tuple stands for a list.
@@ -178,7 +115,7 @@ class DuckDBEngine(Store):
             listed = f"[{', '.join(literal(str(item)) for item in value)}]" if isinstance(value, tuple) else ""
             cell = quoted(name) if listed else f"{quoted(name)}::VARCHAR"
             tests.append(f"{cell} IS NOT DISTINCT FROM {listed or literal(str(value))}")
-        return self.view(f"SELECT * FROM {table.name} WHERE NOT ({' AND '.join(tests)})")
+        return view(self, f"SELECT * FROM {table.name} WHERE NOT ({' AND '.join(tests)})")
 
     def differing(self, table: DuckTable, other: DuckTable, columns: Sequence[str]) -> dict[str, float]:
         """Share of the cells of each column that read differently in another table, row by row in their order.

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from keepsense.engines.base import Writing
+from keepsense.engines.duckdb.table import DuckTable
 from keepsense.engines.formats import FORMATS, FORMULA, Format
 from keepsense.engines.store import ROW, literal, quoted
 from keepsense.random import Random, generator
-
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckTable
 
 
 def query(table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random) -> str:

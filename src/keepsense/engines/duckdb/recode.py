@@ -3,44 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from keepsense.arrays import Ints
 from keepsense.counts import Value
 from keepsense.engines.duckdb.files import shuffled
-from keepsense.engines.store import ROW, literal, quoted
+from keepsense.engines.duckdb.table import DuckTable, held
+from keepsense.engines.store import ROW, Store, literal, quoted
 from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 
-if TYPE_CHECKING:
-    from keepsense.engines.duckdb.engine import DuckDBEngine, DuckTable
 
-
-def recode(engine: DuckDBEngine, table: DuckTable, rule: Recoding, rng: np.random.Generator) -> DuckTable:
+def recode(table: DuckTable, rule: Recoding, rng: np.random.Generator) -> DuckTable:
     """A view of the table with the recoded columns in place."""
     if isinstance(rule, Cuts):
-        return _cuts(engine, table, rule)
+        return _cuts(table, rule)
     if isinstance(rule, Draws):
-        return _draws(engine, table, rule, rng)
-    return _cells(engine, table, rule, rng)
+        return _draws(table, rule, rng)
+    return _cells(table, rule, rng)
 
 
-def _cuts(engine: DuckDBEngine, table: DuckTable, rule: Cuts) -> DuckTable:
+def _cuts(table: DuckTable, rule: Cuts) -> DuckTable:
     joins, outputs = [], {}
     for i, cut in enumerate(rule.cuts):
-        name = _lookup(engine, {"i": _typed(table, cut.name, cut.inputs), "o": _cells_of(cut.outputs)})
+        name = _lookup(table.store, {"i": _typed(table, cut.name, cut.inputs), "o": _cells_of(cut.outputs)})
         alias = f"m{i}"
         joins.append(f"LEFT JOIN {name} {alias} ON t.{quoted(cut.name)} IS NOT DISTINCT FROM {alias}.i")
         outputs[cut.name] = f"{alias}.o"
-        _covered(engine, f"{table.name} t {joins[-1]}", f"{alias}.k IS NULL", (cut.name,))
+        _covered(table.store, f"{table.name} t {joins[-1]}", f"{alias}.k IS NULL", (cut.name,))
     hidden = None
     if rule.suppress:
         classes = list(rule.suppress)
         # Compared as text: a cut may leave some values as they are and generalize others, which mixes types.
         columns = {f"c{j}": [None if c[j] is None else str(c[j]) for c in classes] for j in range(len(rule.cuts))}
-        name = _lookup(engine, columns)
+        name = _lookup(table.store, columns)
         on = " AND ".join(f"m{j}.o::VARCHAR IS NOT DISTINCT FROM s.c{j}::VARCHAR" for j in range(len(rule.cuts)))
         joins.append(f"LEFT JOIN {name} s ON {on}")
         hidden = "s.k IS NOT NULL"
@@ -55,88 +53,86 @@ def _cuts(engine: DuckDBEngine, table: DuckTable, rule: Cuts) -> DuckTable:
             chosen.append(
                 f"CASE WHEN {hidden} THEN {literal(SUPPRESSED)} ELSE {source}::VARCHAR END AS {quoted(column)}"
             )
-    return _held(engine, f"SELECT {', '.join(chosen)}, t.{ROW} FROM {table.name} t {' '.join(joins)}")
+    return _held(table.store, f"SELECT {', '.join(chosen)}, t.{ROW} FROM {table.name} t {' '.join(joins)}")
 
 
-def _cells(engine: DuckDBEngine, table: DuckTable, rule: Cells, rng: np.random.Generator) -> DuckTable:
+def _cells(table: DuckTable, rule: Cells, rng: np.random.Generator) -> DuckTable:
     if rule.inputs is None:
         raise BadInput("the recoding does not say which tuples it is for; bind it with `cells.bound(counts)`")
     names, values, codes = rule.inputs.names, rule.inputs.values, rule.inputs.codes
     inputs = [_typed(table, name, values[j]).take(_positions(codes[:, j])) for j, name in enumerate(names)]
-    source = _lookup(engine, {f"c{j}": column for j, column in enumerate(inputs)})
+    source = _lookup(table.store, {f"c{j}": column for j, column in enumerate(inputs)})
     order = np.argsort(rule.source, kind="stable")
     owner, amount = rule.source[order], rule.multiplicity[order]
     ends = np.cumsum(amount)
     first = np.concatenate(([0], ends[:-1]))
     begin = first - first[np.searchsorted(owner, owner)]
     out = {f"o{j}": _decoded(rule.values[j], rule.codes[order, j]) for j in range(len(rule.names))}
-    target = _lookup(engine, {"owner": owner, "begin": begin, **out})
+    target = _lookup(table.store, {"owner": owner, "begin": begin, **out})
     on = " AND ".join(f"t.{quoted(names[j])} IS NOT DISTINCT FROM s.c{j}" for j in range(len(names)))
     joined = f"{table.name} t LEFT JOIN {source} s ON {on}"
-    _covered(engine, joined, "s.k IS NULL", names)
+    _covered(table.store, joined, "s.k IS NULL", names)
     place = f"row_number() OVER (PARTITION BY s.k ORDER BY {shuffled('t.' + ROW, rng)}) - 1"
     if not begin.any():
         place = "0"  # every tuple has one output, so there is nothing to deal
-    return _dealt(engine, table, joined, place, target, {name: f"o.o{j}" for j, name in enumerate(rule.names)})
+    return _dealt(table, joined, place, target, {name: f"o.o{j}" for j, name in enumerate(rule.names)})
 
 
-def _draws(engine: DuckDBEngine, table: DuckTable, rule: Draws, rng: np.random.Generator) -> DuckTable:
-    source = _lookup(engine, {"i": _typed(table, rule.name, rule.inputs)})
+def _draws(table: DuckTable, rule: Draws, rng: np.random.Generator) -> DuckTable:
+    source = _lookup(table.store, {"i": _typed(table, rule.name, rule.inputs)})
     row, column = np.nonzero(rule.probabilities)
     chance = rule.probabilities[row, column]
     ends = np.cumsum(chance)
     first = np.concatenate(([0.0], ends[:-1]))
     base = first[np.searchsorted(row, np.arange(len(rule.inputs)))]
     outputs = _decoded(rule.outputs, column.astype(np.int32))
-    target = _lookup(engine, {"owner": row, "begin": np.clip(first - base[row], 0.0, None), "o": outputs})
+    target = _lookup(table.store, {"owner": row, "begin": np.clip(first - base[row], 0.0, None), "o": outputs})
     joined = f"{table.name} t LEFT JOIN {source} s ON t.{quoted(rule.name)} IS NOT DISTINCT FROM s.i"
-    _covered(engine, joined, "s.k IS NULL", (rule.name,))
+    _covered(table.store, joined, "s.k IS NULL", (rule.name,))
     uniform = f"({shuffled('t.' + ROW, rng)} >> 11)::DOUBLE / {2.0**53}"
-    return _dealt(engine, table, joined, uniform, target, {rule.name: "o.o"})
+    return _dealt(table, joined, uniform, target, {rule.name: "o.o"})
 
 
-def _dealt(
-    engine: DuckDBEngine, table: DuckTable, joined: str, place: str, target: str, outputs: dict[str, str]
-) -> DuckTable:
+def _dealt(table: DuckTable, joined: str, place: str, target: str, outputs: dict[str, str]) -> DuckTable:
     """Every row gets, of the outputs of what it holds (s.k), the last that begins at or before its place."""
     chosen = [f"{outputs[c]} AS {quoted(c)}" if c in outputs else f"n.{quoted(c)}" for c in table.columns]
     return _held(
-        engine,
+        table.store,
         f"SELECT {', '.join(chosen)}, n.{ROW} FROM (SELECT t.*, s.k AS ks_held, {place} AS ks_place FROM {joined}) n "
         f"ASOF JOIN {target} o ON n.ks_held = o.owner AND n.ks_place >= o.begin",
         expected=table.rows,
     )
 
 
-def _held(engine: DuckDBEngine, sql: str, expected: int | None = None) -> DuckTable:
+def _held(store: Store, sql: str, expected: int | None = None) -> DuckTable:
     """Materialize, so that no draw is made twice, and check that no row was lost."""
-    table = engine.table(engine.keep(f"({sql})", "*"))
+    table = held(store, store.keep(f"({sql})", "*"))
     if expected is not None and table.rows != expected:
         raise BadInput(f"the recoding gives {table.rows:,} rows for {expected:,}; it is not for this table")
     return table
 
 
-def _covered(engine: DuckDBEngine, joined: str, missing: str, names: Sequence[str]) -> None:
-    lost = engine.run(f"SELECT count(*) FROM {joined} WHERE {missing}")[0][0]
+def _covered(store: Store, joined: str, missing: str, names: Sequence[str]) -> None:
+    lost = store.run(f"SELECT count(*) FROM {joined} WHERE {missing}")[0][0]
     if lost:
         raise BadInput(
             f"{lost:,} row(s) hold values of {', '.join(names)} that the recoding does not know; make it for this table"
         )
 
 
-def _lookup(engine: DuckDBEngine, columns: dict[str, Any]) -> str:
-    """A small table in the engine; column k numbers its rows."""
+def _lookup(store: Store, columns: dict[str, Any]) -> str:
+    """A small table in the store; column k numbers its rows."""
     import pyarrow as pa
 
     size = len(next(iter(columns.values())))
-    return engine.keep_arrow(pa.table({**columns, "k": np.arange(size)}), "*")
+    return store.keep_arrow(pa.table({**columns, "k": np.arange(size)}), "*")
 
 
 def _typed(table: DuckTable, column: str, values: Sequence[Value]) -> Any:
     """Input values as an Arrow array of the type the table's column has."""
     import pyarrow as pa
 
-    empty = table.engine.connection.sql(f"{table.query([column])} LIMIT 0").to_arrow_table()
+    empty = table.store.connection.sql(f"{table.query([column])} LIMIT 0").to_arrow_table()
     try:
         return pa.array([list(v) if isinstance(v, tuple) else v for v in values], type=empty.schema.field(0).type)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
