@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from keepsense.engines import Writing, engine
 from keepsense.project.file import Project
+from keepsense.release.checking import verify_file
 from keepsense.release.run import run
 
 N = 20
@@ -44,3 +46,14 @@ def test_preserved_columns_come_through(tmp_path: Path, ending: str) -> None:
 @pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl", "arrow", "xlsx", "duckdb", "sqlite"])
 def test_empty_and_missing_texts_come_through(tmp_path: Path, ending: str) -> None:
     assert made(tmp_path, f"people.{ending}", {"job": COLUMNS["job"], "note": pa.array(["", None, "x", ""] * (N // 2))})
+
+
+def test_a_workbook_of_another_tool_is_verified_whatever_its_sheet_is_called(tmp_path: Path) -> None:
+    columns = {"job": ["nurse", "clerk"] * N}
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    with engine() as running:
+        running.write(running.read(columns), tmp_path / "theirs.xlsx", Writing(table="Sheet1"))
+    project = {"source": {"path": "people.parquet"}, "columns": {"job": {"role": "quasi-identifier"}}}
+    plan = Project.model_validate(project | {"privacy": [{"model": "k-anonymity", "k": 5}]})
+    verification, _ = verify_file(plan, tmp_path / "theirs.xlsx", folder=tmp_path)
+    assert verification.ok

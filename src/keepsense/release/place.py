@@ -262,7 +262,9 @@ def reading_of(job: Job, file: Path) -> Reading:
     >>> reading_of(example_job(), Path("people.csv")).delimiter
     ','
     """
-    return format_of(file.name).reading(delimiter=job.project.release.delimiter, table=job.released_table)
+    form = format_of(file.name)
+    table = job.released_table if form.keeps_tables else None  # of a workbook, whoever made it, the first sheet
+    return form.reading(delimiter=job.project.release.delimiter, table=table)
 
 
 def database_of(address: str) -> Database:

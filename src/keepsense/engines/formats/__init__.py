@@ -56,6 +56,8 @@ class Format:
     """Whether a file keeps no types: every cell is a text."""
     runs_formulas: bool = False
     """Whether people open such files in a spreadsheet, which would run what looks like a formula."""
+    keeps_tables: bool = False
+    """Whether one file holds several tables by name, as databases do."""
     extra: str | None = None
     """What must be installed with Keepsense for it."""
     as_it_stands: Callable[[str, Reading], str] | None = None

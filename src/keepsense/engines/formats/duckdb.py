@@ -42,4 +42,4 @@ def write(store: Store, query: str, part: Path, writing: Writing) -> None:
         store.run(f"DETACH {base}")
 
 
-register(Format("duckdb", (".duckdb",), read, write, options=("table",)))
+register(Format("duckdb", (".duckdb",), read, write, options=("table",), keeps_tables=True))

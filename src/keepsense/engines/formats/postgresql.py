@@ -250,6 +250,7 @@ register(
         read,
         None,
         options=("table",),
+        keeps_tables=True,
         extra="postgresql",
         spelled=spelled,
         database=Database(staged, same_table, split_name),

@@ -76,4 +76,4 @@ def _storable(column: str, kind: str) -> str:
     return f"CAST({column} AS {'DOUBLE' if is_short_decimal(kind) else 'VARCHAR'})"
 
 
-register(Format("sqlite", (".db", ".sqlite", ".sqlite3"), read, write, options=("table",)))
+register(Format("sqlite", (".db", ".sqlite", ".sqlite3"), read, write, options=("table",), keeps_tables=True))
