@@ -23,7 +23,8 @@ from keepsense.privacy.parameters import parameters_of
 
 Weights = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Promise = dict[str, Any]
+Promise = dict[str, str | float]
+"""A promise as plain data: the name of its model under `model`, and its parameters."""
 Disclosure = Literal["identity", "attribute", "membership"]
 
 
@@ -116,7 +117,7 @@ class Model(ABC):
         values = {name: _plain(getattr(self, name)) for name in parameters_of(type(self))}
         return {"model": self.name, **form, **values, **about}
 
-    def evidence(self) -> dict[str, Mapping[str, Any]]:
+    def evidence(self) -> dict[str, Mapping[str, object]]:
         """Public data by column that the verifier needs besides (a hierarchy, a matrix of distances); mostly none."""
         return {}
 
@@ -125,8 +126,9 @@ class Model(ABC):
         """The promise in plain words."""
 
 
-def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+def _plain(value: Any) -> str | float:
+    plain: str | float = value.item() if isinstance(value, np.generic) else value
+    return plain
 
 
 def _as_one_class(histogram: Histogram) -> Histogram:

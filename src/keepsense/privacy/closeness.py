@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -103,7 +103,7 @@ class TCloseness(Model):
         """The promise as plain data; the distance of meaning by its name."""
         return {**super().promise(), **self._ground.promise()}
 
-    def evidence(self) -> dict[str, Mapping[str, Any]]:
+    def evidence(self) -> dict[str, Mapping[str, object]]:
         """What the ground distance is computed from."""
         data = self._ground.evidence()
         return {self.column: data} if data else {}

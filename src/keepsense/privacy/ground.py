@@ -42,7 +42,7 @@ class Ground(ABC):
         """How a promise names the distance."""
         return {"ground": self.name}
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> dict[str, object]:
         """Public data from which anyone can compute the same distances."""
         return {}
 
@@ -105,7 +105,7 @@ class Ordered(Ground):
         """How a promise names the distance."""
         return {"ground": "numeric" if self.by_number else self.name}
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> dict[str, object]:
         """The order, where one was given."""
         return {} if self.order is None else {"order": list(self.order)}
 
@@ -133,7 +133,7 @@ class Tree(Ground):
         """Closed form on the tree."""
         return emd.hierarchical(histogram, reference, self.hierarchy.codes[self.hierarchy.lookup(histogram.values)])
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> dict[str, object]:
         """The hierarchy, a row a leaf."""
         labels, codes = self.hierarchy.labels, self.hierarchy.codes
         return {"rows": [[labels[level][c] for level, c in enumerate(row)] for row in codes.tolist()]}
@@ -179,7 +179,7 @@ class Links(Ground):
                 node = int(self.taxonomy.parents[node][0])
         return Rows.from_pairs(rows, nodes, len(values))
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> dict[str, object]:
         """Chains of concept ids from each value up to the root; only with `concepts` given."""
         if self.concepts is None:
             return {}
@@ -244,7 +244,7 @@ class Semantic(Ground):
         """How a promise names the distance, and that of meaning."""
         return {"ground": self.name, "distance": self.label}
 
-    def evidence(self) -> dict[str, Any]:
+    def evidence(self) -> dict[str, object]:
         """Values and matrix."""
         return {"values": list(self.values), "matrix": self.matrix.tolist()}
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.privacy.base import Model
 from keepsense.privacy.parameters import Parameter, parameters_of
 from keepsense.registry import Registry
+
+if TYPE_CHECKING:
+    from keepsense.privacy.checks.outcome import Check
 
 M = TypeVar("M", bound=type[Model])
 
@@ -106,7 +109,7 @@ class PrivacyModel:
             "additionalProperties": False,
         }
 
-    def checker(self, *, of_sets: bool = False) -> Callable[..., Any] | None:
+    def checker(self, *, of_sets: bool = False) -> Callable[..., Check] | None:
         """The verifier's own reading of the promise, on a table or on sets; None where a file does not show it."""
         module, _, function = (self.check_sets if of_sets else self.check).partition(":")
         return getattr(import_module(module), function) if module else None

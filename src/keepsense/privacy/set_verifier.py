@@ -21,7 +21,7 @@ from keepsense.privacy.registry import PRIVACY
 
 def verify_sets(
     released: object,
-    promises: Sequence[Promising | Mapping[str, Any]],
+    promises: Sequence[Promising | Mapping[str, object]],
     *,
     column: str | None = None,
     key: str | None = None,
@@ -69,8 +69,7 @@ def _checked(sets: Sets, promise: dict[str, Any]) -> Check:
     check = PRIVACY[name].checker(of_sets=True) if isinstance(name, str) and name in PRIVACY else None
     if check is None:
         return Check(promise, False, reason="this promise cannot be checked on sets")
-    outcome: Check = check(sets, promise)
-    return outcome
+    return check(sets, promise)
 
 
 def _broken(check: Check) -> str:

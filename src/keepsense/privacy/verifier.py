@@ -25,7 +25,7 @@ from keepsense.privacy.registry import PRIVACY
 
 def verify(
     released: object,
-    promises: Sequence[Promising | Mapping[str, Any]],
+    promises: Sequence[Promising | Mapping[str, object]],
     *,
     quasi_identifiers: Sequence[str],
     sensitive: Sequence[str] = (),
@@ -38,7 +38,7 @@ def verify(
     suppressed: str = "*",
     population: object = None,
     hidden: object = None,
-    evidence: Mapping[str, Mapping[str, Any]] | None = None,
+    evidence: Mapping[str, Mapping[str, object]] | None = None,
     checked_elsewhere: Iterable[str] = (),
     show_values: bool = False,
     delimiter: str | None = None,
@@ -108,7 +108,7 @@ def _checked(classes: Classes, promise: dict[str, Any], evidence: Mapping[str, A
         why = "the recoding does not keep it" if of_mechanism else "the verifier does not know this promise of tables"
         return Check(promise, elsewhere, reason="" if elsewhere else why)
     try:
-        outcome: Check = check(classes, promise, evidence)
+        outcome = check(classes, promise, evidence)
     except Unseen as unseen:
         return Check(promise, elsewhere, reason="" if elsewhere else str(unseen))
     except KeyError as key:

@@ -140,7 +140,7 @@ class Classes:
         """Keep a query that gives the classes which break a promise, for examples."""
         self._failing.append(failing)
 
-    def examples(self, limit: int) -> tuple[tuple[Any, ...], ...]:
+    def examples(self, limit: int) -> tuple[tuple[str | None, ...], ...]:
         """Combinations of quasi-identifiers that break a promise: only for those who may see them."""
         if not self._failing:
             return ()

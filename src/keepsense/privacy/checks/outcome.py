@@ -69,7 +69,7 @@ class Verification:
     suppressed: int
     checks: tuple[Check, ...]
     findings: tuple[Finding, ...]
-    examples: tuple[tuple[Any, ...], ...] = ()
+    examples: tuple[tuple[str | None, ...], ...] = ()
 
     @property
     def breaks_a_promise(self) -> bool:
@@ -92,14 +92,16 @@ class Promising(Protocol):
     True
     """
 
-    def promise(self) -> dict[str, Any]:
+    def promise(self) -> Mapping[str, object]:
         """The promise as plain data."""
 
-    def evidence(self) -> Mapping[str, Mapping[str, Any]]:
+    def evidence(self) -> Mapping[str, Mapping[str, object]]:
         """Public data by column."""
 
 
-def spelled(promise: Promising | Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
+def spelled(
+    promise: Promising | Mapping[str, object],
+) -> tuple[dict[str, Any], dict[str, Mapping[str, object]]]:
     """A promise as plain data, and the public data that goes with it.
 
     >>> spelled({"model": "k-anonymity", "k": 2})
