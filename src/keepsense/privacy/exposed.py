@@ -12,7 +12,7 @@ from keepsense.counts import Counts, distinct_rows
 from keepsense.metrics import metric
 from keepsense.privacy.linkage import Linkage
 from keepsense.privacy.matching import Missing
-from keepsense.privacy.risk import Risk, estimate_population_uniques, risk
+from keepsense.privacy.reidentification import Risk, estimate_population_uniques, risk
 from keepsense.recoding import SUPPRESSED, Cells
 
 

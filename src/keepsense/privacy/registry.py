@@ -155,8 +155,8 @@ def privacy_model(
 def models() -> tuple[str, ...]:
     """Names of all privacy models.
 
-    >>> "k-anonymity" in models()
-    True
+    >>> models()[:3]
+    ('k-anonymity', 'l-diversity', 't-closeness')
     """
     return tuple(PRIVACY)
 

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.privacy import estimate_population_uniques, record_linkage, risk
-from keepsense.privacy.risk import suppressed_tuples
-from keepsense.recoding import Cells, Cut, Cuts
+from keepsense.recoding import Cells, Cut, Cuts, suppressed_tuples
 
 cell = st.sampled_from(["a", "b", "c", None])
 records = st.lists(st.tuples(cell, cell), min_size=1, max_size=30)
