@@ -16,8 +16,8 @@ from keepsense.errors import BadInput, Infeasible
 from keepsense.project.file import Project
 from keepsense.recoding import Cut, Cuts
 from keepsense.release import techniques as registry
-from keepsense.release.checking import verify_file
 from keepsense.release.run import run
+from keepsense.release.verify import verify_file
 
 __all__ = ["server"]
 

@@ -6,22 +6,26 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.release.tables import project, write_jobs, write_people
 
+from keepsense.counts import Counts
+from keepsense.engines import engine
 from keepsense.errors import BadInput, Infeasible
 from keepsense.privacy import Verification
 from keepsense.progress import Event
 from keepsense.project.file import Project
 from keepsense.recoding import Cut, Cuts
 from keepsense.release import techniques as registry
-from keepsense.release.checking import verify_file
 from keepsense.release.ledger import read_ledger
 from keepsense.release.run import STAGES, run
+from keepsense.release.verify import verify_file
 
 
 @pytest.fixture
@@ -359,3 +363,68 @@ def test_missing_cells_stay_missing_or_become_a_category(folder: Path, missing: 
     assert done.verification.ok
     assert len(rows_of(done.file)) == 17
     assert "" in {r["job"] for r in rows_of(done.file)} or missing == "category"
+
+
+K = [{"model": "k-anonymity", "k": 5}]
+LINKAGE = [{"model": "linkage risk", "threshold": 1.0}]
+PROMISE = {"rank swapping": LINKAGE, "post-randomization": LINKAGE}
+
+
+class _Counted:
+    """An engine that remembers which tables were counted, and whether it was closed."""
+
+    def __init__(self) -> None:
+        self.inner, self.counted = engine(), list[tuple[str, ...]]()
+
+    def count(self, table: Any, columns: Sequence[str], **further: Any) -> Counts:
+        self.counted.append(tuple(columns))
+        return self.inner.count(table, columns, **further)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+
+@pytest.mark.parametrize("method", ["optimal", "mondrian", "rank swapping", "post-randomization"])
+def test_rows_are_counted_once_before_and_once_after(tmp_path: Path, method: str) -> None:
+    write_people(tmp_path)
+    write_jobs(tmp_path)
+    rows = _Counted()
+    given = {"parameters": {"k": 5}} if method == "rank swapping" else {}
+    job = project(method={"name": method, **given}, release={"suppression": 0.1}, privacy=PROMISE.get(method, K))
+    assert run(job, folder=tmp_path, rng=1, engine=rows).verification.ok
+    assert len(rows.counted) == 2, rows.counted
+    assert rows.inner.read({"a": [1]}).rows == 1, "an engine that was given stays open"
+    rows.inner.close()
+
+
+def test_a_frame_is_released_and_verified_like_a_file(tmp_path: Path) -> None:
+    """The same rows in memory give the same release; its columns keep their types where nothing was recoded."""
+    ages = [20 + i % 10 for i in range(60)]
+    frame = pa.table({"id": list(range(60)), "age": ages, "score": [i / 4 for i in range(60)]})
+    columns = {
+        "id": {"role": "identifier"},
+        "age": {"role": "quasi-identifier", "kind": "numeric"},
+        "score": {"role": "insensitive"},
+    }
+    job = Project.model_validate({"columns": columns, "privacy": K})
+    done = run(job, data=frame, folder=tmp_path, into=tmp_path / "made", rng=1)
+    assert done.verification.ok
+    assert done.file == tmp_path / "made" / "released.parquet"
+    released = pq.read_table(done.file)
+    assert released.column_names == ["age", "score"]
+    assert released.schema.field("score").type == pa.float64()
+    assert sorted(released.column("score").to_pylist()) == frame.column("score").to_pylist()
+    assert not (tmp_path / "ledger.jsonl").exists()
+    with pytest.raises(BadInput, match="names no source"):
+        run(job, folder=tmp_path)
+
+
+def test_the_project_file_chooses_the_engine(tmp_path: Path) -> None:
+    write_people(tmp_path)
+    write_jobs(tmp_path)
+    for chosen in ("duckdb", {"name": "duckdb", "memory": "512MB", "threads": 1}):
+        assert run(project(engine=chosen), folder=tmp_path, into=tmp_path / "tried").verification.ok
+    with pytest.raises(BadInput, match="no engine is called 'dukdb'"):
+        run(project(engine="dukdb"), folder=tmp_path)
+    with pytest.raises(BadInput, match="no engine is called 'sparc'"):
+        run(project(), folder=tmp_path, engine="sparc")

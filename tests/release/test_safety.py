@@ -24,10 +24,10 @@ from tests.release.tables import project, write_jobs, write_people
 
 from keepsense.errors import BadInput, Infeasible
 from keepsense.project.file import check_project
-from keepsense.release.checking import verify_file
 from keepsense.release.ledger import FILE, Entry, entered, read_ledger
 from keepsense.release.place import LOCK
 from keepsense.release.run import run
+from keepsense.release.verify import verify_file
 
 
 def table(folder: Path, rows: list[tuple[Any, ...]], *, name: str = "people.csv") -> Path:

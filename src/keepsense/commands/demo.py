@@ -187,7 +187,7 @@ def _afterwards(done: Outcome, folder: Path) -> _After:
     """Ask the guide, check the release as a recipient would, and write both reports."""
     from keepsense.guide.advise import recommend
     from keepsense.guide.answers import from_project
-    from keepsense.release.checking import verify_file
+    from keepsense.release.verify import verify_file
     from keepsense.report import write_report
 
     project = done.job.project

@@ -91,11 +91,11 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
     """What became of each quasi-identifier: values before and after, the share lost, and the level released."""
     from keepsense.recoding import Cuts
 
-    plan, rows = done.job, []
-    for name in plan.every_quasi_identifier:
+    job, rows = done.job, []
+    for name in job.every_quasi_identifier:
         cut = next((c for rule in done.recodings if isinstance(rule, Cuts) for c in rule.cuts if c.name == name), None)
-        height = plan.hierarchies[name].height if cut is not None else 0
-        if name in plan.set_columns:
+        height = job.hierarchies[name].height if cut is not None else 0
+        if name in job.set_columns:
             how = "sets that groups of records share"
         elif cut is None:
             how = "differs from record to record"
@@ -111,7 +111,7 @@ def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
         lost = done.description["columns"][name].get("lost")
         if cut is None and lost == 0:
             how = "as it was"
-        rows.append((name, len(plan.every_count.values_of(name)), released, lost, how))
+        rows.append((name, len(job.every_count.values_of(name)), released, lost, how))
     return rows
 
 

@@ -32,7 +32,7 @@ def verify_release(
     quiet: Quiet = False,
 ) -> None:
     """Check a released file against the promises of a project file, with a verifier that trusts no method."""
-    from keepsense.release.checking import verify_file
+    from keepsense.release.verify import verify_file
 
     found, names = verify_file(
         project, released, table=table_name, original=not alone, show_values=show_values, engine=engine

@@ -12,7 +12,7 @@ from keepsense.project.file import Column
 from keepsense.project.meaning import Meaning
 
 
-def hierarchy_for_column(
+def hierarchy_for_column(  # noqa: PLR0913
     source: str | Path,
     column: str,
     *,

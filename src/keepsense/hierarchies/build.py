@@ -98,7 +98,7 @@ class TableHierarchies:
         return dict(self.choice.hierarchies)
 
 
-def hierarchies_for(
+def hierarchies_for(  # noqa: PLR0913
     columns: Counts | Mapping[str, Mapping[Value, int] | Iterable[Value]],
     taxonomy: Taxonomy | Mapping[str, Taxonomy] | None = None,
     *,

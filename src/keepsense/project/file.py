@@ -118,6 +118,29 @@ class Target(_Part):
     )
 
 
+class EngineChoice(_Part):
+    """The engine that holds the rows while a release is made, and what it may use of the machine.
+
+    >>> EngineChoice(threads=2).options(memory="40%")
+    {'memory': '40%', 'threads': 2}
+    """
+
+    name: str = Field("duckdb", description="Name of the engine")
+    memory: str | None = Field(
+        None, pattern=r"^\d+(\.\d+)?\s*(%|[KMGT]i?B)$", description="Most memory to use, such as 4GB or 40%"
+    )
+    threads: Annotated[int, Field(ge=1, strict=True)] | None = Field(None, description="Most threads to use")
+
+    def options(self, *, memory: str | None = None) -> dict[str, Any]:
+        """What the engine is started with; `memory` where the project file does not say how much."""
+        chosen = {"memory": self.memory or memory, "threads": self.threads}
+        return {key: value for key, value in chosen.items() if value is not None}
+
+
+def _by_name(given: Any) -> Any:
+    return {"name": given} if isinstance(given, str) else given
+
+
 class Project(_Part):
     """A whole project file.
 
@@ -140,6 +163,9 @@ class Project(_Part):
         description="What recodes set-valued quasi-identifiers beside others, inside the classes these form",
     )
     release: Target = Field(default_factory=lambda: Target.model_validate({}))
+    engine: Annotated[EngineChoice, BeforeValidator(_by_name)] = Field(
+        default_factory=lambda: EngineChoice.model_validate({}), description="Engine by its name, or a section about it"
+    )
     unlisted: Literal["refuse", "keep", "drop"] = Field("refuse", description="What happens to columns not listed here")
 
     @model_validator(mode="after")
@@ -163,6 +189,17 @@ class Project(_Part):
     def quasi_identifiers(self) -> tuple[str, ...]:
         """Columns by which people could be recognized."""
         return self.having("quasi-identifier")
+
+
+def project_and_folder(project: Project | str | Path, folder: str | Path | None = None) -> tuple[Project, Path]:
+    """A project, read where its path is given, and the folder at which its relative paths start.
+
+    >>> project_and_folder(Project(privacy=[{"model": "k-anonymity", "k": 2}]), "projects")[1].as_posix()
+    'projects'
+    """
+    if isinstance(project, Project):
+        return project, Path(folder or ".")
+    return read_project(project), Path(project).parent if folder is None else Path(folder)
 
 
 def read_project(path: str | Path) -> Project:
@@ -227,5 +264,6 @@ def _keys(path: list[str]) -> list[str]:
         "method": Method,
         "set_method": Method,
         "release": Target,
+        "engine": EngineChoice,
     }
     return list((sections.get(path[0], Project) if path else Project).model_fields)

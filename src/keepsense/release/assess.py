@@ -69,7 +69,7 @@ class Assessment:
         return float(np.mean([abs(a.before - a.after) for a in self.associations]))
 
 
-def assess(
+def assess(  # noqa: PLR0913
     original: object,
     released: object,
     quasi_identifiers: Sequence[str],

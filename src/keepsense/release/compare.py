@@ -49,8 +49,8 @@ def compare(
     projects: Sequence[str | Path],
     *,
     rng: Random = None,
-    listener: Listener | None = None,
     engine: str | Engine | None = None,
+    listener: Listener | None = None,
 ) -> list[Compared]:
     """Run project files into temporary folders and collect what each promises, loses, risks and costs.
 

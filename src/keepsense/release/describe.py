@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +17,19 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import DifferentialPrivacy, Verification
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.job import Job
+from keepsense.release.measure import column_penalties
+from keepsense.release.recode import Recoded
+from keepsense.release.recoding_file import save_recodings
 
 DESCRIPTION = "release.json"
 PRIVATE = "private"
+RECODING = "recoding.json"
 
 
 def describe_release(
     job: Job,
-    recodings: list[Recoding],
-    set_recodings: list[Recoding],
+    made: Recoded,
     verification: Verification,
-    after: Counts,
     utility: Mapping[str, Any],
     risk: Mapping[str, Any],
     linked: Any = None,
@@ -35,17 +38,15 @@ def describe_release(
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
-    >>> told = done.description  # as `run` has it from here
-    >>> told["records"], told["promises"], told["columns"]["age"]["role"]
+    >>> about = done.description  # as `run` has it from here
+    >>> about["records"], about["promises"], about["columns"]["age"]["role"]
     (20, [{'model': 'k-anonymity', 'k': 4}], 'quasi-identifier')
     """
-    from keepsense.release.measure import column_penalties
-
     project = job.project
     # under differential privacy nothing that is computed from the original leaves the house but through its mechanism
     private = any(isinstance(model, DifferentialPrivacy) for model in job.models)
-    lost = {} if private else column_penalties(job, recodings)
-    lost |= {rule.names[0]: rule.info["penalty"] for rule in set_recodings if "penalty" in rule.info}
+    lost = {} if private else column_penalties(job, made.rules)
+    lost |= {rule.names[0]: rule.info["penalty"] for rule in made.set_rules if "penalty" in rule.info}
     secret = {"seed", "rng"}
     return {
         "keepsense": __version__,
@@ -69,8 +70,8 @@ def describe_release(
         "suppressed records": verification.suppressed + job.own_counts.total - verification.records,
         "of them left out": job.own_counts.total - verification.records,
         "verified": verification.ok,
-        "hierarchies": _released_hierarchies(job, [*recodings, *set_recodings], after),
-        **_matrices(recodings, after),
+        "hierarchies": _released_hierarchies(job, made.every_rule, made.counts),
+        **_matrices(made.rules, made.counts),
         "utility": {} if private else dict(utility),
         "risk": _public_risk(risk, linked, private),
     }
@@ -148,6 +149,35 @@ def _above(hierarchy: Hierarchy, labels: set[str | None], level: int | None) -> 
                 rows[tuple(row[lv:])] = None
                 break
     return [list(row) for row in rows]
+
+
+@contextmanager
+def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any]) -> Iterator[None]:
+    """Put the recoding and the description where they belong; if the release does not appear, as they were before.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, described(Path(folder), [], {"release": "people.csv"}):
+    ...     sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*.json"))
+    ['private/recoding.json', 'release.json']
+    """
+    private = folder / PRIVATE
+    files = (private / RECODING, folder / DESCRIPTION)
+    before = [file.read_bytes() if file.exists() else None for file in files]
+    fresh = not private.exists()
+    private.mkdir(mode=0o700, exist_ok=True)
+    try:
+        save_recodings(rules, files[0])
+        write_description(folder, description)
+        yield
+    except BaseException:
+        for file, content in zip(files, before, strict=True):
+            if content is None:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_bytes(content)
+        if fresh and not any(private.iterdir()):
+            private.rmdir()
+        raise
 
 
 def write_description(folder: Path, description: Mapping[str, Any]) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from keepsense.engines import engine
 from keepsense.privacy import KAnonymity
 from keepsense.project.file import Project
+from keepsense.random import generator
 from keepsense.release.job import Job
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def example_job(**changes: Any) -> Job:
         },
         "privacy": [KAnonymity(4).promise()],
     }
-    return Job(Project.model_validate({**data, **changes}), people.parent, running, np.random.default_rng(1))
+    return Job(Project.model_validate({**data, **changes}), people.parent, running, generator(1))
 
 
 def example_release() -> Outcome:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Writing
+from keepsense.engines import Engine, Table, Writing
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Model, model, needed_columns, with_population
@@ -46,7 +46,7 @@ class Job:
 
     project: Project
     folder: Path
-    engine: Any
+    engine: Engine
     rng: np.random.Generator
     data: Any = None
 
@@ -146,10 +146,9 @@ class Job:
         """Distinct tuples of the quasi-identifiers of everybody, or None where no population is given."""
         return None if self.population is None else self.count_in(self.population)
 
-    def count_in(self, table: Any) -> Counts:
+    def count_in(self, table: Table) -> Counts:
         """Count the quasi-identifiers of another table, a population or a release."""
-        counts: Counts = self.engine.count(table, self.every_quasi_identifier)
-        return counts
+        return self.engine.count(table, self.every_quasi_identifier)
 
     def count(self, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()) -> Counts:
         """Count some columns of the source."""
@@ -177,12 +176,12 @@ class Job:
     # ---- what the parts know -------------------------------------------------------------------------------------
 
     @property
-    def table(self) -> Any:
+    def table(self) -> Table:
         """The source, opened."""
         return self.source.table
 
     @property
-    def population(self) -> Any:
+    def population(self) -> Table | None:
         """The table of everybody, opened, or None."""
         return self.source.population
 

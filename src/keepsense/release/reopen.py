@@ -8,16 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeGuard
 
-import numpy as np
-
 from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, started
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
-from keepsense.project.file import Project, read_project
+from keepsense.project.file import Project, project_and_folder
+from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Recoding
-from keepsense.release.checking import verified
-from keepsense.release.describe import DESCRIPTION, PRIVATE
+from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, read_ledger
 from keepsense.release.measure import linkage_kept, of_sets
@@ -25,6 +23,7 @@ from keepsense.release.place import digest_of, place_of, read_released
 from keepsense.release.recoding_file import read_recodings
 from keepsense.release.run import Outcome
 from keepsense.release.techniques import technique
+from keepsense.release.verify import verify_release
 from keepsense.utility.alignment import aligned, whole_table
 
 
@@ -55,12 +54,9 @@ def reopen(
     ...     reopen(job, folder=room).description == json.loads(json.dumps(made.description))
     True
     """
-    if isinstance(project, str | Path):
-        folder = Path(project).parent if folder is None else Path(folder)
-        project = read_project(project)
-    home = Path(folder or ".")
-    with started(engine) as running:
-        job = Job(project, home, running, np.random.default_rng())
+    project, home = project_and_folder(project, folder)
+    with started(engine or project.engine.name, **project.engine.options()) as rows:
+        job = Job(project, home, rows, generator())
         place = place_of(job, None)
         if place.file is None:
             raise BadInput("the release is a table of a database; write its report with `keepsense run --report`")
@@ -81,9 +77,9 @@ def reopen(
         emit(listener, "stage", 1, 3, stage="verify")
         everybody = None
         if job.population is not None:
-            everybody = running.recode(job.population, rules)
+            everybody = rows.recode(job.population, rules)
         kept, findings = _kept(job, table, _entry(home, place.name, digest))
-        verification = verified(job, place.file, population=everybody, checked_elsewhere=kept)
+        verification = verify_release(job, place.file, population=everybody, checked_elsewhere=kept)
         if not verification.ok:
             broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
             raise Infeasible(
@@ -99,9 +95,9 @@ def reopen(
         description,
         table,
         counts,
+        after,
         job,
         sets,
-        {name: len(after.values_of(name)) for name in after.names},
         [*findings, *verification.findings],
     )
 
@@ -143,7 +139,7 @@ def _well_formed(found: Any) -> TypeGuard[dict[str, Any]]:
 
 
 def _recodings(folder: Path) -> list[Recoding]:
-    path = folder / PRIVATE / "recoding.json"
+    path = folder / PRIVATE / RECODING
     if not path.is_file():
         raise BadInput(
             "the recoding (private/recoding.json) is not in the release folder; without it only the public report can "

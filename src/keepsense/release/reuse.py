@@ -11,11 +11,11 @@ from keepsense.release.job import Job
 from keepsense.release.recoding_file import read_recodings
 
 
-def reused(job: Job, path: str | Path) -> list[Recoding]:
+def reuse_recoding(job: Job, path: str | Path) -> list[Recoding]:
     """The recoding of an earlier release for a new table; refuses one that is not for whole values.
 
     >>> from keepsense.release.example import example_job
-    >>> reused(example_job(), "/nowhere/recoding.json")
+    >>> reuse_recoding(example_job(), "/nowhere/recoding.json")
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: recoding.json: the recoding cannot be read (No such file or directory)

@@ -14,30 +14,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from keepsense.counts import Counts
 from keepsense.engines import Engine, Writing, started
 from keepsense.errors import Finding, Infeasible
 from keepsense.privacy import Verification
 from keepsense.progress import Listener, emit
-from keepsense.project.file import Project, read_project
-from keepsense.random import Random
+from keepsense.project.file import Project, project_and_folder
+from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
-from keepsense.release.checking import verified
-from keepsense.release.describe import DESCRIPTION, PRIVATE, describe_release, write_description
+from keepsense.release.describe import DESCRIPTION, describe_release, described
+from keepsense.release.interrupts import interrupts_held
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, entered, read_ledger, today
 from keepsense.release.measure import linkage, linkage_kept, measured_risk, measured_utility, promises_linkage
-from keepsense.release.place import Draft, place_of
+from keepsense.release.place import Draft, Place, place_of
+from keepsense.release.preflight import refuse_contradictions, refuse_marks, warnings
 from keepsense.release.randomized import epsilon_of
-from keepsense.release.recoding_file import save_recodings
-from keepsense.release.reuse import reused
-from keepsense.release.scrutiny import check, check_cells, warnings
-from keepsense.release.sets import recode_sets
-from keepsense.release.suppressed import without_the_few
-from keepsense.release.techniques import technique
-from keepsense.release.undisturbed import undisturbed
+from keepsense.release.recode import Recoded, recode
+from keepsense.release.reuse import reuse_recoding
+from keepsense.release.verify import verify_release
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,12 +40,12 @@ class Outcome:
     """What a run did: where the release is, what the verifier said, what it cost and what it is worth.
 
     `recodings` say what became of the columns that the method decided on, counted in `counts`; `set_recodings`, one a
-    column and applied after those, what became of set-valued ones.
+    column and applied after those, what became of set-valued ones; `after` counts the released quasi-identifiers.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
-    >>> done.verification.ok, done.counts.total, done.released_values
-    (True, 20, {'age': 4, 'job': 4})
+    >>> done.verification.ok, done.description["classes"], done.released_values
+    (True, 4, {'age': 4, 'job': 4})
     """
 
     file: Path
@@ -58,9 +53,9 @@ class Outcome:
     description: dict[str, Any]
     recodings: list[Recoding]
     counts: Counts
+    after: Counts
     job: Job
     set_recodings: list[Recoding] = field(default_factory=list)
-    released_values: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     table: str | None = None
@@ -71,6 +66,11 @@ class Outcome:
         """Name of the released file or table."""
         return self.table or self.file.name
 
+    @property
+    def released_values(self) -> dict[str, int]:
+        """How many different values each quasi-identifier has in the release."""
+        return {name: len(self.after.values_of(name)) for name in self.after.names}
+
 
 # the verifier works beside the engine: together they leave the rest of the machine something
 _MEMORY = "40%"
@@ -79,9 +79,10 @@ STAGES = ("read and count", "decide", "recode", "write", "verify", "measure")
 """What a run does, in order; a listener hears a "stage" event at the start of each."""
 
 
-def run(
+def run(  # noqa: PLR0913
     project: Project | str | Path,
     *,
+    data: Any = None,
     folder: str | Path | None = None,
     reuse: str | Path | None = None,
     into: str | Path | None = None,
@@ -92,162 +93,128 @@ def run(
 ) -> Outcome:
     """Make a verified release of a table as a project file says.
 
-    `project` is a project file's path, or a `Project` whose relative paths start at `folder`. `reuse` applies the
-    recoding of an earlier release to this table, and refuses where the promise would break. `into` rehearses: the
-    release goes into that folder and not into the ledger. If the written file breaks a promise, `Infeasible` is raised
-    and its `best` is the verification; with `show_values` that names some of the failing classes, which is real data.
-    Nothing appears under its final name unless the verifier has
-    read it back and found every promise kept.
+    `project` is a project file's path, or a `Project` whose relative paths start at `folder`. `data` is a frame that
+    takes the place of the source that the project names. `reuse` applies the recoding of an earlier release to this
+    table, and refuses where the promise would break. `into` rehearses: the release goes into that folder and not into
+    the ledger. `engine` is the name of an engine, or one that runs already and stays open; without it, it is the one
+    that the project names. If the written file breaks a promise, `Infeasible` is raised and its `best` is the
+    verification; with `show_values` that names some of the failing classes, which is real data.
+    Nothing appears under its final name unless the verifier has read it back and found every promise kept.
 
     >>> import tempfile
-    >>> table = "job,illness\\n" + "nurse,flu\\nclerk,cold\\n" * 5
+    >>> table = {"job": ["nurse", "clerk"] * 5, "illness": ["flu", "cold"] * 5}
+    >>> project = Project.model_validate({
+    ...     "columns": {"job": {"role": "quasi-identifier"}, "illness": {"role": "sensitive"}},
+    ...     "privacy": [{"model": "k-anonymity", "k": 5}],
+    ...     "release": {"file": "people.csv"},
+    ... })
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = (Path(folder) / "people.csv").write_text(table)
-    ...     job = Project.model_validate({
-    ...         "source": {"path": "people.csv"},
-    ...         "columns": {"job": {"role": "quasi-identifier"}, "illness": {"role": "sensitive"}},
-    ...         "privacy": [{"model": "k-anonymity", "k": 5}],
-    ...     })
-    ...     done = run(job, folder=folder)
-    ...     done.verification.ok, done.file.name
-    (True, 'people.csv')
+    ...     done = run(project, data=table, folder=folder)
+    ...     done.verification.ok, done.file.name, len(done.file.read_text().splitlines())
+    (True, 'people.csv', 11)
     """
-    if isinstance(project, str | Path):
-        folder = Path(project).parent if folder is None else Path(folder)
-        project = read_project(project)
-    home = Path(folder or ".")
+    project, home = project_and_folder(project, folder)
+    rehearsed = None if into is None else Path(into)
     stage = _Stages(listener)
-    chosen = technique(project.method.name)
-    with started(engine, memory=_MEMORY) as running:
-        job = Job(project, home, running, np.random.default_rng(rng))
+    with started(engine or project.engine.name, **project.engine.options(memory=_MEMORY)) as rows:
+        job = Job(project, home, rows, generator(rng), data)
         with stage("read and count"):
-            check(job)
-            place = place_of(job, None if into is None else Path(into))
+            refuse_contradictions(job)
+            place = place_of(job, rehearsed)
             place.check()  # before hours are spent on it; and again when nobody else can write there
             counts = job.counts
-            check_cells(job)
+            refuse_marks(job)
         emit(listener, "counted", counts.total, counts.total, tuples=len(counts))
-        findings = warnings(job, read_ledger(home) if into is None else [])
+        findings = warnings(job, read_ledger(home) if rehearsed is None else [])
         with stage("decide"):
-            rules = chosen.run(job, project.method.parameters, listener) if reuse is None else reused(job, reuse)
+            if reuse is None:
+                rules = job.method.run(job, project.method.parameters, listener)
+            else:
+                rules = reuse_recoding(job, reuse)
         emit(listener, "decided", 1, 1, method=project.method.name)
         with stage("recode"):
-            secret = _beside(job)
-            recoded = running.recode(job.table, rules, drop=set(job.dropped) - set(secret), rng=job.rng)
-            set_rules, recoded = recode_sets(job, recoded, listener)
-            recoded = without_the_few(job, recoded)
-            released = running.recode(recoded, [], drop=secret)
-            everybody = _population(job, rules)
+            made = recode(job, rules, listener)
         with place.draft(job) as draft:
             with stage("write"):
-                hidden = _write(job, recoded, released, draft)
+                beside = _write(job, made, draft)
             with stage("verify"):
                 linked = linkage(job, rules) if promises_linkage(job) else None
-                kept = () if reuse is not None else (*chosen.kept(job, rules), *linkage_kept(job, rules, linked))
-                verification = verified(
+                kept = () if reuse is not None else (*job.method.kept(job, rules), *linkage_kept(job, rules, linked))
+                verification = verify_release(
                     job,
                     draft.read_back(),
-                    hidden=hidden,
-                    population=everybody,
+                    hidden=beside,
+                    population=made.population,
                     checked_elsewhere=kept,
                     show_values=show_values,
                 )
             emit(listener, "verified", 1, 1, ok=verification.ok)
             _stop_unless_kept(verification, linked)
             with stage("measure"):
-                after = job.count_in(released)
-                description = describe_release(
-                    job,
-                    rules,
-                    set_rules,
-                    verification,
-                    after,
-                    measured_utility(job, [*rules, *set_rules], after),
-                    measured_risk(job, after, None if everybody is None else job.count_in(everybody), rules),
-                    linked,
-                )
-                digest = draft.digest()
-            entry = Entry(
-                today(),
-                place.name,
-                tuple(released.columns),
-                [m.promise() for m in job.models],
-                project.method.name,
-                counts.total,
-                sum(map(epsilon_of, rules)),
-                digest=digest,
-            )
-            with (
-                undisturbed(),
-                entered(home, entry if into is None else None),
-                _described(place.folder, [*rules, *set_rules], {**description, "sha256": digest}),
-            ):
-                draft.publish()
+                description = {**_measured(job, made, verification, linked), "sha256": draft.digest()}
+            _publish(job, made, place, draft, description, rehearsed=rehearsed is not None)
     return Outcome(
         place.file or place.folder / DESCRIPTION,
         verification,
-        {**description, "sha256": digest},
+        description,
         rules,
         counts,
+        made.counts,
         job,
-        set_rules,
-        {name: len(after.values_of(name)) for name in after.names},
+        made.set_rules,
         [*findings, *verification.findings],
         stage.seconds,
         None if place.file else place.name,
     )
 
 
-def _beside(job: Job) -> list[str]:
-    """Columns that are not released, but that promises are about: who the people are."""
-    return list(dict.fromkeys(n for m in job.models for n in m.columns if n in job.dropped))
-
-
-def _write(job: Job, recoded: Any, released: Any, draft: Draft) -> Path | None:
+def _write(job: Job, made: Recoded, draft: Draft) -> Path | None:
     """Write the release, and, for promises about people, who they are, in the same order, where nobody sees it."""
-    project, secret = job.project.release, _beside(job)
+    release = job.project.release
     how = Writing(
-        delimiter=project.delimiter,
-        shuffle=project.shuffle,
-        spreadsheet_safe=project.spreadsheet_safe,
+        delimiter=release.delimiter,
+        shuffle=release.shuffle,
+        spreadsheet_safe=release.spreadsheet_safe,
         table=job.released_table,
     )
     same_order = copy.deepcopy(job.rng)
-    draft.write(released, how)
-    if not secret:
+    draft.write(made.released, how)
+    if not made.beside:
         return None
-    beside: Path = job.engine.scratch("beside.parquet")
-    others = [n for n in recoded.columns if n not in secret]
-    job.engine.write(job.engine.recode(recoded, [], drop=others), beside, how, rng=same_order)
-    return beside
+    path = job.engine.scratch("beside.parquet")
+    others = [name for name in made.rows.columns if name not in made.beside]
+    job.engine.write(job.engine.recode(made.rows, [], drop=others), path, how, rng=same_order)
+    return path
 
 
-def _population(job: Job, rules: list[Recoding]) -> Any:
-    """The population recoded like the release, so that both can be compared."""
-    return None if job.population is None else job.engine.recode(job.population, rules)
+def _measured(job: Job, made: Recoded, verification: Verification, linked: Any) -> dict[str, Any]:
+    """What the release lost and what risk is left, in its public description."""
+    everybody = None if made.population is None else job.count_in(made.population)
+    utility = measured_utility(job, made.every_rule, made.counts)
+    risk = measured_risk(job, made.counts, everybody, made.rules)
+    return describe_release(job, made, verification, utility, risk, linked)
 
 
-@contextmanager
-def _described(folder: Path, rules: list[Recoding], description: dict[str, Any]) -> Iterator[None]:
-    """Put the recoding and the description where they belong; if the release does not appear, as they were before."""
-    private = folder / PRIVATE
-    files = (private / "recoding.json", folder / DESCRIPTION)
-    before = [file.read_bytes() if file.exists() else None for file in files]
-    made = not private.exists()
-    private.mkdir(mode=0o700, exist_ok=True)
-    try:
-        save_recodings(rules, files[0])
-        write_description(folder, description)
-        yield
-    except BaseException:
-        for file, content in zip(files, before, strict=True):
-            if content is None:
-                file.unlink(missing_ok=True)
-            else:
-                file.write_bytes(content)
-        if made and not any(private.iterdir()):
-            private.rmdir()
-        raise
+def _publish(
+    job: Job, made: Recoded, place: Place, draft: Draft, description: dict[str, Any], *, rehearsed: bool
+) -> None:
+    """Let the release, its description, its private recoding and its line in the ledger appear: all, or none."""
+    entry = Entry(
+        today(),
+        place.name,
+        tuple(made.released.columns),
+        [model.promise() for model in job.models],
+        job.project.method.name,
+        job.counts.total,
+        sum(map(epsilon_of, made.rules)),
+        digest=description["sha256"],
+    )
+    with (
+        interrupts_held(),
+        entered(job.folder, None if rehearsed else entry),
+        described(place.folder, made.every_rule, description),
+    ):
+        draft.publish()
 
 
 def _stop_unless_kept(verification: Verification, linked: Any = None) -> None:

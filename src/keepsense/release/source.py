@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.counts import Counts
-from keepsense.engines import Reading
+from keepsense.engines import Engine, Reading, Table
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.project.columns import check_names
 from keepsense.project.file import Project
@@ -32,12 +32,12 @@ class Source:
 
     project: Project
     folder: Path
-    engine: Any
+    engine: Engine
     data: Any = None
     _counted: dict[tuple[str, ...], Counts] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def table(self) -> Any:
+    def table(self) -> Table:
         """The source, opened; refuses columns that the project file does not list, or lists and the source lacks."""
         if self.data is not None:
             table = self.engine.read(self.data)
@@ -49,7 +49,7 @@ class Source:
         return table
 
     @cached_property
-    def population(self) -> Any:
+    def population(self) -> Table | None:
         """The table of everybody, opened, or None; it must have the quasi-identifiers."""
         if self.project.population is None:
             return None
@@ -61,7 +61,7 @@ class Source:
                 )
         return table
 
-    def _opened(self, place: Place) -> Any:
+    def _opened(self, place: Place) -> Table:
         how = Reading(place.format, place.delimiter, place.quote, place.encoding, place.header, place.table)
         return self.engine.read(located(self.folder, place), how)
 

@@ -6,37 +6,36 @@ ones. So these are a class like any other: where too few are alike, or their sen
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from keepsense.counts import Counts, Value
+from keepsense.engines import Table
 from keepsense.privacy import bind, needed_columns
 from keepsense.recoding import suppressed_tuples
 from keepsense.release.attributes import least_size
 from keepsense.release.job import Job
 
 
-def without_the_few(job: Job, recoded: Any) -> Any:
-    """The recoded table, without its suppressed records where they do not keep the promises as a class.
+def settle_suppressed(job: Job, recoded: Table) -> tuple[Table, Counts]:
+    """The recoded table, without its suppressed records where they do not keep the promises as a class; and its counts.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
     >>> lone = job.engine.read({"age": ["20"] * 4 + ["*"], "job": ["nurse"] * 4 + ["*"]})
-    >>> without_the_few(job, lone).rows
-    4
+    >>> left, counts = settle_suppressed(job, lone)
+    >>> left.rows, counts.rows_of("job")
+    (4, {'nurse': 4})
     """
-    asked = job.project.release.suppressed
-    if asked == "keep" or not job.truthful:  # methods that change values hide none
-        return recoded
-    names = job.every_quasi_identifier
+    names, wanted = job.every_quasi_identifier, job.project.release.suppressed
+    if wanted == "keep" or not job.truthful:  # methods that change values hide none
+        return recoded, job.count_in(recoded)
     needed = [n for n in needed_columns(job.models) if n in recoded.columns and n not in names]
     counts = job.engine.count(recoded, names, histograms=dict.fromkeys(needed))
     hidden = suppressed_class(counts)
-    if hidden is None or (asked == "auto" and _keeps(job, counts, hidden)):
-        return recoded
+    if hidden is None or (wanted == "auto" and _keeps(job, counts, hidden)):
+        return recoded, counts
     marks: dict[str, Value] = {n: counts.values_of(n)[counts.column(n)[hidden]] for n in names}
-    return job.engine.leave_out(recoded, marks)
+    return job.engine.leave_out(recoded, marks), _without(counts, hidden)
 
 
 def suppressed_class(counts: Counts) -> int | None:
@@ -47,8 +46,8 @@ def suppressed_class(counts: Counts) -> int | None:
     >>> suppressed_class(Counts.of({"job": ["*", "*"]})) is None
     True
     """
-    found = np.flatnonzero(suppressed_tuples(counts) & (counts.weights > 0))
-    return int(found[0]) if len(found) else None
+    hidden = np.flatnonzero(suppressed_tuples(counts) & (counts.weights > 0))
+    return int(hidden[0]) if len(hidden) else None
 
 
 def _keeps(job: Job, counts: Counts, hidden: int) -> bool:
@@ -62,3 +61,13 @@ def _keeps(job: Job, counts: Counts, hidden: int) -> bool:
         if not model.satisfied(counts.weights, counts.histograms)[hidden]:
             return False
     return True
+
+
+def _without(counts: Counts, position: int) -> Counts:
+    """The counts without one tuple, and without values that only this one held."""
+    codes = np.delete(counts.codes, position, axis=0)
+    values = []
+    for j, listed in enumerate(counts.values):
+        used, codes[:, j] = np.unique(codes[:, j], return_inverse=True)
+        values.append(tuple(listed[code] for code in used.tolist()))
+    return Counts(counts.names, tuple(values), codes, np.delete(counts.weights, position))

@@ -77,7 +77,7 @@ def from_edges(
     )
 
 
-def from_arrays(
+def from_arrays(  # noqa: PLR0913
     ids: Sequence[str],
     names: Sequence[Sequence[str]],
     child: NDArray[Any],

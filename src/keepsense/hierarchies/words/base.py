@@ -30,7 +30,7 @@ ParentRule = Literal["deepest", "shared"]
 RULES: tuple[ParentRule, ...] = ("deepest", "shared")
 
 
-def base_hierarchy(
+def base_hierarchy(  # noqa: PLR0913
     values: Sequence[Value],
     taxonomy: Taxonomy,
     *,

@@ -43,7 +43,7 @@ _SHARES = (0.1, 0.25, 0.5, 1.0)
 _FRUITLESS = 60
 
 
-def candidates(
+def candidates(  # noqa: PLR0913
     values: Sequence[Value],
     taxonomy: Taxonomy,
     counts: Sequence[int] | None = None,

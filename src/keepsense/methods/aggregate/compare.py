@@ -14,6 +14,7 @@ from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.methods.aggregate.concepts import ConceptSets
 from keepsense.methods.aggregate.item_distances import ItemDistances
+from keepsense.random import generator
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept, Taxonomy
 from keepsense.utility.sets import (
@@ -81,7 +82,7 @@ def compare_sets(
     """
     if len(released) != len(sets):
         raise BadInput(f"column {sets.source.column!r}: {len(released):,} released sets for {len(sets):,} records")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     place = _numbered(sets, released)
     joint = _joint(sets, released, concepts, place)
     between = _between(joint, measure)

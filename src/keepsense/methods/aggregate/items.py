@@ -20,6 +20,7 @@ import numpy as np
 from keepsense.arrays import Rows
 from keepsense.counts import Value
 from keepsense.errors import BadInput, Finding
+from keepsense.random import generator
 
 Form = Literal["delimited", "list", "long"]
 
@@ -123,7 +124,7 @@ class ItemSets:
             return [list(items) for items in sets]
         if self.form == "delimited":
             return [self.cell(items) for items in sets]
-        order = np.random.default_rng(rng).permutation(len(sets))
+        order = generator(rng).permutation(len(sets))
         keys: list[Value] = []
         found: list[Value] = []
         for number, record in enumerate(order.tolist(), start=1):

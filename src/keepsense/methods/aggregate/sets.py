@@ -19,6 +19,7 @@ from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
 from keepsense.privacy import KAnonymity
 from keepsense.progress import Listener, emit, wants_steps
+from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED
 from keepsense.semantics import Distance
 
@@ -135,7 +136,7 @@ def microaggregate_sets(
     """
     check_kind(distance)
     check_size(k, len(sets), f"column {sets.source.column!r}")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     rows, weights, which = sets.distinct
     items = sets.distances(measure, memory=memory)
     own = np.arange(len(rows))

@@ -30,6 +30,7 @@ from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
+from keepsense.random import generator
 from keepsense.recoding import Cuts
 
 
@@ -74,7 +75,7 @@ def anytime(
     if not best.holds:
         raise infeasible(search, "anytime")
     run = _Run(search, best, begin, time_limit, listener)
-    run.through(np.random.default_rng(rng))
+    run.through(generator(rng))
     found, bound = run.best, run.bound
     gap = 0.0 if run.proven else 1 - bound / found.value
     info = {"bound": bound, "gap": gap, "optimal": run.proven, "cuts": run.cuts}

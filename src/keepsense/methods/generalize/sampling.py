@@ -13,6 +13,7 @@ from keepsense.methods.fit import GOES_BEFORE, Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.privacy import Model
+from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Cells
 
 
@@ -46,7 +47,7 @@ def sampling(
         size = round(float(share or 0) * total)
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or not 1 <= size <= total:
         raise BadInput(f"sampling: the table has {total:,} rows; a sample must hold between 1 and all of them")
-    drawn = np.random.default_rng(rng).multivariate_hypergeometric(counts.weights, int(size), method="marginals")
+    drawn = generator(rng).multivariate_hypergeometric(counts.weights, int(size), method="marginals")
     left = counts.weights - drawn
     kept, gone = np.flatnonzero(drawn), np.flatnonzero(left)
     values: list[tuple[Value, ...]] = []

@@ -13,6 +13,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.swap import Random
+from keepsense.random import generator
 from keepsense.recoding import Cells
 
 
@@ -26,7 +27,7 @@ def swap_freely(counts: Counts, names: Sequence[str], *, rng: Random = None) -> 
     >>> swap_freely(counts, ["x"], rng=1).apply(counts).marginal("x").tolist()
     [2, 1]
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     source = records_of(counts)
     columns = [rng.permutation(counts.column(name)[source]) for name in _checked(counts, names)]
     return _cells(counts, names, source, columns, "unconstrained swapping")
@@ -40,7 +41,7 @@ def distort_naively(counts: Counts, names: Sequence[str], *, rng: Random = None)
     >>> cells.info["unchanged"]
     {'x': 0}
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     source = records_of(counts)
     columns = []
     for name in _checked(counts, names):
@@ -59,7 +60,7 @@ def distort_by_frequency(counts: Counts, names: Sequence[str], *, rng: Random = 
     >>> distort_by_frequency(counts, ["x"], rng=1).multiplicity.sum()
     np.int64(3)
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     source = records_of(counts)
     columns = []
     for name in _checked(counts, names):

@@ -21,6 +21,7 @@ from keepsense.errors import BadInput, BudgetExceeded
 from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit, wants_steps
+from keepsense.random import generator
 from keepsense.recoding import Cells, Draws
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import Distance
@@ -126,7 +127,7 @@ def release_words(
         if outside:
             raise BadInput(f"column {column.name!r} has {outside} value(s) outside the declared domain")
         _check_rounding(column.name, each[column.name], len(declared[column.name]))
-    random = None if rng is None else np.random.default_rng(rng)
+    random = None if rng is None else generator(rng)
     budget.spend(math.fsum(each.values()), ", ".join(f"words of {name}" for name in each))
     source = records_of(counts)
     released: list[tuple[tuple[Value, ...], Ints]] = []
@@ -234,7 +235,7 @@ def release_categories(
         logs = np.log(table[:, possible]) - np.log(table.sum(axis=1))[:, None]
         each[rule.name] = float((logs.max(axis=0) - logs.min(axis=0)).max())
         tables[rule.name] = table
-    random = None if rng is None else np.random.default_rng(rng)
+    random = None if rng is None else generator(rng)
     if math.fsum(each.values()) > 0:
         budget.spend(math.fsum(each.values()), ", ".join(f"categories of {name}" for name in each))
     source = records_of(counts)

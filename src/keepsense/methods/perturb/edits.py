@@ -13,6 +13,7 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.perturb.records import cells_of
 from keepsense.methods.perturb.swap import Random
+from keepsense.random import generator
 from keepsense.recoding import Cells
 
 Condition = Collection[Value] | Callable[[Value], bool]
@@ -67,7 +68,7 @@ def mend(counts: Counts, cells: Cells, edits: Sequence[Edit], *, rng: Random = N
     >>> fixed.codes[:, 0].tolist(), fixed.info["mended"]
     ([0, 1], 1)
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     rules = _Rules(edits, counts, cells)
     source = np.repeat(cells.source, cells.multiplicity)
     out = np.repeat(cells.codes, cells.multiplicity, axis=0)

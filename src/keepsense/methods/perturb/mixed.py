@@ -21,6 +21,7 @@ from keepsense.methods.perturb.swap import Random, swap_by_clusters
 from keepsense.methods.perturb.swap_numeric import swap_numbers
 from keepsense.methods.perturb.swap_tuples import swap_tuples
 from keepsense.progress import Listener
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered
 
@@ -60,7 +61,7 @@ def perturb(
     >>> cells.names, sorted(cells.apply(counts).marginal("job").tolist())
     (('job', 'age'), [1, 1, 2])
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     if method in ("swap", "swap together", "groups", "groups together"):
         if k is None or alpha is not None:
             raise BadInput(f"the method {method!r} takes k, the number of records in a cluster or group")
@@ -88,7 +89,7 @@ def join(counts: Counts, parts: Sequence[Cells], *, rng: Random = None) -> Cells
     >>> join(counts, [x, y], rng=1).codes.tolist()
     [[0, 0], [1, 0]]
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     names = [name for part in parts for name in part.names]
     if len(set(names)) != len(names):
         raise BadInput("a column occurs in several recodings; join recodings of different columns")

@@ -15,6 +15,7 @@ from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.replace import Replaced, check_same_domain, replace_by_partner, replace_by_reference
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit, wants_steps
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal, check_same_rows
 from keepsense.semantics.mean import Mean, semantic_mean
@@ -59,7 +60,7 @@ def add_noise(
     0.5
     """
     check_noise(counts, attributes, alpha)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     means = [semantic_mean(a, over="domain") for a in attributes]
     variances = [semantic_variance(a, mean) for a, mean in zip(attributes, means, strict=True)]
     errors = unit_errors(distribution, rng, counts.total, len(attributes))

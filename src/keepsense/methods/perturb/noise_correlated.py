@@ -12,6 +12,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.perturb.noise import Distribution, Reference, apply_noise, check_noise, unit_errors
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.correlation import covariance_matrix
@@ -50,7 +51,7 @@ def add_correlated_noise(
     check_noise(counts, attributes, alpha)
     if len(attributes) < 2:
         raise BadInput("correlated noise needs at least two columns; use add_noise for one")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     covariance, mended = covariance_matrix(counts, attributes)
     errors = correlated_errors(distribution, rng, counts.total, alpha * covariance)
     means = [semantic_mean(a, over="domain") for a in attributes]

@@ -15,6 +15,7 @@ from keepsense.methods.perturb.noise_correlated import correlated_errors
 from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Ordered, check_same_rows
 
@@ -53,7 +54,7 @@ def add_noise_to_numbers(
             raise BadInput(
                 f"column {attribute.name!r} holds one value only: its variance is 0, so no noise can be made"
             )
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     source = records_of(counts)
     table = np.stack([a.positions[counts.column(a.name)[source]] for a in attributes], axis=1)
     covariance = np.atleast_2d(np.cov(table, rowvar=False, bias=True))

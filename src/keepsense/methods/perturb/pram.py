@@ -14,6 +14,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.perturb.records import cells_of, deal, records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit
+from keepsense.random import generator
 from keepsense.recoding import Cells, Draws
 from keepsense.semantics.attribute import Attribute
 
@@ -88,7 +89,7 @@ def draw(counts: Counts, draws: Sequence[Draws], *, rng: Random = None, listener
     >>> sorted(zip(cells.source.tolist(), cells.codes[:, 0].tolist()))
     [(0, 1), (1, 0)]
     """
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     source = records_of(counts)
     columns: list[Ints] = []
     kept: dict[str, int] = {}

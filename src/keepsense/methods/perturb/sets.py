@@ -21,6 +21,7 @@ from keepsense.methods.perturb.records import cells_of, records_of
 from keepsense.methods.perturb.replace import replace_by_reference
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import Distance
@@ -139,7 +140,7 @@ def add_noise_to_sets(
     check_noise(own, [nominal], alpha)
     if reference not in ("mean", "root"):
         raise BadInput(f"reference = {reference!r}: sets take 'mean' or 'root'")
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     mean = semantic_mean(nominal, over="domain")
     source = records_of(counts)
     sets = counts.column(column.name)[source]

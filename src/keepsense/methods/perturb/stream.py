@@ -13,6 +13,7 @@ from keepsense.errors import BadInput, UnknownConcept
 from keepsense.methods.perturb.noise import Distribution, check_noise, unit_errors
 from keepsense.methods.perturb.replace import Candidates
 from keepsense.methods.perturb.swap import Random
+from keepsense.random import generator
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.mean import semantic_mean
 from keepsense.semantics.variance import semantic_variance
@@ -63,7 +64,7 @@ class NoiseStream:
         self._free = self.reference if reference == "mean" else None
         self._away = measure.against_all(np.array([self.reference]))[0]
         self._known: OrderedDict[int, Candidates] = OrderedDict()
-        self._rng = np.random.default_rng(rng)
+        self._rng = generator(rng)
         own = dict(zip(column.values, column.bound()[1].tolist(), strict=True))
         self._concepts: dict[Value, int] = own
 

@@ -14,6 +14,7 @@ from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.records import deal, records_of
 from keepsense.methods.perturb.swap import Random
 from keepsense.progress import Listener, emit, wants_steps
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Ordered
 
@@ -43,7 +44,7 @@ def swap_in_groups(
     0.5
     """
     check_swap(counts, attributes, k)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     if together:
         codes = np.stack([counts.column(a.name) for a in attributes], axis=1)
         source, group = _groups(Field(attributes, codes, counts.weights), int(k), rng, listener)

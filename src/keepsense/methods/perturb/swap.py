@@ -12,6 +12,7 @@ from keepsense.counts import Counts
 from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.records import deal, records_of
 from keepsense.progress import Listener, emit, wants_steps
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 from keepsense.semantics.order import most_distant_value
@@ -39,7 +40,7 @@ def swap_by_ranking(
     from keepsense.methods.perturb.kernels.values import swap_window
 
     check_swap(counts, attributes, k)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     source = records_of(counts)
     columns = []
     for done, attribute in enumerate(attributes):
@@ -76,7 +77,7 @@ def swap_by_clusters(
     (np.int64(4), [0, 1, 2, 3])
     """
     check_swap(counts, attributes, k)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     source = records_of(counts)
     columns, in_place = [], {}
     for attribute in attributes:

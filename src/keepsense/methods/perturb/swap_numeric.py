@@ -13,6 +13,7 @@ from keepsense.methods.perturb.clusters import check_swap, to_cells
 from keepsense.methods.perturb.records import records_of
 from keepsense.methods.perturb.swap import Random, tell_ranks
 from keepsense.progress import Listener, emit
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Ordered
 
@@ -54,7 +55,7 @@ def swap_numbers(
         k = max(2, int(percent * counts.total / 100))
     assert k is not None
     check_swap(counts, attributes, k)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     kernel = {
         "interval": kernels.swap_window,
         "distribution": kernels.swap_shifted,

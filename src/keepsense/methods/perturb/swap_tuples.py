@@ -10,6 +10,7 @@ from keepsense.counts import Counts
 from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
 from keepsense.methods.perturb.swap import Random, run_clusters
 from keepsense.progress import Listener
+from keepsense.random import generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
@@ -34,7 +35,7 @@ def swap_tuples(
     [1, 1, 1, 1]
     """
     check_swap(counts, attributes, k)
-    rng = np.random.default_rng(rng)
+    rng = generator(rng)
     codes = np.stack([counts.column(a.name) for a in attributes], axis=1)
     field = run_clusters(Field(attributes, codes, counts.weights), int(k), rng, listener)
     field.tell(listener, field.source(), np.arange(counts.total))

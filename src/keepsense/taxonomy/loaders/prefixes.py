@@ -39,7 +39,7 @@ SCHEMES = {
 }
 
 
-def read_prefixes(
+def read_prefixes(  # noqa: PLR0913
     path: PathLike,
     *,
     scheme: str | None = None,

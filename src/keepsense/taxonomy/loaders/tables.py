@@ -18,7 +18,7 @@ LABEL = ("label", "name", "title", "short", "description", "preflabel", "term", 
 PATH = ("path", "category", "categories")
 
 
-def read_edges(
+def read_edges(  # noqa: PLR0913
     path: PathLike,
     *,
     child: Column | None = None,
@@ -93,7 +93,7 @@ def read_edges(
     )
 
 
-def read_paths(
+def read_paths(  # noqa: PLR0913
     path: PathLike,
     *,
     column: Column | None = None,
@@ -158,7 +158,7 @@ def read_paths(
     )
 
 
-def read_nested(
+def read_nested(  # noqa: PLR0913
     path: PathLike,
     *,
     columns: Sequence[Column] | None = None,

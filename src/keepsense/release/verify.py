@@ -7,20 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from keepsense.engines import Engine, Reading, Writing, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
 from keepsense.privacy import KmAnonymity, Verification, verify, verify_sets
-from keepsense.project.file import Project, read_project
-from keepsense.release.describe import PRIVATE
+from keepsense.project.file import Project, project_and_folder
+from keepsense.random import generator
+from keepsense.release.describe import PRIVATE, RECODING
 from keepsense.release.job import Job
 from keepsense.release.place import read_released
 from keepsense.release.recoding_file import read_recodings
 
 
-def verified(
+def verify_release(
     job: Job,
     file: Path,
     *,
@@ -37,7 +36,7 @@ def verified(
 
     >>> from keepsense.release.example import example_job, example_release
     >>> job = example_job()
-    >>> verified(job, example_release().file).ok, verified(job, job.folder / "people.csv").ok
+    >>> verify_release(job, example_release().file).ok, verify_release(job, job.folder / "people.csv").ok
     (True, False)
     """
     recoded = set(job.every_quasi_identifier)
@@ -122,7 +121,7 @@ def _fetched(job: Job, address: str) -> Path:
 
 def _recoded_population(job: Job, folder: Path) -> Any:
     """The population, recoded like the release, where the project has one and the recoding is still there."""
-    recoding = folder / PRIVATE / "recoding.json"
+    recoding = folder / PRIVATE / RECODING
     if job.population is None or not recoding.is_file():
         return None
     return job.engine.recode(job.population, read_recodings(recoding))
@@ -154,18 +153,16 @@ def verify_file(
     ...     verify_file(Project.model_validate(given), Path(folder) / "people.csv", folder=folder)[0].ok
     False
     """
-    if isinstance(project, str | Path):
-        folder = Path(project).parent if folder is None else folder
-        project = read_project(project)
+    project, home = project_and_folder(project, folder)
     in_database = format_of(str(file)).database is not None
     if not in_database:
         readable(file)
-    with started(engine) as running:
-        job = Job(project, Path(folder or "."), running, np.random.default_rng())
+    with started(engine or project.engine.name, **project.engine.options()) as rows:
+        job = Job(project, home, rows, generator())
         if table is not None:
             asked = project.release.model_copy(update={"table": table})
             job = replace(job, project=project.model_copy(update={"release": asked}))
         path = _fetched(job, str(file)) if in_database else Path(file)
         everybody = _recoded_population(job, path.parent)
-        found = verified(job, path, original=original, population=everybody, show_values=show_values)
+        found = verify_release(job, path, original=original, population=everybody, show_values=show_values)
     return found, job.every_quasi_identifier

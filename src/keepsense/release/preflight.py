@@ -12,11 +12,11 @@ from keepsense.release.sets import method_for_sets
 from keepsense.release.techniques import technique
 
 
-def check(job: Job) -> None:
+def refuse_contradictions(job: Job) -> None:
     """Refuse contradictions before anything is computed.
 
     >>> from keepsense.release.example import example_job
-    >>> check(example_job(privacy=[{"model": "linkage risk", "threshold": 0.1}]))  # doctest: +ELLIPSIS
+    >>> refuse_contradictions(example_job(privacy=[{"model": "linkage risk", "threshold": 0.1}]))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: linkage risk is about how values are changed, but 'optimal' only makes them less...
@@ -52,11 +52,11 @@ def check(job: Job) -> None:
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
 
 
-def check_cells(job: Job) -> None:
+def refuse_marks(job: Job) -> None:
     """Refuse cells and names that would be taken for something else in the release.
 
     >>> from keepsense.release.example import example_job
-    >>> check_cells(example_job())
+    >>> refuse_marks(example_job())
     """
     for name in job.quasi_identifiers:
         if SUPPRESSED in job.own_counts.values_of(name):

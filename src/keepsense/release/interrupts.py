@@ -10,10 +10,10 @@ from typing import Any
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def interrupts_held() -> Iterator[None]:
     """Hold an interrupt back until the block is over; for a handful of renames, not for long work.
 
-    >>> with undisturbed():
+    >>> with interrupts_held():
     ...     done = True
     """
     if threading.current_thread() is not threading.main_thread():

@@ -1,0 +1,58 @@
+"""From a source to the rows that will be released: recoded, sets too, without suppressed records that are too few."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keepsense.counts import Counts
+from keepsense.engines import Table
+from keepsense.progress import Listener
+from keepsense.recoding import Recoding
+from keepsense.release.job import Job
+from keepsense.release.sets import recode_sets
+from keepsense.release.suppressed import settle_suppressed
+
+
+@dataclass(frozen=True, eq=False)
+class Recoded:
+    """A table as it will be released, and the recodings that made it.
+
+    `rules` recode the columns that the method decides on, `set_rules`, one a column and applied after those, set-valued
+    ones. `rows` still hold the columns of `beside`: they are not released, but promises are about them. `counts` are of
+    the released quasi-identifiers, `population` is everybody, recoded alike.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> made = recode(job, job.method.run(job, {}, None), None)
+    >>> made.released.columns, made.counts.rows_of("age")
+    (('age', 'job', 'illness', 'likes'), {'[20, 21]': 5, '[22, 23]': 5, '[24, 25]': 5, '[26, 27]': 5})
+    """
+
+    rules: list[Recoding]
+    set_rules: list[Recoding]
+    rows: Table
+    released: Table
+    beside: tuple[str, ...]
+    counts: Counts
+    population: Table | None = None
+
+    @property
+    def every_rule(self) -> list[Recoding]:
+        """All recodings in the order they are applied."""
+        return [*self.rules, *self.set_rules]
+
+
+def recode(job: Job, rules: list[Recoding], listener: Listener | None) -> Recoded:
+    """Apply the recodings to the source, decide on sets inside the classes they form, and count what came out.
+
+    >>> from keepsense.release.example import example_job
+    >>> recode(example_job(), [], None).released.rows
+    20
+    """
+    beside = tuple(dict.fromkeys(n for model in job.models for n in model.columns if n in job.dropped))
+    rows = job.engine.recode(job.table, rules, drop=set(job.dropped) - set(beside), rng=job.rng)
+    set_rules, rows = recode_sets(job, rows, listener)
+    rows, counts = settle_suppressed(job, rows)
+    population = None if job.population is None else job.engine.recode(job.population, rules)
+    released = job.engine.recode(rows, [], drop=beside)
+    return Recoded(rules, set_rules, rows, released, beside, counts, population)
