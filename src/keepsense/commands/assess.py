@@ -49,7 +49,7 @@ def assess_release(
     from keepsense.release.assess import assess
 
     columns, secret = _roles(quasi, sensitive, project)
-    found = assess(
+    assessment = assess(
         str(original),
         str(released),
         columns,
@@ -60,7 +60,7 @@ def assess_release(
         suppressed=suppressed,
         engine=engine,
     )
-    show(as_data(found), lambda console: render(console, found, released), as_json=as_json, quiet=quiet)
+    show(as_data(assessment), lambda console: render(console, assessment, released), as_json=as_json, quiet=quiet)
 
 
 def _roles(quasi: list[str] | None, sensitive: list[str] | None, project: Path | None) -> tuple[list[str], list[str]]:
@@ -81,43 +81,45 @@ def _roles(quasi: list[str] | None, sensitive: list[str] | None, project: Path |
     return columns, secret
 
 
-def as_data(found: Assessment) -> dict[str, Any]:
+def as_data(assessment: Assessment) -> dict[str, Any]:
     """An assessment for scripts."""
     data = {
         key: value
-        for key, value in vars(found).items()
+        for key, value in vars(assessment).items()
         if key not in ("risk", "risk_before", "risk_after", "columns", "sensitive", "associations", "sizes")
     }
     return {
         **{key: list(value) if isinstance(value, tuple) else value for key, value in data.items()},
-        "sizes": {str(size): number for size, number in found.sizes.items()},
+        "sizes": {str(size): number for size, number in assessment.sizes.items()},
         "risk": {
-            "before": asdict(found.risk_before),
-            "after": None if found.risk_after is None else asdict(found.risk_after),
+            "before": asdict(assessment.risk_before),
+            "after": None if assessment.risk_after is None else asdict(assessment.risk_after),
         },
-        "columns": [asdict(column) for column in found.columns],
-        "sensitive": [asdict(column) for column in found.sensitive],
-        "associations": [asdict(pair) for pair in found.associations],
-        "association_error": found.association_error,
+        "columns": [asdict(column) for column in assessment.columns],
+        "sensitive": [asdict(column) for column in assessment.sensitive],
+        "associations": [asdict(pair) for pair in assessment.associations],
+        "association_error": assessment.association_error,
     }
 
 
-def render(console: Console, found: Assessment, released: Path) -> None:
+def render(console: Console, assessment: Assessment, released: Path) -> None:
     """An assessment for people."""
     console.print(
-        f"\n[bold]{released}[/]: {found.rows_after:,} records in {found.classes_after:,} classes "
-        f"(before {found.classes_before:,}), {found.suppressed:,} suppressed or dropped",
+        f"\n[bold]{released}[/]: {assessment.rows_after:,} records in {assessment.classes_after:,} classes "
+        f"(before {assessment.classes_before:,}), {assessment.suppressed:,} suppressed or dropped",
         soft_wrap=True,
     )
-    console.print(f"[bold]k = {found.k:,}[/]: every combination of quasi-identifiers fits at least so many records")
-    for column in found.sensitive:
+    console.print(
+        f"[bold]k = {assessment.k:,}[/]: every combination of quasi-identifiers fits at least so many records"
+    )
+    for column in assessment.sensitive:
         console.print(
             f"[bold]{column.column}[/]: at least {column.distinct} different values a class (l by entropy "
             f"{column.entropy:.2f}), at most {column.t:.2f} away from the whole (t)",
             soft_wrap=True,
         )
     console.print()
-    console.print(_risk(found))
+    console.print(_risk(assessment))
     rows = [
         (
             c.column,
@@ -126,30 +128,30 @@ def render(console: Console, found: Assessment, released: Path) -> None:
             _percent(c.information),
             c.distance,
             "" if c.shift is None else f"{c.shift:.3f}",
-            *([_percent(c.changed)] if found.aligned else []),
+            *([_percent(c.changed)] if assessment.aligned else []),
         )
-        for c in found.columns
+        for c in assessment.columns
     ]
     names = ("column", "values before", "after", "information left", "distance", "shift")
-    console.print(table("Columns", (*names, *(["cells changed"] if found.aligned else [])), rows))
-    if found.associations:
-        worst = sorted(found.associations, key=lambda a: -abs(a.before - a.after))[:5]
+    console.print(table("Columns", (*names, *(["cells changed"] if assessment.aligned else [])), rows))
+    if assessment.associations:
+        worst = sorted(assessment.associations, key=lambda a: -abs(a.before - a.after))[:5]
         pairs = [(f"{a.first} and {a.second}", a.before, a.after) for a in worst]
-        title = f"Associations that changed most ({found.association_error:.3f} on average)"
+        title = f"Associations that changed most ({assessment.association_error:.3f} on average)"
         console.print(table(title, ("columns", "before", "after"), pairs))
     for text in (
-        f"left out of the release: {', '.join(found.removed)}" if found.removed else "",
-        f"only in the release: {', '.join(found.added)}" if found.added else "",
-        *found.notes,
+        f"left out of the release: {', '.join(assessment.removed)}" if assessment.removed else "",
+        f"only in the release: {', '.join(assessment.added)}" if assessment.added else "",
+        *assessment.notes,
     ):
         if text:
             console.print(text, soft_wrap=True, markup=False)
 
 
-def _risk(found: Assessment) -> Table:
-    before, after = found.risk["before"], found.risk["after"]
+def _risk(assessment: Assessment) -> Table:
+    before, after = assessment.risk["before"], assessment.risk["after"]
     rows = [(name, _percent(before[name]), _percent(after.get(name))) for name in before]
-    title = f"Risk of being recognized (at risk: above {found.risk_before.threshold:g})"
+    title = f"Risk of being recognized (at risk: above {assessment.risk_before.threshold:g})"
     return table(title, ("attack", "before", "after"), rows)
 
 

@@ -48,7 +48,7 @@ class Within:
         return len(self.distinct)
 
 
-def within_classes(histogram: Histogram, kept: NDArray[np.bool_], reference: Mapping[Value, int]) -> Within:
+def within_classes(histogram: Histogram, shown: NDArray[np.bool_], reference: Mapping[Value, int]) -> Within:
     """Figures of the classes that are kept; `reference` counts the values of the whole column.
 
     The cost is that of the values that occur in each class.
@@ -68,15 +68,15 @@ def within_classes(histogram: Histogram, kept: NDArray[np.bool_], reference: Map
     np.maximum.at(largest, row, share)
     logs = np.log(share, out=np.zeros_like(share), where=share > 0)
     return Within(
-        np.bincount(row, histogram.counts > 0, size).astype(np.int64)[kept],
-        largest[kept],
-        np.exp(np.bincount(row, -share * logs, size))[kept],
+        np.bincount(row, histogram.counts > 0, size).astype(np.int64)[shown],
+        largest[shown],
+        np.exp(np.bincount(row, -share * logs, size))[shown],
         # both shares sum to 1, so the parts above the whole add up to half of all differences
-        np.bincount(row, np.maximum(share - whole[code], 0.0), size).astype(np.float64)[kept],
+        np.bincount(row, np.maximum(share - whole[code], 0.0), size).astype(np.float64)[shown],
     )
 
 
-def disclosed(column: str, histogram: Histogram, kept: NDArray[np.bool_], reference: Mapping[Value, int]) -> Sensitive:
+def disclosed(column: str, histogram: Histogram, shown: NDArray[np.bool_], reference: Mapping[Value, int]) -> Sensitive:
     """The worst of these figures over the classes that are kept: l, l by entropy, and t by equal distances.
 
     >>> from keepsense.counts import Counts
@@ -84,7 +84,7 @@ def disclosed(column: str, histogram: Histogram, kept: NDArray[np.bool_], refere
     >>> disclosed("ill", counts.histograms["ill"], np.ones(2, np.bool_), {"flu": 3, "cold": 1})
     Sensitive(column='ill', distinct=1, entropy=1.0, t=0.25)
     """
-    classes = within_classes(histogram, kept, reference)
+    classes = within_classes(histogram, shown, reference)
     return Sensitive(
         column,
         int(classes.distinct.min(initial=len(histogram.values))),

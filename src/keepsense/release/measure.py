@@ -186,7 +186,7 @@ def measured_risk(
         when: by_name(figures("risk", table, every_run=True))
         for when, table in (("before", before), ("after", release))
     }
-    return {when: found for when, found in measured.items() if found}
+    return {when: values for when, values in measured.items() if values}
 
 
 def mean_distance_from_truth(job: Job, rules: Sequence[Recoding]) -> float | None:

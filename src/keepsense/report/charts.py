@@ -123,15 +123,15 @@ def binned(ranges: Sequence[tuple[float, float, float]], ends: tuple[float, floa
     """
     low, high = ends
     edges = np.linspace(low, high, bins + 1)
-    found = np.zeros(bins)
+    totals = np.zeros(bins)
     for start, stop, records in ranges:
         if stop <= start:
-            found[min(bins - 1, max(0, int(np.searchsorted(edges, start, side="right")) - 1))] += records
+            totals[min(bins - 1, max(0, int(np.searchsorted(edges, start, side="right")) - 1))] += records
             continue
         overlap = np.minimum(edges[1:], stop) - np.maximum(edges[:-1], start)
         inside = overlap.clip(0.0)
-        found += records * inside / (inside.sum() or 1.0)
-    return found
+        totals += records * inside / (inside.sum() or 1.0)
+    return totals
 
 
 @dataclass(frozen=True)

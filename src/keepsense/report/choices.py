@@ -29,12 +29,12 @@ def alternatives(subject: Subject) -> str:
 
 
 def _lattice(subject: Subject) -> str:
-    found = lattice(subject.job, subject.outcome.recodings) if subject.truthful else None
-    if found is None:
+    space = lattice(subject.job, subject.outcome.recodings) if subject.truthful else None
+    if space is None:
         return ""
-    chosen = next(node for node in found.best if node.chosen)
+    chosen = next(node for node in space.best if node.chosen)
     where = sum(chosen.levels)
-    heights = [row for row in found.heights if row[1] + row[2]]
+    heights = [row for row in space.heights if row[1] + row[2]]
     step = max(1, -(-len(heights) // _MOST_HEIGHTS))
     rows = []
     for start in range(0, len(heights), step):
@@ -46,7 +46,7 @@ def _lattice(subject: Subject) -> str:
         text = f"{number(safe)} of {number(safe + unsafe)}" + (", chosen here" if mark else "")
         rows.append((label, (float(safe), float(unsafe)), text, mark))
     text = (
-        f"{found.size:,} ways to choose one level for each column were looked at; {found.safe:,} of them keep the "
+        f"{space.size:,} ways to choose one level for each column were looked at; {space.safe:,} of them keep the "
         "promise. Height adds up the levels of all columns: the higher, the less exact."
     )
     return (
@@ -57,37 +57,38 @@ def _lattice(subject: Subject) -> str:
         + page.paragraph(
             "Level of each column and how many there are (0 is as it was), detail lost, records suppressed.", "note"
         )
-        + _nodes(found)
+        + _nodes(space)
     )
 
 
-def _nodes(found: Lattice) -> str:
+def _nodes(space: Lattice) -> str:
     rows = []
-    for node in found.best:
-        levels = [f"{level}/{top}" for level, top in zip(node.levels, found.tops, strict=True)]
+    for node in space.best:
+        levels = [f"{level}/{top}" for level, top in zip(node.levels, space.tops, strict=True)]
         rows.append(["chosen" if node.chosen else "", *levels, percent(node.loss), number(node.suppressed)])
-    marked = [i for i, node in enumerate(found.best) if node.chosen]
-    return page.table(["", *found.columns, "detail lost", "suppressed"], rows, marked=marked)
+    marked = [i for i, node in enumerate(space.best) if node.chosen]
+    return page.table(["", *space.columns, "detail lost", "suppressed"], rows, marked=marked)
 
 
 def _methods(subject: Subject) -> str:
     """Other methods on the same counts, and the chosen one beside them."""
-    models, found = other_methods(subject.job)
-    if not found:
+    models, attempts = other_methods(subject.job)
+    if not attempts:
         return _for_sets(subject)
     chosen = whole_table(subject.outcome.recodings, subject.job.quasi_identifiers) if subject.truthful else []
     own = [measured(subject.job, subject.job.project.method.name, rule) for rule in chosen]
     done = sorted(
-        (one for one in found if not one.problem), key=lambda one: one.penalty if one.penalty is not None else 2
+        (attempt for attempt in attempts if not attempt.problem),
+        key=lambda attempt: 2.0 if attempt.penalty is None else attempt.penalty,
     )
-    rows = [_row(one) for one in (*own, *done)]
-    failed = [one for one in found if one.problem]
+    rows = [_row(attempt) for attempt in (*own, *done)]
+    failed = [attempt for attempt in attempts if attempt.problem]
     promised = " ".join(model.describe() for model in models)
     if subject.truthful:
         text = "Other methods on the same table with the same promise; long searches are cut short."
     else:
         text = f"What generalizing would lose and leave on the same table, if this were promised: {promised}"
-    note = "".join(page.paragraph(f"{one.method}: {one.problem}.", "note") for one in failed)
+    note = "".join(page.paragraph(f"{attempt.method}: {attempt.problem}.", "note") for attempt in failed)
     header = ["method", "certainty lost", "highest risk", "classes", "suppressed"]
     shown = page.table(header, rows, marked=[0] if own else []) if rows else ""
     return f"<h3>Methods</h3>{page.paragraph(text)}{shown}{note}"
@@ -98,20 +99,22 @@ def _for_sets(subject: Subject) -> str:
     from keepsense.release.techniques import techniques
 
     others = [
-        one for one in techniques().values() if one.sets == "only" and one.name != subject.job.project.method.name
+        method
+        for method in techniques().values()
+        if method.sets == "only" and method.name != subject.job.project.method.name
     ]
-    listed = "".join(f"<li><b>{escape(one.name)}</b>: {escape(one.summary)}</li>" for one in others)
+    listed = "".join(f"<li><b>{escape(method.name)}</b>: {escape(method.summary)}</li>" for method in others)
     text = "Other methods for sets, which were not tried here; keepsense compare runs project files side by side."
     return f"<h3>Methods</h3>{page.paragraph(text)}<ul>{listed}</ul>"
 
 
-def _row(one: Tried) -> list[str]:
+def _row(attempt: Tried) -> list[str]:
     return [
-        one.method,
-        "" if one.penalty is None else percent(one.penalty),
-        "" if one.risk is None else percent(one.risk),
-        number(one.classes),
-        number(one.suppressed),
+        attempt.method,
+        "" if attempt.penalty is None else percent(attempt.penalty),
+        "" if attempt.risk is None else percent(attempt.risk),
+        number(attempt.classes),
+        number(attempt.suppressed),
     ]
 
 

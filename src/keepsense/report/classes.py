@@ -50,9 +50,9 @@ def sensitive(subject: Subject) -> str:
     True
     """
     parts = []
-    for name, found in subject.after.histograms.items() if subject.about_classes else ():
-        whole = dict(zip(found.values, found.total().tolist(), strict=True))
-        seen = within_classes(found, subject.shown, whole)
+    for name, histogram in subject.after.histograms.items() if subject.about_classes else ():
+        whole = dict(zip(histogram.values, histogram.total().tolist(), strict=True))
+        seen = within_classes(histogram, subject.shown, whole)
         if not seen.classes:
             continue
         weights = subject.after.weights[subject.shown]

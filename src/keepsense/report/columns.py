@@ -44,11 +44,11 @@ def _facts(subject: Subject, name: str) -> str:
     kind = subject.job.column(name).kind
     after = subject.values_released(name)
     what = "items" if kind == "set" else "values"
-    told = f"{number(after)} different {what} in the release"
+    values = f"{number(after)} different {what} in the release"
     if not subject.public:
-        told = f"{number(len(subject.marginal(subject.before, name)))} different {what} before, {number(after)} after"
+        values = f"{number(len(subject.marginal(subject.before, name)))} different {what} before, {number(after)} after"
     lost = subject.told["columns"].get(name, {}).get("lost")
-    parts = [told, _how(subject, name), "" if lost is None else f"{percent(lost)} of its certainty lost"]
+    parts = [values, _how(subject, name), "" if lost is None else f"{percent(lost)} of its certainty lost"]
     return page.paragraph("; ".join(part for part in parts if part) + ".", "facts")
 
 
@@ -150,12 +150,12 @@ def _numbers(name: str, before: Mapping[Value, int] | None, after: Mapping[Value
 
 
 def _ranges(values: Mapping[Value, int]) -> list[tuple[float, float, float]]:
-    found = []
+    ranges = []
     for value, rows in values.items():
         ends = parse_interval(value)
         if ends is not None and np.isfinite(ends).all():
-            found.append((ends[0], ends[1], float(rows)))
-    return found
+            ranges.append((ends[0], ends[1], float(rows)))
+    return ranges
 
 
 def _short(value: Value, most: int = 48) -> str:
@@ -250,11 +250,11 @@ def _public_tree(rows: Sequence[Sequence[Value]]) -> Branch:
         groups: dict[str, list[tuple[str, ...]]] = {}
         for path in paths:
             groups.setdefault(path[0], []).append(path[1:])
-        found = []
+        branches = []
         for label, below in groups.items():
             deeper = [path for path in below if path]
-            found.append(Branch(label, any(not path for path in below), "", grow(deeper)))
-        return tuple(found)
+            branches.append(Branch(label, any(not path for path in below), "", grow(deeper)))
+        return tuple(branches)
 
     paths = [_without_repeats([charts.show(label) for label in reversed(row)]) for row in rows]
     top = grow(paths)
@@ -276,9 +276,9 @@ def _levels(subject: Subject, tree: Hierarchy, name: str) -> str:
         if tree.kind == "nominal":
             if column.taxonomy is None:
                 return ""
-            found = score(tree, distance(column.distance, subject.job.taxonomy(name)), unknown="list")
+            scores = score(tree, distance(column.distance, subject.job.taxonomy(name)), unknown="list")
         else:
-            found = score(tree)
+            scores = score(tree)
     except KeepsenseError:
         return ""
     cuts = [c for rule in subject.outcome.recodings if isinstance(rule, Cuts) for c in rule.cuts if c.name == name]
@@ -291,11 +291,11 @@ def _levels(subject: Subject, tree: Hierarchy, name: str) -> str:
             f"{len(tree.labels[i + 1]):,} label{'' if len(tree.labels[i + 1]) == 1 else 's'}",
             strong=chosen == i + 1,
         )
-        for i, loss in enumerate(found.levels)
+        for i, loss in enumerate(scores.levels)
     ]
     text = (
         f"What a value loses on average by going up to each level: 0 nothing, 1 everything. Over all levels the score "
-        f"(GSL) is {found.total:.2f}, which is {found.grade}."
+        f"(GSL) is {scores.total:.2f}, which is {scores.grade}."
     )
     return f"<h4>Loss by level</h4>{page.paragraph(text)}" + charts.bars(
         rows, ("after",), f"Loss of {name} by level", most=1.0

@@ -21,8 +21,8 @@ def risk(subject: Subject) -> str:
     >>> ["Linkage by meaning" in risk(Subject(example_release(), public)) for public in (False, True)]
     [True, False]
     """
-    told = subject.told["risk"]
-    before, after = told.get("before", {}), told.get("after", {})
+    figures = subject.told["risk"]
+    before, after = figures.get("before", {}), figures.get("after", {})
     rows = [_risk_row(name, before[name], after[name]) for name in before if name in after]
     key = charts.legend({"before": "before", "after": "after"})
     text = (
@@ -53,10 +53,10 @@ def _risk_row(name: str, before: float, after: float) -> Row:
 
 def _linkage(subject: Subject) -> str:
     """Linkage by distances of values, and by known items of sets."""
-    found = subject.measured.linkage
+    attacks = subject.measured.linkage
     parts = []
-    if "before" in found and "after" in found:
-        then, now = found["before"], found["after"]
+    if "before" in attacks and "after" in attacks:
+        then, now = attacks["before"], attacks["after"]
         rows = [
             Row(
                 "records linked rightly",
@@ -81,20 +81,20 @@ def _linkage(subject: Subject) -> str:
             + charts.legend({"before": "before", "after": "after"})
             + charts.bars(rows, ("before", "after"), "Linkage before and after", most=1.0)
         )
-    for one in subject.measured.sets:
-        if one.risk:
+    for sets in subject.measured.sets:
+        if sets.risk:
             rows = [
                 Row(
-                    f"{m} item{'s' if m > 1 else ''} of {one.column} known",
+                    f"{m} item{'s' if m > 1 else ''} of {sets.column} known",
                     (was, is_),
                     (percent(was), percent(is_)),
                     "" if m > 1 else "chance to find the record of somebody of whom so much is known",
                 )
-                for m, was, is_ in one.risk
+                for m, was, is_ in sets.risk
             ]
             drawn = charts.bars(rows, ("before", "after"), "Risk by known items", most=1.0)
             parts.append(
-                f"<h3>By known items of {escape(one.column)}</h3>"
+                f"<h3>By known items of {escape(sets.column)}</h3>"
                 + charts.legend({"before": "before", "after": "after"})
                 + drawn
             )
@@ -116,10 +116,10 @@ def utility(subject: Subject) -> str:
     >>> "certainty lost" in utility(Subject(example_release()))
     True
     """
-    told = subject.told["utility"]
-    shown = [figure(name, value) for name, value in told.items()]
+    described = subject.told["utility"]
+    shown = [figure(name, value) for name, value in described.items()]
     if not subject.public:
-        shown += [each for each in subject.measured.utility if each.name not in told]
+        shown += [each for each in subject.measured.utility if each.name not in described]
     if not shown:
         return ""
     rows = [
@@ -157,32 +157,32 @@ def association(subject: Subject) -> str:
     >>> "age × job" in association(Subject(example_release()))
     True
     """
-    found = subject.measured
+    measured = subject.measured
     parts = []
-    if found.dependence:
+    if measured.dependence:
         parts.append(
             page.paragraph(
                 "Which columns go together, by meaning: 0 where one tells nothing about the other, 1 where it tells "
                 "all (distance correlation of numbers and of the meanings of words). Bars of equal length mean that "
                 "a reader finds the same connections as in the original."
             )
-            + _pairs(found.dependence, "Distance correlation before and after")
+            + _pairs(measured.dependence, "Distance correlation before and after")
         )
-    if found.associations:
+    if measured.associations:
         text = (
             "The same by equality of values alone, without meaning (Cramér's V). Merging values can make it larger "
             "or smaller."
         )
         parts.append(
             f"<details><summary>By equality of values</summary>{page.paragraph(text)}"
-            f"{_pairs(found.associations, 'Association before and after')}</details>"
+            f"{_pairs(measured.associations, 'Association before and after')}</details>"
         )
     return "".join(parts) + (_notes(subject, "together") if parts else "")
 
 
 def _pairs(pairs: tuple[Association, ...], title: str) -> str:
     rows = [
-        Row(f"{one.first} × {one.second}", (one.before, one.after), (f"{one.before:.2f}", f"{one.after:.2f}"))
-        for one in pairs
+        Row(f"{pair.first} × {pair.second}", (pair.before, pair.after), (f"{pair.before:.2f}", f"{pair.after:.2f}"))
+        for pair in pairs
     ]
     return charts.legend({"before": "before", "after": "after"}) + charts.bars(rows, ("before", "after"), title, most=1)

@@ -127,7 +127,7 @@ def table(
 ) -> str:
     """A table; columns are set as numbers, apart from `words`. A cell may have a remark after a line break.
 
-    >>> table(["measure", "value"], [["loss\\nless is better", "0.2"]]).count("<small>")
+    >>> table(["metric", "value"], [["loss\\nless is better", "0.2"]]).count("<small>")
     1
     """
 

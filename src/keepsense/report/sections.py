@@ -26,18 +26,18 @@ def summary(subject: Subject) -> str:
     >>> "Verified: every promise below holds" in summary(Subject(example_release()))
     True
     """
-    check, told = subject.outcome.verification, subject.told
-    reached = [_reached(one.promise, one.worst) for one in check.checks]
-    reached += [""] * (len(told["in words"]) - len(reached))
+    check, description = subject.outcome.verification, subject.told
+    reached = [_reached(checked.promise, checked.worst) for checked in check.checks]
+    reached += [""] * (len(description["in words"]) - len(reached))
     promised = "".join(
-        f"<li>{escape(words)}{escape(also)}</li>" for words, also in zip(told["in words"], reached, strict=False)
+        f"<li>{escape(words)}{escape(also)}</li>" for words, also in zip(description["in words"], reached, strict=False)
     )
     verdict = "Verified: every promise below holds for the released file." if check.ok else "Not verified."
-    risk, lost = told["risk"].get("after", {}), told["utility"]
+    risk, lost = description["risk"].get("after", {}), description["utility"]
     items = [(number(check.records), "records released")]
     if subject.about_classes:
         items.append((number(check.classes), "classes of records that look alike"))
-    items.append((number(told.get("suppressed records", check.suppressed)), "records suppressed"))
+    items.append((number(description.get("suppressed records", check.suppressed)), "records suppressed"))
     if "prosecutor, highest" in risk and subject.about_classes:
         items.append((percent(risk["prosecutor, highest"]), "highest risk of any person to be recognized"))
     elif not subject.public and "after" in subject.measured.linkage:
@@ -95,15 +95,15 @@ def again(subject: Subject) -> str:
     >>> "keepsense run keepsense.toml --report" in again(Subject(example_release()))
     True
     """
-    told = subject.told
-    method = told["method"]
+    description = subject.told
+    method = description["method"]
     parameters = ", ".join(f"{key} = {value}" for key, value in method["parameters"].items()) or "the defaults"
     rows = [
         ["method", str(method["name"])],
         ["parameters", parameters],
-        ["promises", "; ".join(_promise(promise) for promise in told["promises"])],
-        ["may be suppressed", percent(float(told.get("suppression limit", 0.0)))],
-        ["Keepsense", str(told["keepsense"])],
+        ["promises", "; ".join(_promise(promise) for promise in description["promises"])],
+        ["may be suppressed", percent(float(description.get("suppression limit", 0.0)))],
+        ["Keepsense", str(description["keepsense"])],
     ]
     if "sets" in method:
         rows.insert(2, ["method for sets", str(method["sets"]["name"])])

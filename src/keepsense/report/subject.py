@@ -80,8 +80,8 @@ class Subject:
         if self.outcome.table is None and file.is_file():
             with started(self.job.engine.name) as running:
                 table = read_released(self.job, file, running)
-                found: Counts = running.count(table, self.columns, histograms=sensitive)
-                return found
+                counts: Counts = running.count(table, self.columns, histograms=sensitive)
+                return counts
         for rule in self.outcome.recodings:  # a rehearsal, or a table of a database: as the recoding says
             if isinstance(rule, Cuts | Cells):
                 return rule.apply(inputs_of(self.job.own_counts, rule))

@@ -23,7 +23,7 @@ def climb(starts: Any, parents: Any, concepts: Any) -> Any:
     seen = np.full(n, -1, np.int32)
     row = np.zeros(len(concepts) + 1, np.int64)
     capacity = 16 * len(concepts) + 64
-    found = np.empty(capacity, np.int32)
+    subsumers = np.empty(capacity, np.int32)
     links = np.empty(capacity, np.int32)
     size = 0
     for i in range(len(concepts)):
@@ -31,18 +31,18 @@ def climb(starts: Any, parents: Any, concepts: Any) -> Any:
         if size == capacity:
             capacity *= 2
             wider = np.empty(capacity, np.int32)
-            wider[:size] = found[:size]
-            found = wider
+            wider[:size] = subsumers[:size]
+            subsumers = wider
             wider = np.empty(capacity, np.int32)
             wider[:size] = links[:size]
             links = wider
         seen[concepts[i]] = i
-        found[size] = concepts[i]
+        subsumers[size] = concepts[i]
         links[size] = 0
         size += 1
         here = begin
         while here < size:
-            node = found[here]
+            node = subsumers[here]
             for k in range(starts[node], starts[node + 1]):
                 above = parents[k]
                 if seen[above] != i:
@@ -50,17 +50,17 @@ def climb(starts: Any, parents: Any, concepts: Any) -> Any:
                     if size == capacity:
                         capacity *= 2
                         wider = np.empty(capacity, np.int32)
-                        wider[:size] = found[:size]
-                        found = wider
+                        wider[:size] = subsumers[:size]
+                        subsumers = wider
                         wider = np.empty(capacity, np.int32)
                         wider[:size] = links[:size]
                         links = wider
-                    found[size] = above
+                    subsumers[size] = above
                     links[size] = links[here] + 1
                     size += 1
             here += 1
         row[i + 1] = size
-    return row, found[:size].copy(), links[:size].copy()
+    return row, subsumers[:size].copy(), links[:size].copy()
 
 
 @njit(cache=True, nogil=True)
@@ -92,10 +92,10 @@ def sweep_path(starts: Any, parents: Any, row: Any, above: Any, up: Any, columns
     """`out[i, c]` = the fewest links between source i and column c through a common subsumer."""
     n = len(starts) - 1
     best = np.empty((n, LANES), np.int32)
-    far = np.int32(1 << 29)
+    nowhere = np.int32(1 << 29)
     for first in range(0, len(row) - 1, LANES):
         lanes = min(LANES, len(row) - 1 - first)
-        best[:] = far
+        best[:] = nowhere
         for j in range(lanes):
             for k in range(row[first + j], row[first + j + 1]):
                 best[above[k], j] = up[k]
@@ -139,9 +139,9 @@ def sweep_lcs(
                 climbed[rank[above[k]]] = up[k]
             for c in range(len(columns)):
                 value = best[columns[c], j]
-                found = (value + (np.int64(1) << SHIFT) - 1) >> SHIFT
-                out_rank[i, c] = found
-                out_links[i, c] = climbed[found] + np.int32((found << SHIFT) - value)
+                highest = (value + (np.int64(1) << SHIFT) - 1) >> SHIFT
+                out_rank[i, c] = highest
+                out_links[i, c] = climbed[highest] + np.int32((highest << SHIFT) - value)
 
 
 @njit(cache=True, nogil=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Infeasible, UnknownConcept
-from keepsense.semantics.base import Distance, distance
+from keepsense.semantics.base import Distance
+from keepsense.semantics.base import distance as make_distance
 from keepsense.taxonomy import Concept, Taxonomy
 
 MATRIX_CELLS = 1 << 25
@@ -63,6 +64,7 @@ class Attribute(Protocol):
 class Nominal:
     """A column of words. Make one with `Nominal.of`, or with `nominal` straight from a taxonomy.
 
+    >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pug", "dog")])
     >>> column = Nominal.of(Counts.of({"pet": ["cat", "pug", "pug"]}), "pet", distance("wu-palmer", pets))
@@ -82,11 +84,11 @@ class Nominal:
         cls,
         counts: Counts,
         name: str,
-        distances: Distance | NDArray[Any],
+        distances: Distance | NDArray[np.floating],
         *,
-        concepts: Mapping[Any, Concept] | None = None,
+        concepts: Mapping[Value, Concept] | None = None,
     ) -> Nominal:
-        """A column of counts; `distances` is a measure or a symmetric matrix between its distinct values, in their
+        """A column of counts; `distances` is a distance or a symmetric matrix between its distinct values, in their
         order. `concepts` says which concept a value stands for where that is not the concept of that id or name.
         """
         values, weights = counts.values_of(name), counts.marginal(name)
@@ -114,16 +116,16 @@ class Nominal:
                 f"{8e-9 * len(self.values) ** 2:.1f} GB",
                 relax=("generalize the column first", "take a sample of the rows"),
             )
-        measure, concepts = self._bound()
-        return measure.matrix(concepts)
+        distance, concepts = self._bound()
+        return distance.matrix(concepts)
 
     def row(self, value: int) -> Floats:
         """Distances of one value to all values."""
         if self.given is not None or len(self.values) ** 2 <= MATRIX_CELLS:
-            found: Floats = self.matrix[value]
-            return found
-        measure, concepts = self._bound()
-        row: Floats = measure.against_all(concepts[value : value + 1])[0][concepts]
+            distances: Floats = self.matrix[value]
+            return distances
+        distance, concepts = self._bound()
+        row: Floats = distance.against_all(concepts[value : value + 1])[0][concepts]
         return row
 
     def order(self, value: int) -> Ints:
@@ -135,9 +137,9 @@ class Nominal:
         if self.given is not None or len(self.values) ** 2 <= MATRIX_CELLS:
             summed: Floats = self.matrix @ self.weights
             return summed
-        measure, concepts = self._bound()
+        distance, concepts = self._bound()
         total = np.zeros(len(self.values))
-        for where, block in measure.blocks(concepts, concepts):
+        for where, block in distance.blocks(concepts, concepts):
             total[where] = block @ self.weights
         return total
 
@@ -146,7 +148,7 @@ class Nominal:
         if self.distance is None:
             at = [self.values.index(v) for v in counts.values_of(self.name)]
             return Nominal.of(counts, self.name, self.matrix[np.ix_(at, at)])
-        known: dict[Any, Concept] = dict(zip(self.values, (int(c) for c in self._bound()[1]), strict=True))
+        known: dict[Value, Concept] = dict(zip(self.values, (int(c) for c in self._bound()[1]), strict=True))
         values = counts.values_of(self.name)
         return Nominal.of(counts, self.name, self.distance, concepts={v: known[v] for v in values if v in known})
 
@@ -155,8 +157,8 @@ class Nominal:
 
         A column that holds ids gets ids, a column that holds names gets names.
         """
-        measure, own = self._bound()
-        taxonomy = measure.taxonomy
+        distance, own = self._bound()
+        taxonomy = distance.taxonomy
         known: dict[int, Value] = {}
         for value, concept in zip(self.values, own.tolist(), strict=True):
             known.setdefault(concept, value)
@@ -164,7 +166,7 @@ class Nominal:
         return tuple(known[c] if c in known else _spelled(taxonomy, c, by_id) for c in (int(c) for c in concepts))
 
     def bound(self) -> tuple[Distance, Ints]:
-        """The measure and the concept of each value; refused where only a matrix is known."""
+        """The distance and the concept of each value; refused where only a matrix is known."""
         return self._bound()
 
     def _bound(self) -> tuple[Distance, Ints]:
@@ -177,11 +179,11 @@ def nominal(
     counts: Counts,
     name: str,
     taxonomy: Taxonomy,
-    measure: str = "wu-palmer",
+    distance: str = "wu-palmer",
     *,
     over: Literal["attribute", "domain"] = "attribute",
-    concepts: Mapping[Any, Concept] | None = None,
-    **options: Any,
+    concepts: Mapping[Value, Concept] | None = None,
+    **options: object,
 ) -> Nominal:
     """A column of words measured in its own taxonomy, τ(Xᵃ) of Eq. 4.2, or in that of its whole domain (Sec. 6.2).
 
@@ -201,8 +203,8 @@ def nominal(
         codes = _concepts(name, counts.values_of(name), taxonomy, concepts)
         ids = dict(zip(counts.values_of(name), (taxonomy.ids[c] for c in codes.tolist()), strict=True))
         part = taxonomy.taxonomy_of(codes[counts.marginal(name) > 0].tolist())
-        return Nominal.of(counts, name, distance(measure, part, **options), concepts=ids)
-    return Nominal.of(counts, name, distance(measure, taxonomy, **options), concepts=concepts)
+        return Nominal.of(counts, name, make_distance(distance, part, **options), concepts=ids)
+    return Nominal.of(counts, name, make_distance(distance, taxonomy, **options), concepts=concepts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,8 +279,8 @@ class Ordered:
 
     def row(self, value: int) -> Floats:
         """Distances of one value to all values."""
-        found: Floats = np.abs(self.positions - self.positions[value]) / self.span
-        return found
+        distances: Floats = np.abs(self.positions - self.positions[value]) / self.span
+        return distances
 
     def order(self, value: int) -> Ints:
         """Positions of all values, the nearest to one value first."""
@@ -305,14 +307,16 @@ def check_same_rows(counts: Counts, attributes: Sequence[Attribute]) -> None:
             raise BadInput(f"column {attribute.name!r} was made for another table; make it again from these counts")
 
 
-def _concepts(name: str, values: tuple[Value, ...], taxonomy: Taxonomy, mapping: Mapping[Any, Concept] | None) -> Ints:
+def _concepts(
+    name: str, values: tuple[Value, ...], taxonomy: Taxonomy, mapping: Mapping[Value, Concept] | None
+) -> Ints:
     codes = np.full(len(values), -1, dtype=np.int32)
     for i, value in enumerate(values):
         if mapping is not None and value in mapping:
             codes[i] = taxonomy.code(mapping[value])
         elif isinstance(value, str):
-            found = taxonomy.get(value)
-            codes[i] = -1 if found is None else found
+            code = taxonomy.get(value)
+            codes[i] = -1 if code is None else code
     missing = int((codes < 0).sum())
     if missing:
         raise UnknownConcept(

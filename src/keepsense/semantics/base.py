@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from keepsense.semantics.sweep import Part
 from keepsense.taxonomy import Concept, Taxonomy
 
 _BLOCK_CELLS = 1 << 21
+Real = TypeVar("Real", np.float64, np.float32)
 
 
 class Distance(ABC):
@@ -67,7 +68,11 @@ class Distance(ABC):
             out[where] = block
         return out
 
-    def against_all(self, concepts: Iterable[Concept], dtype: Any = np.float64) -> NDArray[Any]:
+    @overload
+    def against_all(self, concepts: Iterable[Concept]) -> Floats: ...
+    @overload
+    def against_all(self, concepts: Iterable[Concept], dtype: type[Real]) -> NDArray[Real]: ...
+    def against_all(self, concepts: Iterable[Concept], dtype: type[np.floating] = np.float64) -> NDArray[np.floating]:
         """Distances of some concepts to every concept of the taxonomy; `dtype=np.float32` halves the memory."""
         rows = self.taxonomy.codes(concepts)
         out = np.empty((len(rows), len(self.taxonomy)), dtype=dtype)

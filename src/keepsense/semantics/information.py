@@ -124,9 +124,9 @@ def information_content(taxonomy: Taxonomy, source: str | NDArray[Any]) -> Float
     return content
 
 
-def _numbers(given: Any) -> Floats:
+def _numbers(content: object) -> Floats:
     """An array of one's own, or NaN where it does not hold numbers: the checks that follow refuse that."""
     try:
-        return np.array(given, dtype=np.float64)
+        return np.array(content, dtype=np.float64)
     except (TypeError, ValueError):
         return np.array(np.nan)

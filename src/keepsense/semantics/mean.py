@@ -59,15 +59,15 @@ def semantic_mean(column: Nominal, *, over: Literal["attribute", "domain"] = "at
         totals = column.totals()
         chosen, ties = _least(totals, used.astype(np.int32))
         return Mean(chosen, str(column.values[chosen]), ties, float(totals[chosen]))
-    measure, concepts = column.bound()
-    taxonomy = measure.taxonomy
+    distance, concepts = column.bound()
+    taxonomy = distance.taxonomy
     if over == "attribute":
         candidates = taxonomy.descendants(taxonomy.lcs(*(int(c) for c in concepts[used])))
     else:
         candidates = np.arange(len(taxonomy), dtype=np.int32)
     totals = np.zeros(len(taxonomy))
     weights = column.weights[used].astype(np.float64)
-    for where, block in measure.blocks(concepts[used]):
+    for where, block in distance.blocks(concepts[used]):
         totals += weights[where] @ block
     chosen, ties = _least(totals, candidates)
     return Mean(chosen, taxonomy.label(chosen), ties, float(totals[chosen]))

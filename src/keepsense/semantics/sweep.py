@@ -37,8 +37,8 @@ class Part:
             return t.order
         inside = np.zeros(len(t), dtype=np.bool_)
         inside[t.closure(self.columns, t.parents)] = True
-        found: Ints = t.order[inside[t.order]]
-        return found
+        inner: Ints = t.order[inside[t.order]]
+        return inner
 
     @cached_property
     def place(self) -> Ints:
@@ -58,8 +58,8 @@ class Part:
     @cached_property
     def targets(self) -> Ints:
         """Positions of the columns."""
-        found: Ints = self.place[self.columns]
-        return found
+        positions: Ints = self.place[self.columns]
+        return positions
 
     @cached_property
     def _rank(self) -> Ints:
@@ -90,9 +90,9 @@ class Part:
         row, above, up = climb(parents.starts, parents.indices, concepts)
         position = self.place[above]
         inside = position >= 0
-        kept = np.zeros(len(row), dtype=np.int64)
-        np.cumsum(np.add.reduceat(inside.astype(np.int64), row[:-1]), out=kept[1:])
-        return kept, position[inside], up[inside]
+        starts = np.zeros(len(row), dtype=np.int64)
+        np.cumsum(np.add.reduceat(inside.astype(np.int64), row[:-1]), out=starts[1:])
+        return starts, position[inside], up[inside]
 
     def path(self, concepts: Ints) -> NDArray[np.int32]:
         """Fewest is-a links between each concept and each column."""

@@ -32,12 +32,12 @@ def semantic_variance(
     if column.distance is None:
         away: Floats = column.row(centre)
     else:
-        measure, concepts = column.bound()
-        away = measure.against_all(np.array([centre]))[0][concepts]
+        distance, concepts = column.bound()
+        away = distance.against_all(np.array([centre]))[0][concepts]
     return float(column.weights @ away**2 / column.weights.sum())
 
 
-def pair_distances(measure: Distance, first: Ints, second: Ints) -> Floats:
+def pair_distances(distance: Distance, first: Ints, second: Ints) -> Floats:
     """Distance of each first concept to its second, computed in blocks of distinct concepts.
 
     >>> from keepsense.semantics import distance
@@ -48,14 +48,14 @@ def pair_distances(measure: Distance, first: Ints, second: Ints) -> Floats:
     """
     rows, at_row = np.unique(first, return_inverse=True)
     columns, at_column = np.unique(second, return_inverse=True)
-    found = np.empty(len(first))
+    distances = np.empty(len(first))
     by_row = np.argsort(at_row, kind="stable")
     sorted_rows = at_row[by_row]
-    for where, block in measure.blocks(rows.astype(np.int32), columns.astype(np.int32)):
+    for where, block in distance.blocks(rows.astype(np.int32), columns.astype(np.int32)):
         low, high = np.searchsorted(sorted_rows, [where.start, where.stop])
         mine = by_row[low:high]
-        found[mine] = block[at_row[mine] - where.start, at_column[mine]]
-    return found
+        distances[mine] = block[at_row[mine] - where.start, at_column[mine]]
+    return distances
 
 
 def released_distances(counts: Counts, cells: Cells, column: Attribute) -> tuple[Floats, NDArray[np.int64]]:
@@ -81,10 +81,10 @@ def released_distances(counts: Counts, cells: Cells, column: Attribute) -> tuple
         place = {v: i for i, v in enumerate(column.values)}
         back = np.array([place[v] for v in labels], dtype=np.int64)
         return column.matrix[before, back[after]], cells.multiplicity
-    measure, concepts = column.bound()
+    distance, concepts = column.bound()
     known = {v: int(c) for v, c in zip(column.values, concepts, strict=True)}
-    codes = np.array([known[v] if v in known else measure.taxonomy.code(str(v)) for v in labels], dtype=np.int32)
-    return pair_distances(measure, concepts[before], codes[after]), cells.multiplicity
+    codes = np.array([known[v] if v in known else distance.taxonomy.code(str(v)) for v in labels], dtype=np.int32)
+    return pair_distances(distance, concepts[before], codes[after]), cells.multiplicity
 
 
 def rmse(counts: Counts, cells: Cells, column: Attribute) -> float:

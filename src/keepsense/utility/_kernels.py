@@ -28,7 +28,7 @@ def spread_mass(
     for x in range(rows - 1, -1, -1):
         for j in range(columns):
             after[x, j] = after[x + 1, j] if x + 1 < rows and differs[x + 1] > j else x + 1
-    found = np.zeros(rows, np.float64)
+    mass = np.zeros(rows, np.float64)
     base = np.empty(columns, np.int64)
     for g in range(len(released)):
         for j in range(columns):
@@ -43,9 +43,9 @@ def spread_mass(
                     fits = False
                     break
             if fits:
-                found[x] += share[g]
+                mass[x] += share[g]
             x = step
-    return found
+    return mass
 
 
 @njit(cache=True, nogil=True)

@@ -46,10 +46,10 @@ def released_classes(counts: Counts, recoding: Generalized) -> Classes:
     ([2], 1)
     """
     cells = recoding.cells(counts)
-    kept = np.ones(len(cells.source), np.bool_) if cells.suppressed is None else ~cells.suppressed
-    distinct, group = distinct_rows(np.ascontiguousarray(cells.codes[kept]))
-    sizes = np.bincount(group, cells.multiplicity[kept], len(distinct)).astype(np.int64)
-    return Classes(sizes, int(cells.multiplicity[~kept].sum()))
+    shown = np.ones(len(cells.source), np.bool_) if cells.suppressed is None else ~cells.suppressed
+    distinct, group = distinct_rows(np.ascontiguousarray(cells.codes[shown]))
+    sizes = np.bincount(group, cells.multiplicity[shown], len(distinct)).astype(np.int64)
+    return Classes(sizes, int(cells.multiplicity[~shown].sum()))
 
 
 def average_class_size(counts: Counts, recoding: Generalized, *, k: int | None = None) -> float:

@@ -63,8 +63,8 @@ class Dendrogram:
         left = within[n - number - 1]
         between = within[-1] - left if len(within) else left
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = (between / (number - 1)) / (left / (records - number))
-        return np.where(np.isnan(found), 0.0, found)
+            scores = (between / (number - 1)) / (left / (records - number))
+        return np.where(np.isnan(scores), 0.0, scores)
 
     def best(self, most: int = 20) -> NDArray[np.int64]:
         """Partition with the best criterion; the fewest clusters among equals, one where nothing differs."""
@@ -156,10 +156,10 @@ def record_distances(codes: NDArray[np.int32], matrices: list[NDArray[np.float64
             f"{len(codes):,} distinct tuples are too many to cluster, the limit is {MOST_TUPLES:,}; take a sample of "
             "the records first (`sample`), or fewer columns"
         )
-    found = np.zeros((len(codes), len(codes)))
+    distances = np.zeros((len(codes), len(codes)))
     for j, matrix in enumerate(matrices):
-        found += matrix[np.ix_(codes[:, j], codes[:, j])]
-    return found / max(1, len(matrices))
+        distances += matrix[np.ix_(codes[:, j], codes[:, j])]
+    return distances / max(1, len(matrices))
 
 
 @dataclass(frozen=True)
@@ -206,9 +206,9 @@ def compare_clusters(
     if sample is not None and sample < int(weights.sum()):
         draw = np.random.default_rng(rng)
         weights = draw.multivariate_hypergeometric(weights, sample, method="marginals")
-    kept = np.flatnonzero(weights)
-    old = np.ascontiguousarray(counts.codes[cells.source[kept]][:, [counts.index(name) for name in cells.names]])
-    new = np.ascontiguousarray(cells.codes[kept])
+    drawn = np.flatnonzero(weights)
+    old = np.ascontiguousarray(counts.codes[cells.source[drawn]][:, [counts.index(name) for name in cells.names]])
+    new = np.ascontiguousarray(cells.codes[drawn])
     labels = []
     for codes, matrices, dictionaries, what in (
         (old, before, [counts.values_of(name) for name in cells.names], "original"),
@@ -224,9 +224,9 @@ def compare_clusters(
                 )
             chosen.append(matrix)
         distinct, group = distinct_rows(codes)
-        size = np.bincount(group, weights[kept], len(distinct)).astype(np.int64)
+        size = np.bincount(group, weights[drawn], len(distinct)).astype(np.int64)
         labels.append(ward(record_distances(distinct, chosen), size).best(most)[group])
-    table = contingency(labels[0], labels[1], weights[kept])
+    table = contingency(labels[0], labels[1], weights[drawn])
     return ClusterComparison(
         rand_index(table), normalised_mutual_information(table), int(labels[0].max()) + 1, int(labels[1].max()) + 1
     )

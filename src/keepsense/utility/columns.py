@@ -57,11 +57,11 @@ def change(
 
 def _shares(marginal: Mapping[Value, int]) -> dict[str | None, float]:
     total = sum(marginal.values()) or 1
-    found: dict[str | None, float] = {}
+    shares: dict[str | None, float] = {}
     for value, rows in marginal.items():
         key = None if value is None else str(value)
-        found[key] = found.get(key, 0.0) + rows / total
-    return found
+        shares[key] = shares.get(key, 0.0) + rows / total
+    return shares
 
 
 def entropy(counts: Iterable[int]) -> float:
@@ -92,9 +92,9 @@ def _shift(before: Mapping[Value, int], after: Mapping[Value, int], marker: str)
 def _middles(marginal: Mapping[Value, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
     middles, rows = [], []
     for value, count in marginal.items():
-        found = parse_interval(value)
-        if found is None:
+        ends = parse_interval(value)
+        if ends is None:
             return None
-        middles.append((found[0] + found[1]) / 2)
+        middles.append((ends[0] + ends[1]) / 2)
         rows.append(float(count))
     return np.array(middles), np.array(rows)

@@ -39,8 +39,8 @@ def non_uniform_entropy(
     """
     fixed = cut_levels(recoding)
     lost = worst = 0.0
-    found = column_pairs(counts, recoding)
-    for name, column in found.items():
+    columns = column_pairs(counts, recoding)
+    for name, column in columns.items():
         hierarchy = hierarchy_of(hierarchies, name)
         at = hierarchy.lookup(column.originals)
         marginal = np.zeros(len(hierarchy.leaves), dtype=np.int64)
@@ -52,7 +52,7 @@ def non_uniform_entropy(
         worst += float(column.weights @ hidden[leaf])
     if normalised:
         return lost / worst if worst else 0.0
-    return lost / max(1, counts.total * len(found))
+    return lost / max(1, counts.total * len(columns))
 
 
 def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchies) -> float:
@@ -88,7 +88,7 @@ def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchie
         share = share / np.maximum(width, 1)[codes[:, j]]
     table = counts.project(cells.names)
     order = np.lexsort(table.codes.T[::-1])
-    found = spread_mass(
+    reconstructed = spread_mass(
         table.codes[order],
         codes,
         share,
@@ -97,7 +97,7 @@ def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchie
         np.array(leaves, dtype=np.int64),
     )
     own = table.weights[order] / max(1, table.total)
-    return float(own @ np.log2(own / found))
+    return float(own @ np.log2(own / reconstructed))
 
 
 @metric("non-uniform entropy", "bits lost in a cell", span=(0.0, None), unit="bits", every_run=True, rank=6)

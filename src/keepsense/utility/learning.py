@@ -46,7 +46,7 @@ def classification_accuracy(
     recoding: Generalized,
     target: str,
     *,
-    model: Any = None,
+    model: object = None,
     folds: int = 5,
     rng: np.random.Generator | int | None = None,
 ) -> Accuracy:
@@ -118,15 +118,15 @@ def _right(clone: Any, model: Any, features: Any, label: NDArray[Any], dealt: ND
     for fold in range(dealt.shape[1]):
         test = dealt[:, fold]
         train = dealt.sum(axis=1) - test
-        known, asked = np.flatnonzero(train), np.flatnonzero(test)
-        if not len(asked):
+        learned, predicted = np.flatnonzero(train), np.flatnonzero(test)
+        if not len(predicted):
             continue
-        if len(np.unique(label[known])) < 2:
-            guess = np.full(len(asked), label[known][0] if len(known) else -1)
+        if len(np.unique(label[learned])) < 2:
+            guess = np.full(len(predicted), label[learned][0] if len(learned) else -1)
         else:
-            fitted = clone(model).fit(features[known], label[known], sample_weight=train[known])
-            guess = fitted.predict(features[asked])
-        right += float(test[asked] @ (guess == label[asked]))
+            fitted = clone(model).fit(features[learned], label[learned], sample_weight=train[learned])
+            guess = fitted.predict(features[predicted])
+        right += float(test[predicted] @ (guess == label[predicted]))
     return right
 
 

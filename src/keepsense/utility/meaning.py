@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,19 +32,19 @@ def value_concepts(hierarchy: Hierarchy, taxonomy: Taxonomy) -> dict[Value, int]
     if hierarchy.concepts is None:
         named = [taxonomy.get(value) if isinstance(value, str) else None for value in hierarchy.leaves]
         leaf = np.array([-1 if code is None else code for code in named], dtype=np.int32)
-    found: dict[Value, int] = {v: int(c) for v, c in zip(hierarchy.leaves, leaf, strict=True) if c >= 0}
+    concepts: dict[Value, int] = {v: int(c) for v, c in zip(hierarchy.leaves, leaf, strict=True) if c >= 0}
     for level in range(1, hierarchy.height + 1):
         known = hierarchy.concept_codes(level)
         for code, label in enumerate(hierarchy.labels[level]):
-            if label in found or (label == SUPPRESSED and known[code] < 0):
+            if label in concepts or (label == SUPPRESSED and known[code] < 0):
                 continue
             below = leaf[(hierarchy.codes[:, level] == code) & (leaf >= 0)].tolist()
             if known[code] >= 0:
-                found[label] = int(known[code])
+                concepts[label] = int(known[code])
             elif below:
-                found[label] = taxonomy.lcs(*below)
-    found.setdefault(SUPPRESSED, taxonomy.root)
-    return found
+                concepts[label] = taxonomy.lcs(*below)
+    concepts.setdefault(SUPPRESSED, taxonomy.root)
+    return concepts
 
 
 def value_distances(
@@ -93,16 +92,16 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
     mine = np.flatnonzero(known)
     words = [leaves[i] for i in mine.tolist()]
 
-    def towards(labels: Sequence[Value], code: NDArray[Any]) -> Floats:
+    def towards(labels: Sequence[Value], code: NDArray[np.int32]) -> Floats:
         """Distance of each leaf from the label of its code."""
         there = np.array([label in concepts for label in labels], dtype=np.bool_)
         alone = np.bincount(code, minlength=len(labels)) == 1
-        found = np.where(alone[code], 0.0, 1.0)
+        distances = np.where(alone[code], 0.0, 1.0)
         place = np.cumsum(there) - 1
         both = mine[there[code[mine]]]
         table = value_distances(distance, [v for v, good in zip(labels, there, strict=True) if good], words, concepts)
-        found[both] = table[place[code[both]], np.searchsorted(mine, both)]
-        return found
+        distances[both] = table[place[code[both]], np.searchsorted(mine, both)]
+        return distances
 
     levels = [np.zeros(len(leaves))]
     levels += [towards(hierarchy.labels[at], hierarchy.codes[:, at]) for at in range(1, hierarchy.height + 1)]
@@ -112,17 +111,17 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
 
 
 def _codes(taxonomy: Taxonomy, values: Sequence[Value], concepts: Mapping[Value, Concept] | None) -> NDArray[np.int32]:
-    found = []
+    codes = []
     missing = 0
     for value in values:
         if concepts is not None and value in concepts:
-            found.append(taxonomy.code(concepts[value]))
+            codes.append(taxonomy.code(concepts[value]))
         elif value == SUPPRESSED:
-            found.append(taxonomy.root)
+            codes.append(taxonomy.root)
         elif concepts is None and isinstance(value, str):
-            found.append(taxonomy.code(value))
+            codes.append(taxonomy.code(value))
         else:
             missing += 1
     if missing:
         raise BadInput(f"{missing} of {len(values)} values have no concept in {taxonomy.name}; give their concepts")
-    return np.array(found, dtype=np.int32)
+    return np.array(codes, dtype=np.int32)

@@ -116,7 +116,7 @@ def hierarchy_of(hierarchies: Hierarchies, name: str) -> Hierarchy:
     return hierarchies[name]
 
 
-def released_levels(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> NDArray[np.int64]:
+def released_levels(column: Pairs, hierarchy: Hierarchy, level: int | None = None) -> NDArray[np.int64]:
     """Level at which each pair was released; one above the top for suppressed records and cells.
 
     `level` is the column's level where the whole column has one. Otherwise it is the lowest level at which the
@@ -130,20 +130,20 @@ def released_levels(found: Pairs, hierarchy: Hierarchy, level: int | None = None
     [1, 3]
     """
     top = hierarchy.height + 1
-    leaf = hierarchy.lookup(found.originals)[found.original]
+    leaf = hierarchy.lookup(column.originals)[column.original]
     if level is not None:
-        return np.where(found.hidden, top, level)
+        return np.where(column.hidden, top, level)
     levels = np.full(len(leaf), -1, dtype=np.int64)
     for step in range(top):
         place = {label: code for code, label in enumerate(hierarchy.labels[step])}
-        wanted = np.array([place.get(value, -1) for value in found.values], dtype=np.int64)
-        levels[(levels < 0) & (hierarchy.codes[leaf, step] == wanted[found.released])] = step
-    marker = np.array([value == SUPPRESSED for value in found.values], dtype=np.bool_)
-    levels[found.hidden | ((levels < 0) & marker[found.released])] = top
+        wanted = np.array([place.get(value, -1) for value in column.values], dtype=np.int64)
+        levels[(levels < 0) & (hierarchy.codes[leaf, step] == wanted[column.released])] = step
+    marker = np.array([value == SUPPRESSED for value in column.values], dtype=np.bool_)
+    levels[column.hidden | ((levels < 0) & marker[column.released])] = top
     strange = levels < 0
     if strange.any():
         raise BadInput(
-            f"column {found.name!r}: {int(strange.sum())} released value(s) do not stand above their originals in the "
+            f"column {column.name!r}: {int(strange.sum())} released value(s) do not stand above their originals in the "
             "hierarchy; this metric is for generalized values"
         )
     return levels
@@ -159,7 +159,7 @@ def cut_levels(recoding: Generalized) -> dict[str, int | None]:
     return {cut.name: cut.level for cut in recoding.cuts} if isinstance(recoding, Cuts) else {}
 
 
-def leaf_sets(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> NDArray[np.bool_]:
+def leaf_sets(column: Pairs, hierarchy: Hierarchy, level: int | None = None) -> NDArray[np.bool_]:
     """For each released value the leaves of the hierarchy it may stand for (all of them for a suppressed one).
 
     A column of numbers may be released as ranges that are no label of its hierarchy: they stand for the numbers inside.
@@ -170,13 +170,13 @@ def leaf_sets(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> N
     >>> leaf_sets(column_pairs(counts, Cuts((Cut("job", ("nurse", "clerk"), ("medic", "*")),)))["job"], jobs).tolist()
     [[True, False], [True, True]]
     """
-    sets = np.zeros((len(found.values), len(hierarchy.leaves)), dtype=np.bool_)
+    sets = np.zeros((len(column.values), len(hierarchy.leaves)), dtype=np.bool_)
     if level is None:
-        ranged = _ranges(found, hierarchy, sets)
-        found = _without(found, ranged[found.released] & ~found.hidden)
-    levels = released_levels(found, hierarchy, level)
-    leaf = hierarchy.lookup(found.originals)[found.original]
-    for value, step, example in zip(found.released.tolist(), levels.tolist(), leaf.tolist(), strict=True):
+        ranged = _ranges(column, hierarchy, sets)
+        column = _without(column, ranged[column.released] & ~column.hidden)
+    levels = released_levels(column, hierarchy, level)
+    leaf = hierarchy.lookup(column.originals)[column.original]
+    for value, step, example in zip(column.released.tolist(), levels.tolist(), leaf.tolist(), strict=True):
         if step > hierarchy.height:
             sets[value] = True
         else:
@@ -184,15 +184,15 @@ def leaf_sets(found: Pairs, hierarchy: Hierarchy, level: int | None = None) -> N
     return sets
 
 
-def _ranges(found: Pairs, hierarchy: Hierarchy, sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _ranges(column: Pairs, hierarchy: Hierarchy, sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which released values are ranges that the hierarchy does not have; their leaves are marked in `sets`."""
     known = {label for labels in hierarchy.labels for label in labels}
-    ranged = np.zeros(len(found.values), dtype=np.bool_)
-    if known.issuperset(found.values):
+    ranged = np.zeros(len(column.values), dtype=np.bool_)
+    if known.issuperset(column.values):
         return ranged
     leaves = [parse_interval(leaf) for leaf in hierarchy.leaves]
     at = np.array([np.nan if leaf is None else leaf[0] for leaf in leaves])
-    for i, value in enumerate(found.values):
+    for i, value in enumerate(column.values):
         ends = None if value in known else parse_interval(value)
         if ends is not None:
             ranged[i] = True
@@ -200,12 +200,12 @@ def _ranges(found: Pairs, hierarchy: Hierarchy, sets: NDArray[np.bool_]) -> NDAr
     return ranged
 
 
-def _without(found: Pairs, gone: NDArray[np.bool_]) -> Pairs:
-    kept = ~gone
+def _without(column: Pairs, gone: NDArray[np.bool_]) -> Pairs:
+    left = ~gone
     return replace(
-        found,
-        original=found.original[kept],
-        released=found.released[kept],
-        hidden=found.hidden[kept],
-        weights=found.weights[kept],
+        column,
+        original=column.original[left],
+        released=column.released[left],
+        hidden=column.hidden[left],
+        weights=column.weights[left],
     )

@@ -83,7 +83,7 @@ def random_queries(
         raise BadInput("queries need a selectivity above 0 and up to 1, and a number of at least 1")
     draw = np.random.default_rng(rng)
     ordered = {name: _in_order(hierarchies[name]) for name in names}
-    found = []
+    queries = []
     for _ in range(number):
         conditions = {}
         for at in draw.choice(len(names), columns, replace=False).tolist():
@@ -91,8 +91,8 @@ def random_queries(
             width = max(1, round(len(values) * selectivity ** (1 / columns)))
             start = int(draw.integers(0, len(values) - width + 1))
             conditions[names[at]] = frozenset(values[start : start + width])
-        found.append(Query(conditions))
-    return found
+        queries.append(Query(conditions))
+    return queries
 
 
 def _in_order(hierarchy: Hierarchy) -> Sequence[Value]:
@@ -129,8 +129,8 @@ def query_error(
     sets, places = {}, {}
     for name, column in column_pairs(counts, recoding).items():
         hierarchy = hierarchy_of(hierarchies, name)
-        found = leaf_sets(column, hierarchy, fixed.get(name))
-        sets[name] = found / np.maximum(found.sum(axis=1), 1)[:, None]
+        leaves_of = leaf_sets(column, hierarchy, fixed.get(name))
+        sets[name] = leaves_of / np.maximum(leaves_of.sum(axis=1), 1)[:, None]
         places[name] = {value: i for i, value in enumerate(hierarchy.leaves)}
     total = counts.total
     released, group = distinct_rows(cells.codes)

@@ -31,13 +31,13 @@ def semantic_loss(counts: Counts, recoding: Generalized, distances: Matrices) ->
     >>> semantic_loss(Counts.of({"pet": ["cat", "cat", "dog"]}), rule, {"pet": np.array([[0.3, 0.6]])})
     0.39999999999999997
     """
-    found = column_pairs(counts, recoding)
-    if not found:
+    columns = column_pairs(counts, recoding)
+    if not columns:
         raise BadInput("the recoding changes no column, so there is nothing to measure")
     lost = [
         float(column.weights @ _matrix(column, distances)[column.released, column.original])
         / max(1, int(column.weights.sum()))
-        for column in found.values()
+        for column in columns.values()
     ]
     return float(np.mean(lost))
 
@@ -53,12 +53,12 @@ def semantic_sse(counts: Counts, recoding: Generalized, distances: Matrices) -> 
     cells = recoding.cells(counts)
     if not cells.names:
         raise BadInput("the recoding changes no column, so there is nothing to measure")
-    found = column_pairs(counts, recoding)
-    far = np.zeros(len(cells.source))
+    columns = column_pairs(counts, recoding)
+    distance = np.zeros(len(cells.source))
     for j, name in enumerate(cells.names):
-        far += _matrix(found[name], distances)[cells.codes[:, j], counts.column(name)[cells.source]]
-    far /= len(cells.names)
-    return float(cells.multiplicity @ far**2)
+        distance += _matrix(columns[name], distances)[cells.codes[:, j], counts.column(name)[cells.source]]
+    distance /= len(cells.names)
+    return float(cells.multiplicity @ distance**2)
 
 
 def root_mean_square_error(counts: Counts, recoding: Generalized, distances: Matrices) -> dict[str, float]:
@@ -69,11 +69,11 @@ def root_mean_square_error(counts: Counts, recoding: Generalized, distances: Mat
     >>> root_mean_square_error(Counts.of({"pet": ["cat", "dog"]}), rule, {"pet": np.array([[0.5, 0.0], [0.0, 0.5]])})
     {'pet': 0.5}
     """
-    found = {}
+    errors = {}
     for name, column in column_pairs(counts, recoding).items():
-        far = _matrix(column, distances)[column.released, column.original]
-        found[name] = float(np.sqrt(column.weights @ far**2 / max(1, int(column.weights.sum()))))
-    return found
+        distance = _matrix(column, distances)[column.released, column.original]
+        errors[name] = float(np.sqrt(column.weights @ distance**2 / max(1, int(column.weights.sum()))))
+    return errors
 
 
 def _matrix(column: Pairs, distances: Matrices) -> NDArray[np.float64]:

@@ -185,10 +185,10 @@ def _together(rows: Rows, size: int) -> tuple[NDArray[np.int64], Floats]:
     """Pairs of different items (lower first) as one number each, sorted, and the records that hold both."""
     from scipy.sparse import triu
 
-    found = triu(_products(rows, size), k=1).tocoo()
-    key = found.row.astype(np.int64) * size + found.col
+    products = triu(_products(rows, size), k=1).tocoo()
+    key = products.row.astype(np.int64) * size + products.col
     order = np.argsort(key)
-    return key[order], found.data[order].astype(np.float64)
+    return key[order], products.data[order].astype(np.float64)
 
 
 def _expected(rows: Rows, stands: Rows, size: int, keys: NDArray[np.int64]) -> Floats:
@@ -199,12 +199,12 @@ def _expected(rows: Rows, stands: Rows, size: int, keys: NDArray[np.int64]) -> F
     spread = csr_array((share, stands.indices.copy(), stands.starts.copy()), shape=(len(stands), size))
     reached = (spread.T @ _products(rows, len(stands))).tocsr()
     items = spread.T.tocsr()
-    found = np.empty(len(keys))
+    expected = np.empty(len(keys))
     for start in range(0, len(keys), 1 << 14):
         some = keys[start : start + (1 << 14)]
         both = reached[some // size].multiply(items[some % size])
-        found[start : start + len(some)] = np.asarray(both.sum(axis=1)).reshape(-1)
-    return found
+        expected[start : start + len(some)] = np.asarray(both.sum(axis=1)).reshape(-1)
+    return expected
 
 
 def _errors(was: Floats, now: Floats, records: int) -> FrequencyError:
@@ -334,8 +334,8 @@ def profile_accuracy(before: Rows, after: Rows, category: Ints, *, top: int = 3)
     if top < 1:
         raise BadInput(f"profiles: the number of top categories must be at least 1, not {top}")
     was, now = _profiles(before, category, top), _profiles(after, category, top)
-    kept = [len(old & new) / len(old) for old, new in zip(was, now, strict=True) if old]
-    return float(np.mean(kept)) if kept else 1.0
+    shares = [len(old & new) / len(old) for old, new in zip(was, now, strict=True) if old]
+    return float(np.mean(shares)) if shares else 1.0
 
 
 def _profiles(rows: Rows, category: Ints, top: int) -> list[set[int]]:
@@ -343,12 +343,12 @@ def _profiles(rows: Rows, category: Ints, top: int) -> list[set[int]]:
     row = rows.row_of().astype(np.int64)[kind >= 0]
     width = max(1, int(category.max(initial=-1)) + 1)
     key, times = np.unique(row * width + kind[kind >= 0], return_counts=True)
-    found: list[set[int]] = [set() for _ in range(len(rows))]
+    profiles: list[set[int]] = [set() for _ in range(len(rows))]
     for at in np.lexsort((key % width, -times, key // width)).tolist():
-        held = found[int(key[at] // width)]
+        held = profiles[int(key[at] // width)]
         if len(held) < top:
             held.add(int(key[at] % width))
-    return found
+    return profiles
 
 
 def _same_records(before: Rows, after: Rows) -> None:
