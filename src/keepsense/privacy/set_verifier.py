@@ -19,7 +19,7 @@ from keepsense.privacy.checks.sets import Sets
 from keepsense.privacy.registry import PRIVACY
 
 
-def verify_sets(
+def verify_sets(  # noqa: PLR0913 - keywords of the public function
     released: object,
     promises: Sequence[Promising | Mapping[str, object]],
     *,

@@ -23,7 +23,7 @@ from keepsense.privacy.checks.outcome import Check, Promising, Unseen, Verificat
 from keepsense.privacy.registry import PRIVACY
 
 
-def verify(
+def verify(  # noqa: PLR0913 - keywords of the public function
     released: object,
     promises: Sequence[Promising | Mapping[str, object]],
     *,
