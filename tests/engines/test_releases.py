@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from keepsense.release.checking import verify_file
 
 from keepsense.engines import Writing, engine
 from keepsense.project.file import Project
 from keepsense.release.run import run
+from keepsense.release.verify import verify_file
 
 N = 20
 COLUMNS = {

@@ -29,7 +29,7 @@ def verify_sets(  # noqa: PLR0913 - keywords of the public function
     quote: str = '"',
     original_records: int | None = None,
     suppressed: str = "*",
-    file_delimiter: str | None = None,
+    reading: Reading | None = None,
     engine: Engine | str | None = None,
 ) -> Verification:
     """Read released sets back and check every promise: `k-anonymity` of whole sets, `k^m-anonymity` of their items.
@@ -37,8 +37,8 @@ def verify_sets(  # noqa: PLR0913 - keywords of the public function
     `released` is a file with one set a line (a `delimiter` and no `column`), a file or frame with
     a set `column` (lists, or texts with a `delimiter`, or with a `key` one row an item), or a sequence of sets.
     Promises are models or their `promise()`. `original_records` must not be exceeded. The mark of a suppressed item is
-    part of a set, but nothing an attacker can know. `file_delimiter` is what stands between the columns of a CSV file,
-    found out where it is not given; `engine` is where the SQL runs.
+    part of a set, but nothing an attacker can know. `reading` says how the file is to be read where that is not to be
+    found out; `engine` is where the SQL runs.
 
     >>> sets = [["milk", "tea"], ["milk", "tea"], ["tea"]]
     >>> verify_sets(sets, [{"model": "k^m-anonymity", "k": 2, "m": 2}]).ok
@@ -51,7 +51,7 @@ def verify_sets(  # noqa: PLR0913 - keywords of the public function
         raise BadInput("the verifier needs at least one promise")
     with sql(engine) as connection:
         reader = _Reader(delimiter, quote)
-        records = reader.read(connection, released, column, key, Reading(delimiter=file_delimiter))
+        records = reader.read(connection, released, column, key, reading or Reading())
         sets = Sets(connection, records, suppressed)
         checks = [_checked(sets, spelled(promise)[0]) for promise in promises]
         findings = [finding for check in checks for finding in check.findings(_broken(check))]
@@ -109,10 +109,10 @@ class _Reader:
         return self._column(column, [row[0] for row in connection.run(f"SELECT {table.column(column)} FROM released")])
 
     def _column(self, column: str, cells: list[Any]) -> list[set[str]]:
-        if self.delimiter is None:
-            if any(isinstance(cell, str) for cell in cells):
-                raise BadInput(f"column {column!r} holds texts; say what stands between items")
+        if not any(isinstance(cell, str) for cell in cells):
             return [_cleaned(cell or ()) for cell in cells]
+        if self.delimiter is None:
+            raise BadInput(f"column {column!r} holds texts; say what stands between items")
         return self._split([str(cell or "") for cell in cells], self.delimiter, f"column {column!r}")
 
     def _lines(self, path: Path) -> list[set[str]]:

@@ -15,7 +15,7 @@ from keepsense.project.file import Project, project_and_folder
 from keepsense.random import generator
 from keepsense.release.describe import PRIVATE, RECODING
 from keepsense.release.job import Job
-from keepsense.release.place import read_released
+from keepsense.release.place import reading_of
 from keepsense.release.recoding_file import read_recodings
 
 
@@ -29,7 +29,7 @@ def verify_release(
     checked_elsewhere: Iterable[str] = (),
     show_values: bool = False,
 ) -> Verification:
-    """Check a file against everything a project promises; formats the verifier cannot read come to it as a stream.
+    """Check a file against everything a project promises.
 
     With `original` the source is compared too: no row more, no identifier left, columns that are not recoded as they
     were. Only the columns that this needs leave the engine, batch by batch.
@@ -39,19 +39,12 @@ def verify_release(
     >>> verify_release(job, example_release().file).ok, verify_release(job, job.folder / "people.csv").ok
     (True, False)
     """
-    recoded = set(job.every_quasi_identifier)
-    preserved = preserved_columns(job, recoded) if original else []
+    preserved = preserved_columns(job) if original else []
     before = dict.fromkeys([*preserved, *(n for m in job.models for n in m.columns if n in job.table.columns)])
-    form = format_of(file.name)
-    text = form.is_text
-    released: Any = file
-    if form.as_it_stands is None:
-        # a stream can be read once only, and columns beside it ask for more
-        opened = read_released(job, file)
-        released = job.engine.reader(opened) if hidden is None else job.engine.frame(opened)
-    of_sets = _sets_checked(job, file, text)
-    found = verify(
-        released,
+    reading = reading_of(job, file)
+    of_sets = _sets_checked(job, file, reading)
+    whole = verify(
+        file,
         job.models,
         quasi_identifiers=job.every_quasi_identifier,
         sensitive=[n for n in job.project.having("sensitive") if n not in job.dropped],
@@ -65,42 +58,37 @@ def verify_release(
         hidden=hidden,
         checked_elsewhere=[*checked_elsewhere, *(m for m, check in of_sets.items() if check.ok)],
         show_values=show_values,
-        delimiter=job.project.release.delimiter if text else None,
+        reading=reading,
         engine=job.engine,
     )
     broken = [finding for check in of_sets.values() for finding in check.findings if finding.is_error]
-    return replace(found, ok=found.ok and not broken, findings=(*found.findings, *broken))
+    return replace(whole, ok=whole.ok and not broken, findings=(*whole.findings, *broken))
 
 
-def _sets_checked(job: Job, file: Path, text: bool) -> dict[str, Verification]:
+def _sets_checked(job: Job, file: Path, reading: Reading) -> dict[str, Verification]:
     """Promises about the items of sets, read back by the verifier for sets; by the name of the model."""
-    found = {}
-    for model in job.models:
-        if isinstance(model, KmAnonymity):
-            column = job.column(model.column)
-            listed = job.table.holds_lists(model.column)
-            released: Any = file
-            if format_of(file.name).as_it_stands is None:
-                released = job.engine.frame(read_released(job, file))
-            found[model.name] = verify_sets(
-                released,
-                [model],
-                column=model.column,
-                delimiter=None if listed and not text else column.delimiter,
-                file_delimiter=job.project.release.delimiter if text else None,
-                engine=job.engine,
-            )
-    return found
+    return {
+        model.name: verify_sets(
+            file,
+            [model],
+            column=model.column,
+            delimiter=job.column(model.column).delimiter,
+            reading=reading,
+            engine=job.engine,
+        )
+        for model in job.models
+        if isinstance(model, KmAnonymity)
+    }
 
 
-def preserved_columns(job: Job, recoded: set[str]) -> list[str]:
+def preserved_columns(job: Job) -> list[str]:
     """Columns that must come out as they went in.
 
     >>> from keepsense.release.example import example_job
-    >>> preserved_columns(example_job(), {"age", "job"})
+    >>> preserved_columns(example_job())
     ['illness', 'likes']
     """
-    return [n for n in job.table.columns if n not in recoded and n not in job.dropped]
+    return [name for name in job.released if name not in job.every_quasi_identifier]
 
 
 def _as_written(job: Job, columns: list[str]) -> Any:
@@ -164,5 +152,5 @@ def verify_file(
             job = replace(job, project=project.model_copy(update={"release": asked}))
         path = _fetched(job, str(file)) if in_database else Path(file)
         everybody = _recoded_population(job, path.parent)
-        found = verify_release(job, path, original=original, population=everybody, show_values=show_values)
-    return found, job.every_quasi_identifier
+        verification = verify_release(job, path, original=original, population=everybody, show_values=show_values)
+    return verification, job.every_quasi_identifier
