@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from keepsense.errors import BadInput, BadTaxonomy, did_you_mean
-from keepsense.taxonomy.loaders._source import PathLike, clip, file_path, head, read_text
+from keepsense.taxonomy.loaders._source import PathLike, Rooted, clip, file_path, head, read_text
 
 Column = str | int
 """A column by its name, or by its position from 0."""
@@ -71,17 +71,24 @@ def _plain(text: str) -> str:
     return text.strip().casefold().replace("_", " ").replace("-", " ")
 
 
-def read_table(
-    path: PathLike,
-    *,
-    header: bool | None = None,
-    known: Sequence[str] = (),
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    quote: str | None = '"',
-) -> Table:
-    """Read a table. Without `header` given, the first row is one if it holds any of the `known` column names."""
+class TableOptions(Rooted, total=False):
+    """What every loader of tables can be told beside: whether there is a header, and how the text is written."""
+
+    header: bool | None
+    delimiter: str | None
+    encoding: str | None
+    quote: str | None
+
+
+def read_table(path: PathLike, how: TableOptions, known: Sequence[str] = (), columns: Iterable[object] = ()) -> Table:
+    """Read a table; `columns` are those that were asked for.
+
+    Without `header` given, the first row is one if a column was asked for by name, or if it holds any of the `known`
+    column names.
+    """
     place = file_path(path)
+    header = True if how.get("header") is None and any(isinstance(c, str) for c in columns) else how.get("header")
+    delimiter, encoding, quote = how.get("delimiter"), how.get("encoding"), how.get("quote", '"')
     if head(place, 4) == PARQUET:
         return _parquet(place)
     text = read_text(place, encoding)

@@ -44,57 +44,7 @@ def check_xml(place: Path, *, external_type: bool = False) -> str:
 grow without bound and are not read. Write it without that declaration
     """
     name = place.name
-    parser = expat.ParserCreate()
-    first: list[str] = []
-    seen: set[str] = set()
-
-    def refuse(what: str) -> NoReturn:
-        raise BadTaxonomy(f"{name}: line {parser.CurrentLineNumber} {what}. Write it without that declaration")
-
-    def doctype(_: str, system: str | None, public: str | None, internal: int) -> None:
-        if (system or public) and not external_type:
-            refuse("names a document type in another file or on the network, which is never fetched")
-
-    def entity(
-        key: str,
-        parameter: bool,
-        value: str | None,
-        base: str | None,
-        system: str,
-        public: str | None,
-        notation: str | None,
-    ) -> None:
-        if parameter:
-            refuse(f"declares the parameter entity {clip(key)}, which can pull in other files and is not read")
-        if value is None:
-            refuse(f"declares the entity {clip(key)} as the content of another file or address, which is never read")
-        if "&" in value:
-            refuse(
-                f"declares the entity {clip(key)} in terms of other entities; such files can grow without bound and are"
-                " not read"
-            )
-        if "<" in value or len(value) > MAX_ENTITY_LENGTH:
-            refuse(f"declares the entity {clip(key)} with more than a short text, which is not read")
-        seen.add(key)
-        if len(seen) > MAX_ENTITIES:
-            refuse(f"declares more than {MAX_ENTITIES} entities, which is not read")
-
-    def attribute(element: str, key: str, kind: str, default: str | None, required: int) -> None:
-        if default is not None:
-            refuse(f"gives the attribute {clip(key)} a default value, which would repeat at every element; not read")
-
-    def unresolved(context: str, *rest: object) -> int:
-        refuse("refers to an external entity, which is never read")
-
-    def start(tag: str, attributes: object) -> None:
-        first.append(tag)
-        raise _Reached
-
-    parser.StartDoctypeDeclHandler = doctype
-    parser.EntityDeclHandler = entity
-    parser.AttlistDeclHandler = attribute
-    parser.ExternalEntityRefHandler = unresolved
-    parser.StartElementHandler = start
+    declared = _Declarations(name, external_type)
     try:
         with place.open("rb") as file:
             read = 0
@@ -102,10 +52,10 @@ grow without bound and are not read. Write it without that declaration
                 read += len(block)
                 if read > _MAX_PROLOG:
                     raise BadTaxonomy(f"{name}: no XML element in the first {_MAX_PROLOG >> 20} MB; this is not XML")
-                parser.Parse(block, False)
-            parser.Parse(b"", True)
-    except _Reached:
-        return first[0]
+                declared.parser.Parse(block, False)
+            declared.parser.Parse(b"", True)
+    except _Reached as reached:
+        return str(reached)
     except expat.ExpatError as error:
         raise bad_xml(name, error) from None
     except (LookupError, ValueError) as error:
@@ -113,6 +63,57 @@ grow without bound and are not read. Write it without that declaration
     except OSError as error:
         raise unreadable(name, error) from None
     raise BadTaxonomy(f"{name}: the XML file has no element")
+
+
+class _Declarations:
+    """What a document declares before its first element, refused where it is dangerous."""
+
+    def __init__(self, name: str, external_type: bool) -> None:
+        self._name = name
+        self._external_type = external_type
+        self._entities: set[str] = set()
+        self.parser = expat.ParserCreate()
+        self.parser.StartDoctypeDeclHandler = self._doctype
+        self.parser.EntityDeclHandler = self._entity
+        self.parser.AttlistDeclHandler = self._attribute
+        self.parser.ExternalEntityRefHandler = self._unresolved
+        self.parser.StartElementHandler = self._start
+
+    def _refuse(self, what: str) -> NoReturn:
+        line = self.parser.CurrentLineNumber
+        raise BadTaxonomy(f"{self._name}: line {line} {what}. Write it without that declaration")
+
+    def _doctype(self, _: str, system: str | None, public: str | None, internal: int) -> None:
+        if (system or public) and not self._external_type:
+            self._refuse("names a document type in another file or on the network, which is never fetched")
+
+    def _entity(self, key: str, parameter: bool, value: str | None, *_: object) -> None:
+        shown = clip(key)
+        if parameter:
+            self._refuse(f"declares the parameter entity {shown}, which can pull in other files and is not read")
+        if value is None:
+            self._refuse(f"declares the entity {shown} as the content of another file or address, which is never read")
+        if "&" in value:
+            self._refuse(
+                f"declares the entity {shown} in terms of other entities; such files can grow without bound and are"
+                " not read"
+            )
+        if "<" in value or len(value) > MAX_ENTITY_LENGTH:
+            self._refuse(f"declares the entity {shown} with more than a short text, which is not read")
+        self._entities.add(key)
+        if len(self._entities) > MAX_ENTITIES:
+            self._refuse(f"declares more than {MAX_ENTITIES} entities, which is not read")
+
+    def _attribute(self, element: str, key: str, kind: str, default: str | None, required: int) -> None:
+        if default is not None:
+            what = f"gives the attribute {clip(key)} a default value, which would repeat at every element; not read"
+            self._refuse(what)
+
+    def _unresolved(self, context: str, *rest: object) -> int:
+        self._refuse("refers to an external entity, which is never read")
+
+    def _start(self, tag: str, attributes: object) -> None:
+        raise _Reached(tag)
 
 
 def bad_xml(name: str, error: expat.ExpatError | ElementTree.ParseError, hint: str = "") -> BadTaxonomy:

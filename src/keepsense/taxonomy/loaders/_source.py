@@ -9,6 +9,7 @@ import codecs
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TypedDict
 
 from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_edges
@@ -121,29 +122,42 @@ def _encodes(text: str) -> bool:
     return True
 
 
+class Rooted(TypedDict, total=False):
+    """What every loader can be told: to put one root above several, its label, and the taxonomy's name."""
+
+    join_roots: bool
+    root_label: str | None
+    name: str | None
+
+
 def assemble(
-    name: str,
+    file: str,
     edges: Sequence[tuple[str, str]],
     names: Mapping[str, Sequence[str]],
+    rooted: Rooted,
     *,
     concepts: Iterable[str] | None = None,
     relations: Mapping[str, Sequence[tuple[str, str]]] | None = None,
-    join_roots: bool = False,
-    root_label: str | None = None,
-    info: Mapping[str, object] | None = None,
+    root: str | None = None,
+    **info: object,
 ) -> Taxonomy:
-    """Build the taxonomy a loader has read; `info` keeps what was counted, as text, and leaves zeros out."""
+    """Build the taxonomy a loader has read; `root` is the label of a virtual root unless another was asked for.
+
+    `info` keeps what was counted, as text, with blanks for underscores, and leaves zeros out.
+    """
+    name = rooted.get("name") or file
     ids = list(concepts) if concepts is not None else None
     check_text(name, ids or ())
     check_text(name, (text for row in names.values() for text in row))
     check_text(name, (key for edge in edges for key in edge))
+    facts = {key.replace("_", " "): str(value) for key, value in info.items() if value not in (0, "", None)}
     return from_edges(
         edges,
         names=names,
         concepts=ids,
         relations=relations,
-        join_roots=join_roots,
-        root_label=root_label or VIRTUAL_ROOT,
+        join_roots=rooted.get("join_roots", False),
+        root_label=rooted.get("root_label") or root or VIRTUAL_ROOT,
         name=name,
-        info={key: str(value) for key, value in (info or {}).items() if value not in (0, "", None)},
+        info={"source": file, **facts},
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from keepsense.errors import BadInput, BadTaxonomy, KeepsenseError, did_you_mean
 from keepsense.registry import Registry
@@ -61,7 +61,7 @@ class Glance:
         if self.ending == ".txt":
             read_text(self.path, self._encoding)
         try:
-            return read_table(self.path, header=True, encoding=self._encoding)
+            return read_table(self.path, {"header": True, "encoding": self._encoding})
         except KeepsenseError:
             if self.is_table:
                 raise
@@ -105,7 +105,9 @@ class Loader:
     @property
     def takes(self) -> list[str]:
         """Names of the options that its files can be read with."""
-        return [p.name for p in inspect.signature(self.read).parameters.values() if p.kind is p.KEYWORD_ONLY]
+        known = inspect.signature(self.read, eval_str=True).parameters.values()
+        shared = [get_type_hints(get_args(p.annotation)[0]) for p in known if p.kind is p.VAR_KEYWORD]
+        return [*(p.name for p in known if p.kind is p.KEYWORD_ONLY), *(key for options in shared for key in options)]
 
 
 LOADERS: Registry[Loader] = Registry(

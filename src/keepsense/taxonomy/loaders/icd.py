@@ -8,22 +8,17 @@ from __future__ import annotations
 
 import re
 import warnings
+from typing import Unpack
 
 from keepsense.errors import MissingExtra
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._source import assemble
+from keepsense.taxonomy.loaders._source import Rooted, assemble
 from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 _RANGE = re.compile(r"\s*\([A-Z0-9]{3}(?:-[A-Z0-9]{3})?\)$")
 
 
-def icd10cm(
-    *,
-    inclusion_terms: bool = True,
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str = "ICD-10-CM",
-) -> Taxonomy:
+def icd10cm(*, inclusion_terms: bool = True, **rooted: Unpack[Rooted]) -> Taxonomy:
     """ICD-10-CM: chapters (`1` to `22`), blocks (`A00-A09`), categories and codes, written with their dot (`A00.0`).
 
     Labels are the codes' descriptions; `inclusion_terms` adds the conditions listed under a code as further names of
@@ -54,21 +49,13 @@ def icd10cm(
         if inclusion_terms:
             found += source.get_inclusion_term(code)
         names[code] = [*found, code.replace(".", "")] if "." in code else found
-    return assemble(
-        name,
-        edges,
-        names,
-        concepts=codes,
-        join_roots=join_roots,
-        root_label=root_label or "ICD-10-CM",
-        info={"source": "simple-icd-10-cm", "format": "ICD-10-CM"},
-    )
+    title = "ICD-10-CM"
+    rooted.setdefault("name", title)
+    return assemble("simple-icd-10-cm", edges, names, rooted, concepts=codes, root=title, format=title)
 
 
-def _read(
-    source: str = "", *, inclusion_terms: bool = True, join_roots: bool = False, root_label: str | None = None
-) -> Taxonomy:
-    return icd10cm(inclusion_terms=inclusion_terms, join_roots=join_roots, root_label=root_label)
+def _read(source: str = "", *, inclusion_terms: bool = True, **rooted: Unpack[Rooted]) -> Taxonomy:
+    return icd10cm(inclusion_terms=inclusion_terms, **rooted)
 
 
 LOADERS.add(

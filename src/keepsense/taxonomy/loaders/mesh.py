@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Unpack
 from xml.etree import ElementTree
 
 import numpy as np
@@ -19,7 +20,17 @@ from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._cycles import closing_links
 from keepsense.taxonomy.loaders._safe_xml import bad_xml, check_xml
-from keepsense.taxonomy.loaders._source import PathLike, assemble, clip, file_path, head, listed, read_text, unreadable
+from keepsense.taxonomy.loaders._source import (
+    PathLike,
+    Rooted,
+    assemble,
+    clip,
+    file_path,
+    head,
+    listed,
+    read_text,
+    unreadable,
+)
 from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
 CATEGORIES = {
@@ -53,9 +64,7 @@ def read_mesh(
     path: PathLike,
     *,
     encoding: str | None = None,
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **rooted: Unpack[Rooted],
 ) -> Taxonomy:
     """Read MeSH descriptors from XML or ASCII, whichever the file is.
 
@@ -90,7 +99,7 @@ def read_mesh(
     descriptors = list(_xml(place) if start.startswith(b"<") else _ascii(place, encoding))
     if not descriptors:
         raise BadTaxonomy(f"{place.name}: the file holds no descriptor; is this a MeSH descriptor file?")
-    return _taxonomy(place.name, descriptors, join_roots, root_label, name)
+    return _taxonomy(place.name, descriptors, rooted)
 
 
 def _xml(place: Path) -> Iterator[_Descriptor]:
@@ -149,9 +158,7 @@ def _ascii(place: Path, encoding: str | None) -> Iterator[_Descriptor]:
         yield record
 
 
-def _taxonomy(
-    file: str, descriptors: list[_Descriptor], join_roots: bool, root_label: str | None, name: str | None
-) -> Taxonomy:
+def _taxonomy(file: str, descriptors: list[_Descriptor], rooted: Rooted) -> Taxonomy:
     at: dict[str, str] = {}
     for descriptor in descriptors:
         if not descriptor.id:
@@ -176,18 +183,15 @@ def _taxonomy(
     )
     given_up = [f"{low} below {high}" for (low, high), drop in zip(edges, closing, strict=True) if drop]
     return assemble(
-        name or file,
+        file,
         [edge for edge, drop in zip(edges, closing, strict=True) if not drop],
         {letter: [CATEGORIES.get(letter, letter)] for letter in letters} | {d.id: d.names for d in kept},
+        rooted,
         concepts=ids,
-        join_roots=join_roots,
-        root_label=root_label or "MeSH",
-        info={
-            "source": file,
-            "format": "MeSH",
-            "descriptors without a place left out": len(descriptors) - len(kept),
-            "links given up to break cycles": listed(given_up),
-        },
+        root="MeSH",
+        format="MeSH",
+        descriptors_without_a_place_left_out=len(descriptors) - len(kept),
+        links_given_up_to_break_cycles=listed(given_up),
     )
 
 

@@ -13,12 +13,13 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 from keepsense.errors import BadInput, BadTaxonomy, KeepsenseError
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._source import (
     PathLike,
+    Rooted,
     assemble,
     bad_encoding,
     clip,
@@ -43,9 +44,7 @@ def read_obo(
     scopes: Sequence[str] = ("EXACT", "RELATED", "NARROW"),
     namespace: str | None = None,
     unknown_parents: Unknown = "refuse",
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **rooted: Unpack[Rooted],
 ) -> Taxonomy:
     """Read the terms of an OBO file, and their is-a links, names and relationships.
 
@@ -99,7 +98,7 @@ def read_obo(
                 raise source.error or BadTaxonomy(f"{place.name}: not a valid OBO file ({error})") from None
     except OSError as error:
         raise unreadable(place.name, error) from None
-    return terms.taxonomy(unknown_parents, join_roots, root_label, name)
+    return terms.taxonomy(unknown_parents, rooted)
 
 
 def check_options(scopes: Sequence[str], unknown_parents: str) -> None:
@@ -264,9 +263,7 @@ class Terms:
         for kind, target in links:
             self.relations.setdefault(kind, []).append((key, target))
 
-    def taxonomy(
-        self, unknown_parents: Unknown, join_roots: bool, root_label: str | None, name: str | None
-    ) -> Taxonomy:
+    def taxonomy(self, unknown_parents: Unknown, rooted: Rooted) -> Taxonomy:
         """Everything read so far as a taxonomy."""
         if not self.ids:
             raise BadTaxonomy(f"{self.file}: the file defines no term{self._none_left()}; is this an OBO file?")
@@ -286,21 +283,17 @@ class Terms:
         for kind, links in self.relations.items():
             relations.setdefault(self._kind(kind), []).extend(links)
         return assemble(
-            name or self.file,
+            self.file,
             edges,
             self.names,
+            rooted,
             concepts=self.ids,
             relations=relations,
-            join_roots=join_roots,
-            root_label=root_label,
-            info={
-                "source": self.file,
-                "format": "OBO",
-                "version": self.version,
-                "obsolete terms left out": len(self.obsolete),
-                "terms of other namespaces left out": len(self.elsewhere),
-                "links to undefined terms": len(missing_here),
-            },
+            format="OBO",
+            version=self.version,
+            obsolete_terms_left_out=len(self.obsolete),
+            terms_of_other_namespaces_left_out=len(self.elsewhere),
+            links_to_undefined_terms=len(missing_here),
         )
 
     def _kind(self, kind: str) -> str:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._source import PathLike, clip, file_path, read_text
+from keepsense.taxonomy.loaders._source import PathLike, Rooted, clip, file_path, read_text
 from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 from keepsense.taxonomy.loaders.obo import SCOPES, Terms, Unknown, check_options
 from keepsense.taxonomy.loaders.rdf import short_id
@@ -27,9 +27,7 @@ def read_obo_graph(
     scopes: Sequence[str] = ("EXACT", "RELATED", "NARROW"),
     namespace: str | None = None,
     unknown_parents: Unknown = "refuse",
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **rooted: Unpack[Rooted],
 ) -> Taxonomy:
     """Read an OBO graph, the JSON form of an OBO file. The options are those of `read_obo`.
 
@@ -49,7 +47,7 @@ def read_obo_graph(
     terms = Terms(place.name, tuple(scopes), namespace)
     for graph in _list(place.name, _document(place.name, read_text(place)), "graphs"):
         _read_graph(place.name, graph, terms)
-    return terms.taxonomy(unknown_parents, join_roots, root_label, name)
+    return terms.taxonomy(unknown_parents, rooted)
 
 
 def _document(name: str, text: str) -> dict[str, Any]:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Unpack
 from xml.etree import ElementTree
 
 from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._safe_xml import bad_xml, check_xml
-from keepsense.taxonomy.loaders._source import PathLike, assemble, file_path, head, unreadable
+from keepsense.taxonomy.loaders._source import PathLike, Rooted, assemble, file_path, head, unreadable
 from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 from keepsense.taxonomy.loaders.tables import read_edges
 
@@ -25,9 +26,7 @@ def read_open_directory(
     path: PathLike,
     *,
     encoding: str | None = None,
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **rooted: Unpack[Rooted],
 ) -> Taxonomy:
     """Read Open Directory categories from `structure.rdf.u8`, or from a table with `path`, `parent` and `label`.
 
@@ -47,16 +46,7 @@ def read_open_directory(
     """
     place = file_path(path)
     if not head(place, 4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
-        return read_edges(
-            place,
-            child="path",
-            parent="parent",
-            label="label",
-            encoding=encoding,
-            join_roots=join_roots,
-            root_label=root_label,
-            name=name,
-        )
+        return read_edges(place, child="path", parent="parent", label="label", encoding=encoding, **rooted)
     names: dict[str, list[str]] = {}
     relations: dict[str, list[tuple[str, str]]] = {}
     for topic, title, below, links in _topics(place):
@@ -77,13 +67,12 @@ def read_open_directory(
         if above:
             edges.append((here, above))
     return assemble(
-        name or place.name,
+        place.name,
         edges,
-        {topic: found or [_last(topic)] for topic, found in names.items()},
+        {topic: titles or [_last(topic)] for topic, titles in names.items()},
+        rooted,
         relations=relations,
-        join_roots=join_roots,
-        root_label=root_label,
-        info={"source": place.name, "format": "Open Directory"},
+        format="Open Directory",
     )
 
 

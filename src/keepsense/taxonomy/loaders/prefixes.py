@@ -6,11 +6,11 @@ import re
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Unpack
 
 from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._rows import Column, Table, read_table
+from keepsense.taxonomy.loaders._rows import Column, Table, TableOptions, read_table
 from keepsense.taxonomy.loaders._source import PathLike, assemble, clip
 from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 
@@ -48,13 +48,7 @@ def read_prefixes(  # noqa: PLR0913
     code: Column | None = None,
     title: Column | None = None,
     missing: Literal["create", "nearest", "refuse"] = "create",
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    quote: str | None = '"',
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **how: Unpack[TableOptions],
 ) -> Taxonomy:
     """Read codes and their titles; the parent of a code is its prefix of the next shorter length.
 
@@ -76,10 +70,9 @@ def read_prefixes(  # noqa: PLR0913
     rule = _rule(scheme, lengths, pad)
     if missing not in ("create", "nearest", "refuse"):
         raise BadInput(f"missing: {clip(str(missing))} is not one of 'create', 'nearest', 'refuse'")
-    given = True if header is None and (isinstance(code, str) or isinstance(title, str)) else header
-    table = read_table(path, header=given, known=CODE, delimiter=delimiter, encoding=encoding, quote=quote)
+    table = read_table(path, how, CODE, (code, title))
     at, at_title = _columns(table, code, title)
-    if header is None and not table.header and not any(map(str.isdigit, table.rows[0][at])):
+    if how.get("header") is None and not table.header and not any(map(str.isdigit, table.rows[0][at])):
         raise BadInput(f"header: the first row of {table.file} looks like a header; give header=True, or False if not")
     names: dict[str, list[str]] = {}
     where: dict[str, int] = {}
@@ -95,14 +88,7 @@ def read_prefixes(  # noqa: PLR0913
             if taken != key:
                 raise BadTaxonomy(f"{table.file}: line {line}: the codes {clip(taken)} and {clip(key)} are the same")
     edges = _edges(table.file, names, where, by_prefix, rule, missing)
-    return assemble(
-        name or table.file,
-        edges,
-        names,
-        join_roots=join_roots,
-        root_label=root_label,
-        info={"source": table.file, "format": f"code prefixes ({', '.join(map(str, rule.lengths))})"},
-    )
+    return assemble(table.file, edges, names, how, format=f"code prefixes ({', '.join(map(str, rule.lengths))})")
 
 
 def _rule(scheme: str | None, lengths: Sequence[int] | None, pad: str) -> Scheme:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Unpack
 from urllib.parse import unquote
 
 from keepsense.errors import BadInput, BadTaxonomy
@@ -28,7 +28,7 @@ from keepsense.taxonomy.loaders._rdf_facts import (
     is_named,
     read_facts,
 )
-from keepsense.taxonomy.loaders._source import PathLike, assemble
+from keepsense.taxonomy.loaders._source import PathLike, Rooted, assemble
 from keepsense.taxonomy.loaders.detect import LOADERS, Glance, Loader
 
 Vocabulary = Literal["owl", "skos"]
@@ -52,9 +52,7 @@ def read_rdf(
     vocabulary: Vocabulary | None = None,
     syntax: str | None = None,
     language: str = "en",
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **rooted: Unpack[Rooted],
 ) -> Taxonomy:
     """Read an OWL or RDFS ontology, or a SKOS thesaurus.
 
@@ -84,15 +82,13 @@ def read_rdf(
     if vocabulary is None:
         vocabulary = "skos" if facts.of_type(SKOS + "Concept") or facts.subjects(SKOS + "broader") else "owl"
     read = _skos if vocabulary == "skos" else _owl
-    return read(place.name, facts, language.lower(), join_roots, root_label, name)
+    return read(place.name, facts, language.lower(), rooted)
 
 
 # ---- OWL and RDFS ------------------------------------------------------------------------------------------------
 
 
-def _owl(
-    file: str, facts: Facts, language: str, join_roots: bool, root_label: str | None, name: str | None
-) -> Taxonomy:
+def _owl(file: str, facts: Facts, language: str, rooted: Rooted) -> Taxonomy:
     gone = {s for s in facts.subjects(OWL + "deprecated") if any(t.words == "true" for t in _deprecated(facts, s))}
     gone |= set(facts.of_type(OWL + "DeprecatedClass"))
     classes = dict.fromkeys(c for c in facts.of_type(OWL + "Class", RDFS + "Class") if _is_class(c))
@@ -122,23 +118,20 @@ def _owl(
     links = [(c, p) for c, p in edges if c in live and p in live]
     short = {c: short_id(c) for c in kept}
     return assemble(
-        name or file,
+        file,
         [(short[c], short[p]) for c, p in links],
         {short[c]: _names(facts, c, [RDFS + "label", SKOS + "prefLabel"], language) for c in kept},
+        rooted,
         concepts=[short[c] for c in kept],
         relations={
             kind: [(short[a], short[b]) for a, b in dict.fromkeys(pairs) if a in live and b in live]
             for kind, pairs in relations.items()
         },
-        join_roots=join_roots,
-        root_label=root_label or ("Thing" if "Thing" not in short.values() else None),
-        info={
-            "source": file,
-            "format": "OWL",
-            "deprecated classes left out": len(classes) - len(kept),
-            "links to deprecated classes": len(edges) - len(links),
-            "classes known only as a parent": len(classes) - described,
-        },
+        root="Thing" if "Thing" not in short.values() else None,
+        format="OWL",
+        deprecated_classes_left_out=len(classes) - len(kept),
+        links_to_deprecated_classes=len(edges) - len(links),
+        classes_known_only_as_a_parent=len(classes) - described,
     )
 
 
@@ -193,9 +186,7 @@ def _relation(facts: Facts, kind: str, language: str) -> str:
 # ---- SKOS --------------------------------------------------------------------------------------------------------
 
 
-def _skos(
-    file: str, facts: Facts, language: str, join_roots: bool, root_label: str | None, name: str | None
-) -> Taxonomy:
+def _skos(file: str, facts: Facts, language: str, rooted: Rooted) -> Taxonomy:
     concepts = dict.fromkeys(facts.of_type(SKOS + "Concept"))
     described = len(concepts)
     up = [*facts.links(SKOS + "broader"), *((b, a) for a, b in facts.links(SKOS + "narrower"))]
@@ -212,19 +203,16 @@ def _skos(
     related = list(dict.fromkeys((a, b) for a, b in facts.links(SKOS + "related") if a in live and b in live))
     short = {c: short_id(c) for c in kept}
     return assemble(
-        name or file,
+        file,
         [(short[a], short[b]) for a, b in links],
         {short[c]: _names(facts, c, [SKOS + "prefLabel", RDFS + "label"], language) for c in kept},
+        rooted,
         concepts=[short[c] for c in kept],
         relations={"related": [(short[a], short[b]) for a, b in related]} if related else {},
-        join_roots=join_roots,
-        root_label=root_label or _scheme(facts, language, set(short.values())),
-        info={
-            "source": file,
-            "format": "SKOS",
-            "deprecated concepts left out": len(gone & set(concepts)),
-            "concepts known only from links": len(concepts) - described,
-        },
+        root=_scheme(facts, language, set(short.values())),
+        format="SKOS",
+        deprecated_concepts_left_out=len(gone & set(concepts)),
+        concepts_known_only_from_links=len(concepts) - described,
     )
 
 

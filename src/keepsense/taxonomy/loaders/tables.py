@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._rows import Column, Table, read_table
+from keepsense.taxonomy.loaders._rows import Column, Table, TableOptions, read_table
 from keepsense.taxonomy.loaders._source import PathLike, assemble, clip
 from keepsense.taxonomy.loaders.detect import LOADERS, Glance, Loader
 
@@ -26,13 +26,7 @@ def read_edges(  # noqa: PLR0913
     label: Column | None = None,
     synonyms: Sequence[Column] = (),
     closed: bool | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    quote: str | None = '"',
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **how: Unpack[TableOptions],
 ) -> Taxonomy:
     """Read a table with one is-a link a row: a child, its parent, and if you like the child's label and synonyms.
 
@@ -49,10 +43,8 @@ def read_edges(  # noqa: PLR0913
     >>> pets.labels(pets.leaves())
     ['cat', 'dog']
     """
-    table = read_table(
-        path, header=_header(header, child, parent), known=PARENT, delimiter=delimiter, encoding=encoding, quote=quote
-    )
-    _unsure(table, header, "a link")
+    table = read_table(path, how, PARENT, (child, parent))
+    _unsure(table, how, "a link")
     low, high = _ends(table, child, parent)
     titles = table.find([n for n in LABEL if n not in ("name", "term")]) if label is None else None
     if label is None and titles is None and table.find(("name", "term")) not in (low, high):
@@ -83,14 +75,7 @@ def read_edges(  # noqa: PLR0913
                 f"{table.file}: line {where[lost]} names the parent {clip(lost)}, which has no row of its own; add the"
                 " row, or allow it with closed=False"
             )
-    return assemble(
-        name or table.file,
-        edges,
-        names,
-        join_roots=join_roots,
-        root_label=root_label,
-        info={"source": table.file, "format": "edge list"},
-    )
+    return assemble(table.file, edges, names, how, format="edge list")
 
 
 def read_paths(  # noqa: PLR0913
@@ -99,13 +84,7 @@ def read_paths(  # noqa: PLR0913
     column: Column | None = None,
     separator: str = "/",
     label: Column | None = None,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    quote: str | None = '"',
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **how: Unpack[TableOptions],
 ) -> Taxonomy:
     """Read paths from the root down, one a row: `Computers/Systems/Handhelds`.
 
@@ -122,16 +101,14 @@ def read_paths(  # noqa: PLR0913
     """
     if not separator:
         raise BadInput("separator: give the characters between the steps of a path, such as '/'")
-    table = read_table(
-        path, header=_header(header, column, label), known=PATH, delimiter=delimiter, encoding=encoding, quote=quote
-    )
+    table = read_table(path, how, PATH, (column, label))
     at = table.column(column, "column") if column is not None else table.find(PATH)
     if at is None:
         if table.width > 1:
             raise BadInput(f"column: {table.file} has {table.width} columns; say which one holds the paths")
         at = 0
     if separator not in table.rows[0][at] and len({row[at].split(separator)[0] for row in table.rows}) > 1:
-        _unsure(table, header, "a path")
+        _unsure(table, how, "a path")
     at_label = table.column(label, "label") if label is not None else None
     names: dict[str, list[str]] = {}
     edges: dict[tuple[str, str], None] = {}
@@ -148,14 +125,7 @@ def read_paths(  # noqa: PLR0913
             above = here
         if at_label is not None and row[at_label]:
             names[above] = [row[at_label], *names[above]]
-    return assemble(
-        name or table.file,
-        list(edges),
-        names,
-        join_roots=join_roots,
-        root_label=root_label,
-        info={"source": table.file, "format": "path list"},
-    )
+    return assemble(table.file, list(edges), names, how, format="path list")
 
 
 def read_nested(  # noqa: PLR0913
@@ -165,13 +135,7 @@ def read_nested(  # noqa: PLR0913
     order: Literal["auto", "root-first", "leaf-first"] = "auto",
     merge_repeats: bool = True,
     merge_labels: bool = False,
-    header: bool | None = None,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    quote: str | None = '"',
-    join_roots: bool = False,
-    root_label: str | None = None,
-    name: str | None = None,
+    **how: Unpack[TableOptions],
 ) -> Taxonomy:
     """Read nested columns: one column per level, one row per leaf, as in ARX hierarchies and many spreadsheets.
 
@@ -194,20 +158,13 @@ def read_nested(  # noqa: PLR0913
     if order not in ("auto", "root-first", "leaf-first"):
         raise BadInput(f"order: {clip(str(order))} is not one of 'auto', 'root-first', 'leaf-first'")
     levels = [f"level {i}" for i in range(20)] + [f"level{i}" for i in range(20)] + ["root", "leaf"]
-    table = read_table(
-        path,
-        header=_header(header, *(columns or ())),
-        known=levels,
-        delimiter=delimiter,
-        encoding=encoding,
-        quote=quote,
-    )
+    table = read_table(path, how, levels, columns or ())
     chosen = [table.column(c, "columns") for c in (range(table.width) if columns is None else columns)]
     if not chosen:
         raise BadInput("columns: name at least one column")
     chosen = _root_first(table, chosen, order)
     if len({row[chosen[0]] for row in table.rows}) > 1:
-        _unsure(table, header, "a row of values")
+        _unsure(table, how, "a row of values")
     names: dict[str, list[str]] = {}
     edges: dict[tuple[str, str], None] = {}
     seen: dict[str, tuple[str, ...]] = {}
@@ -226,14 +183,7 @@ def read_nested(  # noqa: PLR0913
             names.setdefault(here, [steps[depth]])
             if depth:
                 edges[here, _nested_id(steps[:depth], merge_labels)] = None
-    return assemble(
-        name or table.file,
-        list(edges),
-        names,
-        join_roots=join_roots,
-        root_label=root_label,
-        info={"source": table.file, "format": "nested columns"},
-    )
+    return assemble(table.file, list(edges), names, how, format="nested columns")
 
 
 def _nested_id(steps: Sequence[str], merge_labels: bool) -> str:
@@ -252,14 +202,9 @@ def _root_first(table: Table, columns: Sequence[int], order: str) -> list[int]:
     return list(columns) if order == "root-first" else list(columns)[::-1]
 
 
-def _header(header: bool | None, *columns: Column | None) -> bool | None:
-    """A column given by name means that there is a header."""
-    return True if header is None and any(isinstance(c, str) for c in columns) else header
-
-
-def _unsure(table: Table, header: bool | None, what: str) -> None:
+def _unsure(table: Table, how: TableOptions, what: str) -> None:
     """A first row that may be a header or not: guessing would make a concept of a column's name, or lose one."""
-    if header is None and not table.header:
+    if how.get("header") is None and not table.header:
         raise BadInput(
             f"header: cannot tell whether the first row of {table.file} is a header; give header=False if it is {what},"
             " or header=True"
