@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -19,9 +19,9 @@ from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.edit import edit
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.hierarchies.scoring import Aggregate, Gsl, Weights, ancestors, score, score_all
+from keepsense.hierarchies.scoring import Gsl, HowToScore, ancestors, score, score_all
 from keepsense.hierarchies.words.base import choose_parents
-from keepsense.hierarchies.words.concepts import Ancestry, Namer, Unknowns
+from keepsense.hierarchies.words.concepts import Ancestry, Namer
 from keepsense.semantics.base import Distance
 
 Fault = Literal["level out of order", "labels out of order", "wrong parent", "wrong label"]
@@ -104,9 +104,7 @@ def explain(
     distance: Distance | None = None,
     *,
     worst: int = 10,
-    aggregate: Aggregate = "average",
-    weights: Weights = "uniform",
-    unknown: Unknowns = "refuse",
+    **how: Unpack[HowToScore],
 ) -> Explanation:
     """Explain the score of a hierarchy.
 
@@ -121,7 +119,7 @@ def explain(
     >>> [problem.message for problem in explain(jobs, distance("wu-palmer", wordnet())).problems]
     ["'doctor' stands above 'medical practitioner' and is a kind of it"]
     """
-    result = score(hierarchy, distance, aggregate=aggregate, weights=weights, unknown=unknown)
+    result = score(hierarchy, distance, **how)
     if not KINDS[hierarchy.kind].words or distance is None:
         return Explanation(result, _worst(hierarchy, result, None, worst))
     ancestry = Ancestry(distance.taxonomy)
@@ -131,7 +129,7 @@ def explain(
         *_placed(hierarchy, concepts, ancestry),
         *_levels(hierarchy, result),
     ]
-    tried = _tried(hierarchy, [fix for p in problems for fix in p.fixes], distance, aggregate, weights, unknown)
+    tried = _tried(hierarchy, [fix for p in problems for fix in p.fixes], distance, how)
     mended = []
     for problem in problems:
         fitting = [tried[id(fix)] for fix in problem.fixes if id(fix) in tried]
@@ -288,14 +286,7 @@ def _levels(hierarchy: Hierarchy, result: Gsl) -> Iterator[Problem]:
             yield Problem("level out of order", level, "", message, (drop,))
 
 
-def _tried(
-    hierarchy: Hierarchy,
-    fixes: list[Fix],
-    distance: Distance,
-    aggregate: Aggregate,
-    weights: Weights,
-    unknown: Unknowns,
-) -> dict[int, Fix]:
+def _tried(hierarchy: Hierarchy, fixes: list[Fix], distance: Distance, how: HowToScore) -> dict[int, Fix]:
     """Each distinct fix applied and scored, by the identity of the fix it came from; those that do not fit left out."""
     by_text: dict[str, tuple[Fix, Hierarchy]] = {}
     for fix in fixes:
@@ -306,8 +297,8 @@ def _tried(
                 continue
     made = list(by_text.values())
     # One's own weights fit one height only.
-    same = [h for _, h in made if isinstance(weights, str) or h.height == hierarchy.height]
-    found = score_all(same, distance, aggregate=aggregate, weights=weights, unknown=unknown)
-    totals = {id(h): gsl.total for h, gsl in zip(same, found, strict=True)}
+    any_height = isinstance(how.get("weights", "uniform"), str)
+    same = [h for _, h in made if any_height or h.height == hierarchy.height]
+    totals = {id(h): gsl.total for h, gsl in zip(same, score_all(same, distance, **how), strict=True)}
     scored = {fix.text: Fix(fix.text, fix.steps, totals[id(h)]) for fix, h in made if id(h) in totals}
     return {id(fix): scored[fix.text] for fix in fixes if fix.text in scored}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Unpack
 
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.explanation import Fix, explain
-from keepsense.hierarchies.scoring import Aggregate, Weights
-from keepsense.hierarchies.words.concepts import Unknowns
+from keepsense.hierarchies.scoring import HowToScore
 from keepsense.progress import Listener, emit
 from keepsense.semantics.base import Distance
 
@@ -38,11 +38,9 @@ def improve(
     hierarchy: Hierarchy,
     distance: Distance,
     *,
-    aggregate: Aggregate = "average",
-    weights: Weights = "uniform",
-    unknown: Unknowns = "refuse",
     at_most: int = 100,
     listener: Listener | None = None,
+    **how: Unpack[HowToScore],
 ) -> Improvement:
     """Apply the fix that lowers the score most, again and again, until none does; then put labels in order.
 
@@ -62,7 +60,7 @@ def improve(
         raise BadInput(f"{hierarchy.name}: the number of fixes must be at least 0, not {at_most}")
     fixes: list[Fix] = []
     here = hierarchy
-    state = explain(here, distance, worst=0, aggregate=aggregate, weights=weights, unknown=unknown)
+    state = explain(here, distance, worst=0, **how)
     before = state.gsl.total
     while len(fixes) < at_most:
         now = state.gsl.total
@@ -77,6 +75,6 @@ def improve(
         best = min(options, key=lambda fix: fix.total)
         here = best.apply(here)
         fixes.append(best)
-        state = explain(here, distance, worst=0, aggregate=aggregate, weights=weights, unknown=unknown)
+        state = explain(here, distance, worst=0, **how)
         emit(listener, "fix", len(fixes), at_most, text=best.text, score=state.gsl.total)
     return Improvement(here, tuple(fixes), before, state.gsl.total)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -71,15 +71,19 @@ def grade(total: float) -> Grade:
     return next(word for word, bound in GRADES if total <= bound)
 
 
-def score(
-    hierarchy: Hierarchy,
-    distance: Distance | None = None,
-    *,
-    aggregate: Aggregate = "average",
-    weights: Weights = "uniform",
-    unknown: Unknowns = "refuse",
-) -> Gsl:
+class HowToScore(TypedDict, total=False):
+    """How losses become a score: `aggregate` over the leaves of a level, `weights` of the levels, `unknown` leaves."""
+
+    aggregate: Aggregate
+    weights: Weights
+    unknown: Unknowns
+
+
+def score(hierarchy: Hierarchy, distance: Distance | None = None, **how: Unpack[HowToScore]) -> Gsl:
     """Score one hierarchy. Nominal ones need a distance, the other kinds none.
+
+    `aggregate` is average (unless given), maximum or a function of losses; `weights` uniform, level or a list;
+    `unknown` leaves are refused, or left out with "list".
 
     Costs one distance matrix of leaves x distinct ancestors; `scores` shares it among candidates.
 
@@ -92,42 +96,30 @@ def score(
     >>> result.levels.round(4).tolist(), round(result.total, 4), result.grade
     ([0.1, 0.4167], 0.2583, 'moderate')
     """
-    return score_all([hierarchy], distance, aggregate=aggregate, weights=weights, unknown=unknown)[0]
+    return score_all([hierarchy], distance, **how)[0]
 
 
-def scores(
-    hierarchies: Sequence[Hierarchy],
-    distance: Distance | None = None,
-    *,
-    aggregate: Aggregate = "average",
-    weights: Weights = "uniform",
-    unknown: Unknowns = "refuse",
-) -> Floats:
+def scores(hierarchies: Sequence[Hierarchy], distance: Distance | None = None, **how: Unpack[HowToScore]) -> Floats:
     """Total scores of many candidates of a column, with one distance matrix for all.
 
     >>> from keepsense.hierarchies.kinds.numeric import equal_width
     >>> scores([equal_width(range(8), groups=4), equal_width(range(8), groups=2)]).round(4).tolist()
     [0.5238, 0.7321]
     """
-    found = score_all(hierarchies, distance, aggregate=aggregate, weights=weights, unknown=unknown)
-    return np.array([one.total for one in found])
+    return np.array([result.total for result in score_all(hierarchies, distance, **how)])
 
 
 def score_all(
-    hierarchies: Sequence[Hierarchy],
-    distance: Distance | None = None,
-    *,
-    aggregate: Aggregate = "average",
-    weights: Weights = "uniform",
-    unknown: Unknowns = "refuse",
+    hierarchies: Sequence[Hierarchy], distance: Distance | None = None, **how: Unpack[HowToScore]
 ) -> list[Gsl]:
     """Scores of many hierarchies in full (see `score`)."""
+    aggregate, weights = how.get("aggregate", "average"), how.get("weights", "uniform")
     for hierarchy in hierarchies:
         if hierarchy.height < 1:
             raise BadHierarchy(f"{hierarchy.name}: the hierarchy has no level above its leaves, so nothing to score")
     nominal = [h for h in hierarchies if KINDS[h.kind].words]
-    losses = _semantic(nominal, distance, unknown)
-    found = []
+    losses = _semantic(nominal, distance, how.get("unknown", "refuse"))
+    results = []
     for hierarchy in hierarchies:
         if KINDS[hierarchy.kind].words:
             table, left_out = next(losses)
@@ -135,8 +127,8 @@ def score_all(
             table, left_out = interval_losses(hierarchy), 0
         levels = np.array([_aggregated(table[:, i], aggregate) for i in range(table.shape[1])])
         total = float(level_weights(hierarchy.height, weights) @ levels)
-        found.append(Gsl(hierarchy.name, table, levels, total, left_out))
-    return found
+        results.append(Gsl(hierarchy.name, table, levels, total, left_out))
+    return results
 
 
 def set_score(totals: Mapping[str, float], preferences: Mapping[str, float] | None = None) -> float:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Format:
     """A file format of hierarchies: what it is, how files in it end, and how they are read and written.
 
-    Both functions take the taxonomy that the labels' concepts are named by; formats that hold no concepts ignore it.
+    Functions of a format that holds `concepts` also take the `taxonomy` that names them.
 
     >>> FORMATS["arx"].endings, FORMATS["tree"].about
     (('.csv',), 'indented text, to look at')
@@ -28,8 +28,9 @@ class Format:
     name: str
     about: str
     endings: tuple[str, ...]
-    read: Callable[[Path, Taxonomy | None], Hierarchy]
-    write: Callable[[Hierarchy, Path, Taxonomy | None], None]
+    read: Callable[..., Hierarchy]
+    write: Callable[..., None]
+    concepts: bool = False
 
 
 FORMATS: Registry[Format] = Registry(
@@ -46,7 +47,9 @@ def read_hierarchy(path: str | Path, name: str | None = None, *, taxonomy: Taxon
     keepsense.errors.BadInput: jobs.docx: no hierarchy format ends in .docx; there are: .csv, .json, .tree, .txt, .xml
     """
     file = Path(path)
-    return format_of(file).read(file, taxonomy).named(file.stem if name is None else name)
+    chosen = format_of(file)
+    hierarchy = chosen.read(file, taxonomy=taxonomy) if chosen.concepts else chosen.read(file)
+    return hierarchy.named(file.stem if name is None else name)
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonomy | None = None) -> None:
@@ -66,7 +69,7 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonom
     chosen = format_of(file)
     if not file.parent.is_dir():
         raise BadInput(f"{file.name}: the folder to write it into does not exist")
-    chosen.write(hierarchy, file, taxonomy)
+    chosen.write(hierarchy, file, **({"taxonomy": taxonomy} if chosen.concepts else {}))
 
 
 def format_of(path: Path) -> Format:

@@ -178,13 +178,4 @@ def write_xml(hierarchy: Hierarchy, path: str | Path) -> None:
     write_bytes(path, format_xml(hierarchy).encode("utf-8"))
 
 
-FORMATS.add(
-    "xml",
-    Format(
-        "xml",
-        "AIKA's XML",
-        (".xml",),
-        read=lambda path, _: read_xml(path),
-        write=lambda hierarchy, path, _: write_xml(hierarchy, path),
-    ),
-)
+FORMATS.add("xml", Format("xml", "AIKA's XML", (".xml",), read_xml, write_xml))

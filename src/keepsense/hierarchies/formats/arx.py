@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
@@ -39,15 +39,16 @@ class CsvForm:
     mark: bool = False
 
 
-def read_arx(
-    path: str | Path,
-    *,
-    name: str | None = None,
-    kind: str = "nominal",
-    delimiter: str = ";",
-    ragged: Literal["refuse", "repeat"] = "refuse",
-    convert: Callable[[str], Value] | None = None,
-) -> Hierarchy:
+class ArxOptions(TypedDict, total=False):
+    """How a hierarchy file is to be read (see `read_arx`)."""
+
+    kind: str
+    delimiter: str
+    ragged: Literal["refuse", "repeat"]
+    convert: Callable[[str], Value] | None
+
+
+def read_arx(path: str | Path, *, name: str | None = None, **options: Unpack[ArxOptions]) -> Hierarchy:
     """Read a hierarchy file.
 
     Lines of different lengths are refused, counted and listed, unless `ragged="repeat"` lets a short line's leaf
@@ -60,15 +61,7 @@ def read_arx(
     >>> read_arx(path)
     Hierarchy('job': nominal, 2 leaves, height 2)
     """
-    path = Path(path)
-    return parse_arx(
-        read_text(path, keep_mark=True),
-        name=name or path.stem,
-        kind=kind,
-        delimiter=delimiter,
-        ragged=ragged,
-        convert=convert,
-    )
+    return parse_arx(read_text(path, keep_mark=True), name=name or Path(path).stem, **options)
 
 
 def parse_arx(
@@ -146,13 +139,4 @@ def _spelled(rows: Sequence[Sequence[str]], form: CsvForm) -> str:
     return (_BOM if form.mark else "") + (text if form.last_line_end else text[: -len(form.line_end)])
 
 
-FORMATS.add(
-    "arx",
-    Format(
-        "arx",
-        "as ARX reads it, one row a value",
-        (".csv",),
-        read=lambda path, _: read_arx(path),
-        write=lambda hierarchy, path, _: write_arx(hierarchy, path),
-    ),
-)
+FORMATS.add("arx", Format("arx", "as ARX reads it, one row a value", (".csv",), read_arx, write_arx))

@@ -183,13 +183,4 @@ def _value(file: str, label: Any) -> Value:
     raise BadHierarchy(f"{file}: a label must be text, a number, a date or null")
 
 
-FORMATS.add(
-    "json",
-    Format(
-        "json",
-        "JSON, with concepts",
-        (".json",),
-        read=lambda path, taxonomy: read_json(path, taxonomy=taxonomy),
-        write=lambda hierarchy, path, taxonomy: write_json(hierarchy, path, taxonomy=taxonomy),
-    ),
-)
+FORMATS.add("json", Format("json", "JSON, with concepts", (".json",), read_json, write_json, concepts=True))

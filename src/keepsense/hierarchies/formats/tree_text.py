@@ -118,13 +118,4 @@ def _unspell(text: str, name: str, line: int) -> str:
     return str(label)
 
 
-FORMATS.add(
-    "tree",
-    Format(
-        "tree",
-        "indented text, to look at",
-        (".tree", ".txt"),
-        read=lambda path, _: read_tree(path),
-        write=lambda hierarchy, path, _: write_tree(hierarchy, path),
-    ),
-)
+FORMATS.add("tree", Format("tree", "indented text, to look at", (".tree", ".txt"), read_tree, write_tree))

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -23,8 +23,8 @@ from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.tree import Policy, Tree, to_hierarchy
-from keepsense.hierarchies.words.concepts import Ancestry, Namer, Senses, Unknowns, senses_of
-from keepsense.taxonomy.core import Concept, Taxonomy
+from keepsense.hierarchies.words.concepts import Ancestry, Namer, SenseOptions, senses_of
+from keepsense.taxonomy.core import Taxonomy
 
 ParentRule = Literal["deepest", "shared"]
 RULES: tuple[ParentRule, ...] = ("deepest", "shared")
@@ -34,14 +34,12 @@ def base_hierarchy(  # noqa: PLR0913
     values: Sequence[Value],
     taxonomy: Taxonomy,
     *,
-    senses: Mapping[Value, Concept] | Senses | None = None,
     counts: Sequence[int] | None = None,
-    strategy: str = "lesk",
     parents: ParentRule = "deepest",
     policy: Policy = "leaf",
-    unknown: Unknowns = "refuse",
     name: str = "column",
     namer: Namer | None = None,
+    **meaning: Unpack[SenseOptions],
 ) -> Hierarchy:
     """Build the base hierarchy of a column's distinct values, up to the taxonomy's root.
 
@@ -52,19 +50,15 @@ def base_hierarchy(  # noqa: PLR0913
     >>> base_hierarchy(["nurse", "surgeon"], wordnet()).rows()[0][-5:]
     ('living thing', 'whole', 'object', 'physical entity', 'entity')
     """
-    found = (
-        senses
-        if isinstance(senses, Senses)
-        else senses_of(values, taxonomy, senses=senses, counts=counts, strategy=strategy, unknown=unknown, name=name)
-    )
-    leaves = found.concepts.tolist()
-    namer = namer or Namer(taxonomy, dict(zip(found.values, leaves, strict=True)))
+    senses = senses_of(values, taxonomy, counts=counts, name=name, **meaning)
+    leaves = senses.concepts.tolist()
+    namer = namer or Namer(taxonomy, dict(zip(senses.values, leaves, strict=True)))
     ancestry = Ancestry(taxonomy)
     parent_of = choose_parents([c for c in leaves if c >= 0], taxonomy, parents, ancestry)
-    tree = _tree(found.values, leaves, parent_of, taxonomy.root, namer)
+    tree = _tree(senses.values, leaves, parent_of, taxonomy.root, namer)
     made = to_hierarchy(tree, name=name, policy=policy)
-    info = {"made": f"base ({parents} parents)"}
-    return made.with_info(**info, **({"unknown": found.unknown} if found.unknown else {}))
+    unknown = {"unknown": senses.unknown} if senses.unknown else {}
+    return made.with_info(made=f"base ({parents} parents)", **unknown)
 
 
 def choose_parents(

@@ -7,9 +7,9 @@ come). No candidate is best for everything: `evaluate` and `choose` rank them fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -26,12 +26,11 @@ from keepsense.hierarchies.words.adjust import (
     remove_levels,
 )
 from keepsense.hierarchies.words.base import RULES, base_hierarchy
-from keepsense.hierarchies.words.concepts import Namer, Senses, Unknowns, senses_of
+from keepsense.hierarchies.words.concepts import Namer, SenseOptions, senses_of
 from keepsense.hierarchies.words.facets import Facets, diversify
 from keepsense.semantics import distance as make_distance
 from keepsense.semantics.base import Distance
-from keepsense.taxonomy.core import Concept, Taxonomy
-from keepsense.taxonomy.mapping import Mapping as Mapped
+from keepsense.taxonomy.core import Taxonomy
 
 OUTLIER_SIZES = (2, 5, 10, 25, 50, 100)
 """Numbers of rows below which branches are grouped, unless others are asked for."""
@@ -49,17 +48,14 @@ def candidates(  # noqa: PLR0913
     counts: Sequence[int] | None = None,
     *,
     wanted: int = 100,
-    senses: Mapping[Value, Concept] | Mapped | Senses | None = None,
-    strategy: str = "lesk",
-    domain: Concept | Sequence[Concept] | None = None,
     distance: Distance | None = None,
     k: int | Sequence[int] | None = None,
     boundary: float = 0.2,
     relations: Sequence[str] | None = None,
     policy: Policy = "leaf",
-    unknown: Unknowns = "refuse",
     name: str = "column",
     rng: np.random.Generator | int | None = None,
+    **meaning: Unpack[SenseOptions],
 ) -> list[Hierarchy]:
     """Candidates of a column from its distinct values and their numbers of rows; `info["made"]` tells how.
 
@@ -78,24 +74,11 @@ def candidates(  # noqa: PLR0913
     """
     if wanted < 1:
         raise BadInput(f"{name}: at least 1 candidate must be wanted, not {wanted}")
-    found = (
-        senses
-        if isinstance(senses, Senses)
-        else senses_of(
-            values,
-            taxonomy,
-            senses=senses,
-            counts=counts,
-            strategy=strategy,
-            domain=domain,
-            unknown=unknown,
-            name=name,
-        )
-    )
+    senses = senses_of(values, taxonomy, counts=counts, name=name, **meaning)
     measure = distance or make_distance("wu-palmer", taxonomy)
-    namer = Namer(taxonomy, dict(zip(found.values, found.concepts.tolist(), strict=True)))
+    namer = Namer(taxonomy, dict(zip(senses.values, senses.concepts.tolist(), strict=True)))
     bases = [
-        base_hierarchy(found.values, taxonomy, senses=found, parents=rule, policy=policy, name=name, namer=namer)
+        base_hierarchy(senses.values, taxonomy, senses=senses, parents=rule, policy=policy, name=name, namer=namer)
         for rule in RULES
     ]
     reduced = [_made(reduce_abstractness(base), "abstractness reduced") for base in bases]
@@ -107,7 +90,7 @@ def candidates(  # noqa: PLR0913
         kept.add(hierarchy)
     sources = [
         _heights(reduced),
-        _outliers(reduced, counts, sizes, LeafLosses(measure, found.concepts)),
+        _outliers(reduced, counts, sizes, LeafLosses(measure, senses.concepts)),
         _fewer(reduced),
         _facets(kept, reduced, facets, namer, draw),
     ]

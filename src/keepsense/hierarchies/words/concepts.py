@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 
@@ -35,16 +35,22 @@ class Senses:
     unknown: tuple[Value, ...]
 
 
+class SenseOptions(TypedDict, total=False):
+    """How the concepts of values are found: `senses` given, else names and a `strategy` within a `domain`."""
+
+    senses: Mapping[Value, Concept] | Mapped | Senses | None
+    strategy: str
+    domain: Concept | Sequence[Concept] | None
+    unknown: Unknowns
+
+
 def senses_of(
     values: Sequence[Value],
     taxonomy: Taxonomy,
     *,
-    senses: Mapping[Value, Concept] | Mapped | None = None,
     counts: Sequence[int] | None = None,
-    strategy: str = "lesk",
-    domain: Concept | Sequence[Concept] | None = None,
-    unknown: Unknowns = "refuse",
     name: str = "column",
+    **options: Unpack[SenseOptions],
 ) -> Senses:
     """Find the concept each value means, as `map_values` does: given senses first, then names and the strategy.
 
@@ -57,17 +63,18 @@ def senses_of(
     >>> wordnet().labels(found.concepts)
     ['nurse', 'surgeon']
     """
+    senses, unknown = options.get("senses"), options.get("unknown", "refuse")
+    if isinstance(senses, Senses):
+        return senses
     if unknown not in ("refuse", "list"):
         raise BadInput(f"{name}: unknown must be 'refuse' or 'list', not {unknown!r}")
     distinct = tuple(values)
     if len(set(distinct)) != len(distinct):
         raise BadInput(f"{name}: each value may be given once, with its number of rows in `counts`")
-    mapping = (
-        senses
-        if isinstance(senses, Mapped)
-        else map_values(distinct, taxonomy, table=senses, senses=strategy, weights=counts, domain=domain, column=name)
-    )
-    codes = mapping.codes_of(distinct)
+    if not isinstance(senses, Mapped):
+        chosen, domain = options.get("strategy", "lesk"), options.get("domain")
+        senses = map_values(distinct, taxonomy, table=senses, senses=chosen, weights=counts, domain=domain, column=name)
+    codes = senses.codes_of(distinct)
     missing = tuple(v for v, c in zip(distinct, codes.tolist(), strict=True) if c < 0 and not is_missing(v))
     if missing and unknown == "refuse":
         raise MissingValues(
