@@ -227,10 +227,10 @@ def test_a_path_longer_than_any_short_integer() -> None:
     n = 70_000
     every = np.arange(n, dtype=np.int32)
     starts = np.maximum(np.arange(n + 1) - 1, 0)  # node 0 is the root, node i hangs below node i - 1
-    rank, links = np.empty((1, n), np.int32), np.empty((1, n), np.int32)
-    sweep_lcs(starts, every[:-1], np.array([0, 1]), every[:1], every[:1], every, every, rank, links)
-    assert not rank.any(), "the root is the subsumer of all"
-    np.testing.assert_array_equal(links[0], every)
+    out = np.empty((2, 1, n), np.int32)
+    sweep_lcs(starts, every[:-1], np.array([0, 1]), every[:1], every[:1], every, every, out)
+    assert not out[0].any(), "the root is the subsumer of all"
+    np.testing.assert_array_equal(out[1, 0], every)
 
 
 def test_a_distance_travels_to_a_worker() -> None:

@@ -76,7 +76,7 @@ def _render(console: Console, found: list[Compared]) -> None:
         told = (spelled(one.promises[i]) if i < len(one.promises) else "" for one in found)
         lines.append(("promises" if i == 0 else "", *told))
     lines.append(("would be released", *("yes" if one.ok else "no" for one in found)))
-    lines += [(name, *(_figure(name, one.figure(*keys)) for one in found)) for name, keys in _FIGURES]
+    lines += [(name, *(_figure(keys[-1], one.figure(*keys)) for one in found)) for name, keys in _FIGURES]
     lines.append(("seconds", *(f"{one.seconds:.1f}" for one in found)))
     console.print(table("Projects side by side", ("", *(one.project for one in found)), lines))
     for one in found:
@@ -85,9 +85,11 @@ def _render(console: Console, found: list[Compared]) -> None:
 
 
 def _figure(name: str, value: Any) -> str:
+    from keepsense.metrics import figure
+
     if value is None:
         return ""
-    if name in ("highest risk", "average risk", "certainty lost"):
+    if figure(name, value).metric.unit == "share":
         return f"{value:.1%}"
     return f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
 

@@ -110,10 +110,8 @@ def sweep_path(starts: Any, parents: Any, row: Any, above: Any, up: Any, columns
 
 
 @njit(cache=True, nogil=True)
-def sweep_lcs(
-    starts: Any, parents: Any, row: Any, above: Any, up: Any, rank: Any, columns: Any, out_rank: Any, out_links: Any
-) -> None:
-    """Rank of the least common subsumer (the highest rank) and the links from both concepts to it.
+def sweep_lcs(starts: Any, parents: Any, row: Any, above: Any, up: Any, rank: Any, columns: Any, out: Any) -> None:
+    """Rank of the least common subsumer (the highest rank; `out[0]`) and the links from both concepts to it (`out[1]`).
 
     A node carries `rank * 2**SHIFT - links below`: the maximum over parents is the highest rank and, for one rank, the
     shortest way down to the node.
@@ -140,8 +138,8 @@ def sweep_lcs(
             for c in range(len(columns)):
                 value = best[columns[c], j]
                 highest = (value + (np.int64(1) << SHIFT) - 1) >> SHIFT
-                out_rank[i, c] = highest
-                out_links[i, c] = climbed[highest] + np.int32((highest << SHIFT) - value)
+                out[0, i, c] = highest
+                out[1, i, c] = climbed[highest] + np.int32((highest << SHIFT) - value)
 
 
 @njit(cache=True, nogil=True)

@@ -108,10 +108,9 @@ class Part:
         from keepsense.semantics._kernels import sweep_lcs
 
         row, above, up = self._sources(concepts)
-        shape = (len(concepts), len(self.columns))
-        rank, links = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int32)
-        sweep_lcs(*self.graph, row, above, up, self._rank, self.targets, rank, links)
-        return self._by_rank[rank], links
+        out = np.empty((2, len(concepts), len(self.columns)), dtype=np.int32)
+        sweep_lcs(*self.graph, row, above, up, self._rank, self.targets, out)
+        return self._by_rank[out[0]], out[1]
 
     def highest(self, concepts: Ints, weights: NDArray[Any]) -> NDArray[Any]:
         """Largest weight among common subsumers; weights (one a concept) must not fall from parent to child."""

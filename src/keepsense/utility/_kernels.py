@@ -1,4 +1,4 @@
-"""Compiled loops of the utility measures. Each has an obvious reference in the tests."""
+"""Compiled loops of the metrics. Each has an obvious reference in the tests."""
 
 from __future__ import annotations
 

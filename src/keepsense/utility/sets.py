@@ -1,4 +1,4 @@
-"""What set-valued data lost, and what risk is left: measures over the sets before and after a method.
+"""What set-valued data lost, and what risk is left: metrics over the sets before and after a method.
 
 Sets are ragged rows of item numbers, one row a record, the same numbers before and after. Nothing here knows how the
 sets were changed, so a synthetic release and a generalized one are measured alike. A generalized item may stand for any
