@@ -1,0 +1,205 @@
+"""What the front door hands back: a release with its frame, columns, figures and report; comparisons of several."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+from keepsense.errors import BadInput, Finding
+from keepsense.shown import Shown, Summary, percent
+
+if TYPE_CHECKING:
+    from keepsense.privacy import Verification
+    from keepsense.project.file import Kind, Role
+    from keepsense.recoding import Recoding
+    from keepsense.release.run import Outcome
+
+F = TypeVar("F")
+G = TypeVar("G")
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """One column of the table that came in: its role and why, and what became of it.
+
+    `guessed` says that nobody gave the role. `before` and `after` are numbers of different values, `lost` the share of
+    the column's detail that is gone; both are None where a column was not recoded, or is gone.
+
+    >>> ReleasedColumn("id", "identifier", "nominal", "its name says id", True, False).released
+    False
+    """
+
+    name: str
+    role: Role
+    kind: Kind
+    reason: str
+    guessed: bool
+    released: bool
+    how: str = ""
+    before: int | None = None
+    after: int | None = None
+    lost: float | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(Shown, Generic[F]):
+    """A verified release: `frame` is of the kind that came in.
+
+    >>> import keepsense as ks
+    >>> release = ks.anonymize({"age": [31, 34, 38, 52, 55, 58] * 5}, k=5, quasi_identifiers=["age"])
+    >>> release
+    <Release: verified, 30 records in 6 classes, 0 suppressed>
+    >>> release.columns[0].role, release.columns[0].lost
+    ('quasi-identifier', 0.0)
+    """
+
+    outcome: Outcome
+    columns: tuple[ReleasedColumn, ...]
+    _read: Callable[[Path], F]
+    _again: Callable[[Any, Path], Release[Any]] | None = None
+    _home: tempfile.TemporaryDirectory[str] | None = field(default=None)
+
+    @cached_property
+    def frame(self) -> F:
+        """The released rows, read back from what the verifier checked."""
+        return self._read(self.outcome.file)
+
+    @property
+    def verification(self) -> Verification:
+        """What the independent verifier found when it read the release back."""
+        return self.outcome.verification
+
+    @property
+    def description(self) -> Mapping[str, Any]:
+        """The public description that goes with the data: promises, method, figures; no seed, no value of a person."""
+        return self.outcome.description
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What to look at, though nothing forbade the release."""
+        return tuple(self.outcome.findings)
+
+    @property
+    def risk(self) -> Mapping[str, Mapping[str, float]]:
+        """Risk of being recognized `before` and `after`, by attack."""
+        figures: Mapping[str, Mapping[str, float]] = self.outcome.description["risk"]
+        return figures
+
+    @property
+    def utility(self) -> Mapping[str, float]:
+        """What was lost, by every cheap metric that applies."""
+        figures: Mapping[str, float] = self.outcome.description["utility"]
+        return figures
+
+    @property
+    def recoding(self) -> tuple[Recoding, ...]:
+        """What became of which value, as data. It belongs to the publisher: with it, changes can be undone."""
+        return (*self.outcome.recodings, *self.outcome.set_recodings)
+
+    def report(self, path: str | PathLike[str], audience: Literal["internal", "public"] = "internal") -> Path:
+        """Write the report as one HTML page that needs no network; the internal one shows original distributions."""
+        from keepsense.report import write_report
+
+        return write_report(self.outcome, Path(path), audience)
+
+    def apply(self, data: G) -> Release[G]:
+        """Recode another table, next month's say, by the same rules; refused where the promise would break."""
+        if self._again is None:
+            raise BadInput("this release was made from a project file; use run(project, reuse=...) for another table")
+        return self._again(data, self.outcome.file.parent / "private" / "recoding.json")
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Copy the release with its description and, in `private`, its recoding into a new folder; gives the file."""
+        target = Path(folder)
+        if target.exists() and any(target.iterdir()):
+            raise BadInput(f"{target.name}: the folder is not empty; name a new one")
+        shutil.copytree(self.outcome.file.parent, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+        (target / "private").chmod(0o700)
+        return target / self.outcome.file.name
+
+    def summary(self) -> Summary:
+        """The verdict, and what became of each column."""
+        told = self.outcome.description
+        verdict = "verified" if self.verification.ok else "NOT verified"
+        rows = [
+            (c.name, c.role + (" (guessed)" if c.guessed else ""), c.how or "removed", percent(c.lost))
+            for c in self.columns
+        ]
+        return Summary(
+            f"{verdict}, {told['records']:,} records in {told['classes']:,} classes, "
+            f"{told['suppressed records']:,} suppressed",
+            ("column", "role", "released", "lost"),
+            rows,
+            [*told["in words"], *(str(finding) for finding in self.findings)],
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One way to release a table: its figures, or why it could not be done.
+
+    >>> Trial("optimal", problem="k = 5 cannot be met").ok
+    False
+    """
+
+    name: str
+    problem: str = ""
+    seconds: float = 0.0
+    description: Mapping[str, Any] | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it would be released."""
+        return self.description is not None
+
+    def figure(self, *keys: str) -> float | None:
+        """A figure of the description, such as `figure("utility", "certainty penalty")`; None where there is none."""
+        found: Any = self.description
+        for key in keys:
+            found = found.get(key) if isinstance(found, Mapping) else None
+        return float(found) if isinstance(found, int | float) else None
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Shown, Sequence[Trial]):
+    """Several ways to release a table, side by side; nothing was released.
+
+    >>> Comparison((Trial("optimal", problem="k = 5 cannot be met"),))
+    <Comparison: 0 of 1 can be released>
+    """
+
+    trials: tuple[Trial, ...]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.trials[index]
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(self.trials)
+
+    def summary(self) -> Summary:
+        """How many can be released, and a line for each."""
+        rows = [
+            (
+                t.name,
+                "yes" if t.ok else t.problem,
+                percent(t.figure("utility", "certainty penalty")),
+                percent(t.figure("risk", "after", "prosecutor, highest")),
+                f"{t.seconds:.1f} s",
+            )
+            for t in self.trials
+        ]
+        done = sum(t.ok for t in self.trials)
+        return Summary(
+            f"{done} of {len(self.trials)} can be released",
+            ("what", "can be released", "certainty lost", "highest risk", "time"),
+            rows,
+        )
