@@ -117,24 +117,193 @@ def anonymize(
     >>> sorted(set(release.frame["job"])), round(release.utility["certainty penalty"], 2)
     (['medic', 'office'], 0.33)
     """
+    from keepsense.draft.wishes import Wishes, columns_of, drafted, models_of
+
+    wishes = Wishes(
+        columns_of(
+            {
+                "quasi-identifier": quasi_identifiers,
+                "identifier": identifiers,
+                "sensitive": sensitive,
+                "insensitive": insensitive,
+                "person": person or (),
+                "target": target or (),
+            },
+            {"kind": kinds, "hierarchy": hierarchies, "taxonomy": taxonomies, "weight": weights},
+            columns,
+        ),
+        models_of(k, sensitive, models),
+        method,
+        parameters or {},
+        suppression,
+    )
+    project, inspection, given = drafted(data, wishes, engine=engine)
+    return _made(project, inspection, given, data, wishes.roles, {"rng": seed, "engine": engine, "listener": listener})
+
+
+def run(
+    project: File,
+    *,
+    reuse: File | None = None,
+    seed: int | None = None,
+    engine: str | None = None,
+    listener: Listener | None = None,
+) -> Release[ArrowTable]:
+    """Make the release that a project file asks for, where it asks for it; what `keepsense run` does.
+
+    >>> import keepsense as ks, tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "people.csv").write_text("job,age\\n" + "nurse,31\\nclerk,40\\n" * 5)
+    ...     _ = (Path(folder) / "keepsense.toml").write_text('''
+    ...         source.path = "people.csv"
+    ...         columns.job.role = "quasi-identifier"
+    ...         columns.age.role = "insensitive"
+    ...         privacy = [{ model = "k-anonymity", k = 5 }]
+    ...     ''')
+    ...     ks.run(Path(folder) / "keepsense.toml").frame.num_rows
+    10
+    """
+    from keepsense.release.run import run as make
+
+    outcome = make(Path(project), reuse=reuse, rng=seed, engine=engine, listener=listener)
+    return Release(outcome, _columns(outcome, {}, set(outcome.job.project.columns)), _arrow)
+
+
+def inspect(data: object, *, engine: str = "duckdb") -> Inspection:
+    """Look at a table, a frame or a file, before anything is done: what each column is, and which role it may have.
+
+    >>> import keepsense as ks
+    >>> ks.inspect({"job": ["nurse", "clerk", "nurse"], "age": [31, 40, 35]}).having("quasi-identifier")
+    ('job', 'age')
+    """
+    from keepsense.project.inspect import inspect as look
+
+    return look(data, engine=engine)
+
+
+def verify(
+    released: object,
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    quasi_identifiers: Names,
+    sensitive: Names = (),
+    original: object | None = None,
+    identifiers: Names = (),
+    suppression: float | None = None,
+    missing: Literal["category", "wildcard"] = "category",
+    show_values: bool = False,
+) -> Verification:
+    """Check a table, whoever made it, against promises: read like a recipient would, by code of its own.
+
+    With the `original` no row may be added, and no more than the share `suppression` of them may be missing.
+
+    >>> import keepsense as ks
+    >>> ks.verify({"job": ["medic", "medic", "clerk"]}, k=2, quasi_identifiers=["job"]).ok
+    False
+    """
+    from keepsense.privacy import KAnonymity
+    from keepsense.privacy import verify as check
+
+    promises = [*([] if k is None else [KAnonymity(k)]), *models]
+    return check(
+        released,
+        promises,
+        quasi_identifiers=_names(quasi_identifiers),
+        sensitive=_names(sensitive),
+        original=original,
+        identifiers=_names(identifiers),
+        suppression=suppression,
+        missing=missing,
+        show_values=show_values,
+    )
+
+
+def assess(original: object, released: object, quasi_identifiers: Names, *, sensitive: Names = ()) -> Assessment:
+    """Compare a release, made by whatever tool, with its original: risk, class sizes, what became of each column.
+
+    >>> import keepsense as ks
+    >>> before, after = {"job": ["nurse", "surgeon", "clerk"]}, {"job": ["medic", "medic", "clerk"]}
+    >>> ks.assess(before, after, ["job"]).k
+    1
+    """
+    from keepsense.release.assess import assess as compared
+
+    return compared(original, released, _names(quasi_identifiers), sensitive=_names(sensitive))
+
+
+def compare(data: object, methods: Sequence[str], **options: Unpack[Options]) -> Comparison:
+    """Try several methods on a table with the same promises, and release nothing: what each would lose and risk.
+
+    `options` are those of `anonymize`. To compare project files, use `keepsense.release.compare`.
+
+    >>> import keepsense as ks
+    >>> people = {"age": [31, 34, 38, 52, 55, 58] * 5}
+    >>> ks.compare(people, ["optimal", "mondrian"], k=10, quasi_identifiers=["age"])
+    <Comparison: 2 of 2 can be released>
+    """
+    trials = []
+    for method in [methods] if isinstance(methods, str) else methods:
+        start = time.perf_counter()
+        wished: Options = {**options, "method": method}
+        try:
+            description, problem = anonymize(data, **wished).description, ""
+        except Infeasible as error:
+            description, problem = None, str(error)
+        trials.append(Trial(method, problem, time.perf_counter() - start, description))
+    return Comparison(tuple(trials))
+
+
+def guide(
+    data: object | None = None,
+    *,
+    purpose: Purpose = "general",
+    promise: Promise = "k-anonymity",
+    truthful: bool = True,
+    k: int = 5,
+    limit: int = 3,
+) -> Guidance:
+    """Which methods fit a table and why, best first; without a table, which fit in general.
+
+    >>> import keepsense as ks
+    >>> ks.guide({"age": [31, 34, 38, 52] * 9}, purpose="general").advice[0].name
+    'local recoding'
+    """
+    from keepsense.guide.advise import advise
+    from keepsense.guide.answers import Answers, from_project
+
+    if data is None:
+        return advise(Answers(purpose=purpose, promise=promise, truthful=truthful, k=k), limit)
     from keepsense.draft.wishes import Wishes, drafted
 
-    wishes = Wishes.of(
-        roles={
-            "quasi-identifier": quasi_identifiers,
-            "identifier": identifiers,
-            "sensitive": sensitive,
-            "insensitive": insensitive,
-            "person": person or (),
-            "target": target or (),
-        },
-        keys={"kind": kinds, "hierarchy": hierarchies, "taxonomy": taxonomies, "weight": weights},
-        columns=columns,
-        k=k,
-        models=models,
-        method=method,
-        parameters=parameters,
-        suppression=suppression,
-    )
-    project, reasons, given = drafted(data, wishes, engine=engine)
-    return _released(project, reasons, given, seed=seed, engine=engine, listener=listener)
+    project, inspection, _ = drafted(data, Wishes())
+    answers = from_project(project, inspection.rows)
+    return advise(replace(answers, purpose=purpose, promise=promise, truthful=truthful, k=k, privacy=()), limit)
+
+
+def _names(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)
+
+
+def _made(
+    project: Project,
+    inspection: Inspection,
+    given: Given,
+    data: object,
+    said: Mapping[str, Role],
+    how: Mapping[str, Any],
+    reuse: Path | None = None,
+) -> Release[Any]:
+    """Release a table into a private folder that lives as long as the result does."""
+    from keepsense.release.run import run as make
+
+    home = TemporaryDirectory(prefix="keepsense-")
+    outcome = make(project, folder=Path.cwd(), into=home.name, given=given, reuse=reuse, **how)
+    reasons = {column.name: column.reason for column in inspection.columns}
+
+    def again(later: object, recoding: Path) -> Release[Any]:
+        return _made(project, inspection, replace(given, data=later), later, said, how, recoding)
+
+    read = _arrow if given.data is None else _like(data)
+    return Release(outcome, _columns(outcome, reasons, set(said)), read, again, home)

@@ -1,0 +1,135 @@
+"""A project from a table and what somebody says about it in Python; what is not said is guessed, as in a draft."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from keepsense.draft.write import draft
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies import Hierarchy
+from keepsense.privacy import KAnonymity, Model
+from keepsense.project.file import Project, Role, check_project
+from keepsense.project.inspect import Inspection, inspect
+from keepsense.project.meaning import Given
+from keepsense.taxonomy import Taxonomy
+
+SAID = "as you said"
+"""Reason of a role that nobody had to guess."""
+
+_USUAL_K = 5
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What somebody says about a table: roles and other keys of its columns, promises, the method.
+
+    `columns` holds keys of a project file's column by name; hierarchies and taxonomies may be such in place of names.
+
+    >>> Wishes({"job": {"role": "quasi-identifier"}}, models=(KAnonymity(3),)).roles
+    {'job': 'quasi-identifier'}
+    """
+
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    models: tuple[Model, ...] = ()
+    method: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    suppression: float = 0.05
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """Roles that were given, by column."""
+        return {name: keys["role"] for name, keys in self.columns.items() if "role" in keys}
+
+
+def columns_of(
+    roles: Mapping[Role, str | Sequence[str] | Mapping[str, object]],
+    keys: Mapping[str, Mapping[str, object] | None],
+    further: Mapping[str, Mapping[str, object]] | None = None,
+) -> dict[str, dict[str, Any]]:
+    """Keys of each column from lists of names by role, mappings by key, and whatever else is said of a column.
+
+    >>> columns_of({"sensitive": "illness", "identifier": ["id"]}, {"weight": {"age": 2.0}, "kind": None})
+    {'illness': {'role': 'sensitive'}, 'id': {'role': 'identifier'}, 'age': {'weight': 2.0}}
+    """
+    columns: dict[str, dict[str, Any]] = {}
+    for role, names in roles.items():
+        for name in [names] if isinstance(names, str) else names:
+            taken = columns.setdefault(name, {}).setdefault("role", role)
+            if taken != role:
+                raise BadInput(f"column {name!r} is named as {taken} and as {role}; choose one role")
+    for key, mapping in keys.items():
+        for name, value in (mapping or {}).items():
+            columns.setdefault(name, {})[key] = value
+    for name, extra in (further or {}).items():
+        columns.setdefault(name, {}).update(extra)
+    return columns
+
+
+def models_of(
+    k: int | None, sensitive: str | Sequence[str] | Mapping[str, Any], further: Sequence[Model]
+) -> tuple[Model, ...]:
+    """The promises: k, what is said of sensitive columns, and further models; none where nothing is said.
+
+    >>> from keepsense.privacy import LDiversity
+    >>> models_of(5, {"illness": LDiversity(2), "pay": None}, ())
+    (KAnonymity(k=5), DistinctDiversity(l=2, column='illness'))
+    """
+    models: list[Model] = [] if k is None else [KAnonymity(k)]
+    if isinstance(sensitive, Mapping):
+        for name, wanted in sensitive.items():
+            several = wanted if isinstance(wanted, Sequence) else [] if wanted is None else [wanted]
+            models += [model.on(name) for model in several]
+    return (*models, *further)
+
+
+def drafted(
+    data: object, wishes: Wishes, *, engine: str = "duckdb"
+) -> tuple[Project, Inspection, Given]:
+    """The project for a table, the inspection it rests on, and what goes along in memory.
+
+    >>> people = {"job": ["nurse", "clerk"] * 9, "id": list(range(18))}
+    >>> project, inspection, given = drafted(people, Wishes({"job": {"weight": 2.0}}))
+    >>> project.quasi_identifiers, project.columns["job"].weight, inspection.having("identifier")
+    (('job',), 2.0, ('id',))
+    """
+    inspection = inspect(data, roles=wishes.roles, engine=engine)
+    _known(wishes, [column.name for column in inspection.columns])
+    on_disk = isinstance(data, str | PathLike)
+    place = {"path": str(Path(data).resolve())} if isinstance(data, str | PathLike) and "://" not in str(data) else {"path": str(data)}
+    text = draft(inspection, source=place if on_disk else {"path": "table"}, k=_USUAL_K, method=wishes.method)
+    keys: dict[str, Any] = tomllib.loads(text)
+    if not on_disk:
+        del keys["source"]
+    hierarchies: dict[str, Hierarchy] = {}
+    taxonomies: dict[str, Taxonomy] = {}
+    for name, said in wishes.columns.items():
+        column = keys["columns"][name]
+        for key, value in said.items():
+            if isinstance(value, Hierarchy):
+                hierarchies[name] = value
+            elif isinstance(value, Taxonomy):
+                taxonomies[name] = value
+                column["taxonomy"] = value.name
+            else:
+                column[key] = str(value) if isinstance(value, PathLike) else value
+    if wishes.models:
+        sensitive = {name for model in wishes.models for name in model.columns}
+        guessed = [p for p in keys["privacy"] if p.get("column") not in (None, *sensitive)]
+        guessed = [p for p in guessed if p["column"] not in wishes.columns]
+        keys["privacy"] = [*(model.promise() for model in wishes.models), *guessed]
+    if wishes.parameters:
+        keys["method"]["parameters"] = dict(wishes.parameters)
+    keys["release"] |= {"suppression": wishes.suppression}
+    given = Given(None if on_disk else data, hierarchies, taxonomies, wishes.models)
+    return check_project(keys), inspection, given
+
+
+def _known(wishes: Wishes, names: Sequence[str]) -> None:
+    for name in wishes.columns:
+        if name not in names:
+            raise BadInput(f"the table has no column {name!r}; it has {', '.join(names)}.{did_you_mean(name, names)}")
