@@ -15,9 +15,9 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
-from keepsense.errors import BadInput, Infeasible
+from keepsense.errors import Infeasible
 from keepsense.results import Comparison, Release, Trial
 
 if TYPE_CHECKING:
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from keepsense.hierarchies import Hierarchy
     from keepsense.privacy import Model, Verification
     from keepsense.progress import Listener
+    from keepsense.project.file import Project
     from keepsense.project.inspect import Inspection
+    from keepsense.project.meaning import Given
     from keepsense.release.assess import Assessment
     from keepsense.results import ArrowTable
     from keepsense.taxonomy import Taxonomy
@@ -34,6 +36,22 @@ if TYPE_CHECKING:
 F = TypeVar("F")
 File: TypeAlias = "str | PathLike[str]"
 Names: TypeAlias = "str | Sequence[str]"
+
+
+class ColumnPromise(Protocol):
+    """A promise that is yet to be given its column, such as `LDiversity(2)`.
+
+    >>> from keepsense.privacy import LDiversity
+    >>> wanted: ColumnPromise = LDiversity(2)
+    >>> wanted.on("illness").columns
+    ('illness',)
+    """
+
+    def on(self, column: str) -> Model:
+        """The promise about a column."""
+
+
+Sensitive: TypeAlias = "Names | Mapping[str, ColumnPromise | Sequence[ColumnPromise] | None]"
 
 
 class Options(TypedDict, total=False):
@@ -44,7 +62,7 @@ class Options(TypedDict, total=False):
 
     k: int | None
     quasi_identifiers: Names
-    sensitive: Names | Mapping[str, Model | Sequence[Model] | None]
+    sensitive: Sensitive
     identifiers: Names
     insensitive: Names
     person: str | None
@@ -67,12 +85,12 @@ class Options(TypedDict, total=False):
 def anonymize(data: File, **options: Unpack[Options]) -> Release[ArrowTable]: ...
 @overload
 def anonymize(data: F, **options: Unpack[Options]) -> Release[F]: ...
-def anonymize(
+def anonymize(  # noqa: PLR0913
     data: object,
     *,
     k: int | None = None,
     quasi_identifiers: Names = (),
-    sensitive: Names | Mapping[str, Model | Sequence[Model] | None] = (),
+    sensitive: Sensitive = (),
     identifiers: Names = (),
     insensitive: Names = (),
     person: str | None = None,
@@ -138,7 +156,7 @@ def anonymize(
         suppression,
     )
     project, inspection, given = drafted(data, wishes, engine=engine)
-    return _made(project, inspection, given, data, wishes.roles, {"rng": seed, "engine": engine, "listener": listener})
+    return _made(data, project, inspection, given, {"rng": seed, "engine": engine, "listener": listener})
 
 
 def run(
@@ -166,8 +184,8 @@ def run(
     """
     from keepsense.release.run import run as make
 
-    outcome = make(Path(project), reuse=reuse, rng=seed, engine=engine, listener=listener)
-    return Release(outcome, _columns(outcome, {}, set(outcome.job.project.columns)), _arrow)
+    path = None if reuse is None else Path(reuse)
+    return Release(make(Path(project), reuse=path, rng=seed, engine=engine, listener=listener))
 
 
 def inspect(data: object, *, engine: str = "duckdb") -> Inspection:
@@ -182,7 +200,7 @@ def inspect(data: object, *, engine: str = "duckdb") -> Inspection:
     return look(data, engine=engine)
 
 
-def verify(
+def verify(  # noqa: PLR0913
     released: object,
     models: Sequence[Model] = (),
     *,
@@ -287,11 +305,10 @@ def _names(names: Names) -> list[str]:
 
 
 def _made(
+    data: object,
     project: Project,
     inspection: Inspection,
     given: Given,
-    data: object,
-    said: Mapping[str, Role],
     how: Mapping[str, Any],
     reuse: Path | None = None,
 ) -> Release[Any]:
@@ -299,11 +316,12 @@ def _made(
     from keepsense.release.run import run as make
 
     home = TemporaryDirectory(prefix="keepsense-")
-    outcome = make(project, folder=Path.cwd(), into=home.name, given=given, reuse=reuse, **how)
-    reasons = {column.name: column.reason for column in inspection.columns}
+    in_memory = not isinstance(data, str | PathLike)
+    outcome = make(
+        project, data=data if in_memory else None, given=given, folder=Path.cwd(), into=home.name, reuse=reuse, **how
+    )
 
     def again(later: object, recoding: Path) -> Release[Any]:
-        return _made(project, inspection, replace(given, data=later), later, said, how, recoding)
+        return _made(later, project, inspection, given, how, recoding)
 
-    read = _arrow if given.data is None else _like(data)
-    return Release(outcome, _columns(outcome, reasons, set(said)), read, again, home)
+    return Release(outcome, inspection, data if in_memory else None, again, home)

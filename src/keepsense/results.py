@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from keepsense.errors import BadInput, Finding
 from keepsense.shown import Shown, Summary, percent
@@ -17,11 +17,36 @@ from keepsense.shown import Shown, Summary, percent
 if TYPE_CHECKING:
     from keepsense.privacy import Verification
     from keepsense.project.file import Kind, Role
+    from keepsense.project.inspect import Inspection
     from keepsense.recoding import Recoding
     from keepsense.release.run import Outcome
 
 F = TypeVar("F")
 G = TypeVar("G")
+
+
+class ArrowTable(Protocol):
+    """What a release of a file is read into: a `pyarrow.Table`, by what most programs ask of one.
+
+    >>> import pyarrow
+    >>> table: ArrowTable = pyarrow.table({"job": ["nurse", "clerk"]})
+    >>> table.num_rows, table.column_names
+    (2, ['job'])
+    """
+
+    @property
+    def num_rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    def column_names(self) -> list[str]:
+        """Names of the columns, in order."""
+
+    def to_pydict(self) -> dict[str, list[object]]:
+        """The columns as lists."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """How other libraries take the rows over."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +85,56 @@ class Release(Shown, Generic[F]):
     """
 
     outcome: Outcome
-    columns: tuple[ReleasedColumn, ...]
-    _read: Callable[[Path], F]
-    _again: Callable[[Any, Path], Release[Any]] | None = None
-    _home: tempfile.TemporaryDirectory[str] | None = field(default=None)
+    inspection: Inspection | None = None
+    _like: object = None
+    _again: Callable[[object, Path], Release[Any]] | None = None
+    _home: TemporaryDirectory[str] | None = None
 
     @cached_property
     def frame(self) -> F:
-        """The released rows, read back from what the verifier checked."""
-        return self._read(self.outcome.file)
+        """The released rows, read back from the file that the verifier checked."""
+        from keepsense.engines import started
+
+        job = self.outcome.job
+        if self.outcome.table is not None:
+            raise BadInput("the release is a table of a database; read it there")
+        from keepsense.release.place import read_released
+
+        with started(job.project.engine.name) as rows:
+            rows_read = read_released(job, self.outcome.file, rows)
+            frame: F = rows.frame(rows_read, self._like, recoded=job.every_quasi_identifier)
+        return frame
+
+    @cached_property
+    def columns(self) -> tuple[ReleasedColumn, ...]:
+        """Every column that came in: its role and why, and what became of it."""
+        from keepsense.project.inspect import SAID
+        from keepsense.release.changes import changes
+
+        job = self.outcome.job
+        seen = {} if self.inspection is None else {column.name: column for column in self.inspection.columns}
+        reasons = {
+            name: seen[name].reason if name in seen else "as the project file says" for name in job.columns.names
+        }
+        recoded = {change.column: change for change in changes(self.outcome)}
+        columns = []
+        for name in job.columns.names:
+            said, change = job.project.columns.get(name), recoded.get(name)
+            columns.append(
+                ReleasedColumn(
+                    name,
+                    "insensitive" if said is None else said.role,
+                    "nominal" if said is None else said.kind,
+                    reasons[name],
+                    name in seen and reasons[name] != SAID,
+                    name in job.released,
+                    change.how if change else "as it was" if name in job.released else "removed",
+                    change.values if change else None,
+                    change.released if change else None,
+                    change.lost if change else None,
+                )
+            )
+        return tuple(columns)
 
     @property
     def verification(self) -> Verification:
@@ -127,10 +193,7 @@ class Release(Shown, Generic[F]):
         """The verdict, and what became of each column."""
         told = self.outcome.description
         verdict = "verified" if self.verification.ok else "NOT verified"
-        rows = [
-            (c.name, c.role + (" (guessed)" if c.guessed else ""), c.how or "removed", percent(c.lost))
-            for c in self.columns
-        ]
+        rows = [(c.name, c.role + (" (guessed)" if c.guessed else ""), c.how, percent(c.lost)) for c in self.columns]
         return Summary(
             f"{verdict}, {told['records']:,} records in {told['classes']:,} classes, "
             f"{told['suppressed records']:,} suppressed",

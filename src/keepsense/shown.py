@@ -38,7 +38,8 @@ class Summary:
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
-    return f"<tr>{''.join(f'<{tag} style="{_CELL}">{escape(cell)}</{tag}>' for cell in cells)}</tr>"
+    spelled = (f'<{tag} style="{_CELL}">{escape(cell)}</{tag}>' for cell in cells)
+    return f"<tr>{''.join(spelled)}</tr>"
 
 
 class Shown:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SCRIPT = '''
+SCRIPT = """
 import pandas as pd
 import polars as pl
 import keepsense as ks
@@ -34,7 +34,7 @@ reveal_type(ks.wordnet())
 reveal_type(ks.distance("wu-palmer", ks.wordnet()))
 reveal_type(ks.map_values(["nurse"], ks.wordnet()))
 reveal_type(ks.Hierarchy.of_rows([("a", "*")]))
-'''
+"""
 
 
 def test_a_users_script_is_typed_throughout(tmp_path: Path) -> None:
@@ -53,7 +53,9 @@ def test_a_users_script_is_typed_throughout(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_option_is_seen_by_the_type_checker(tmp_path: Path) -> None:
-    (tmp_path / "script.py").write_text("import keepsense as ks\nks.anonymize({'age': [1]}, quasi_identifier=['age'])\n")
+    (tmp_path / "script.py").write_text(
+        "import keepsense as ks\nks.anonymize({'age': [1]}, quasi_identifier=['age'])\n"
+    )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", str(tmp_path / "script.py")],
         capture_output=True,

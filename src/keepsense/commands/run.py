@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName, plain
 from keepsense.errors import Infeasible
+from keepsense.shown import percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -72,11 +74,13 @@ def _tell(failed: Infeasible, *, show_values: bool) -> None:
 
 def as_data(done: Outcome) -> dict[str, Any]:
     """A run for scripts: the release's public description, where it lies, what to look at and how long it took."""
+    from keepsense.release.changes import changes
+
     data: dict[str, Any] = plain(
         {
             **({"file": str(done.file)} if done.table is None else {"table": done.table}),
             **done.description,
-            "changes": [dict(zip(_CHANGE, row, strict=True)) for row in changes(done)],
+            "changes": [asdict(change) for change in changes(done)],
             "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in done.findings],
             "seconds": {step: round(seconds, 4) for step, seconds in done.seconds.items()},
         }
@@ -84,40 +88,10 @@ def as_data(done: Outcome) -> dict[str, Any]:
     return data
 
 
-_CHANGE = ("column", "values", "released", "lost", "how")
-
-
-def changes(done: Outcome) -> list[tuple[str, int, int, float | None, str]]:
-    """What became of each quasi-identifier: values before and after, the share lost, and the level released."""
-    from keepsense.recoding import Cuts
-
-    job, rows = done.job, []
-    for name in job.every_quasi_identifier:
-        cut = next((c for rule in done.recodings if isinstance(rule, Cuts) for c in rule.cuts if c.name == name), None)
-        height = job.hierarchies[name].height if cut is not None else 0
-        if name in job.set_columns:
-            how = "sets that groups of records share"
-        elif cut is None:
-            how = "differs from record to record"
-        elif cut.level is None:
-            how = "branches of its hierarchy at several levels"
-        elif cut.level == 0:
-            how = "as it was"
-        elif cut.level == height:
-            how = "hidden altogether"
-        else:
-            how = f"level {cut.level} of {height}"
-        released = done.released_values[name]
-        lost = done.description["columns"][name].get("lost")
-        if cut is None and lost == 0:
-            how = "as it was"
-        rows.append((name, len(job.every_count.values_of(name)), released, lost, how))
-    return rows
-
-
 def render(console: Console, done: Outcome, seen_from: Path | None = None, *, brief: bool = False) -> None:
     """A run for people: the promise, the price, the risk that is left and, unless `brief`, what to look at."""
     from keepsense.metrics import figure
+    from keepsense.release.changes import changes
 
     about = done.description
     file = done.file if seen_from is None else done.file.relative_to(seen_from)
@@ -133,7 +107,7 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
         number = about["removed columns"]
         console.print(f"  [green]✓[/] {number} column{'' if number == 1 else 's'} removed")
     console.print()
-    rows = [(*row[:3], _percent(row[3]), row[4]) for row in changes(done)]
+    rows = [(c.column, c.values, c.released, percent(c.lost), c.how) for c in changes(done)]
     console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))
     if about["utility"] and not brief:
         measured = [
@@ -155,12 +129,8 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
 def _risk(risk: dict[str, dict[str, float]]) -> Any:
     before, after = risk.get("before", {}), risk.get("after", {})
     names = list(dict.fromkeys([*before, *after]))
-    rows = [(name, _percent(before.get(name)), _percent(after.get(name))) for name in names]
+    rows = [(name, percent(before.get(name)), percent(after.get(name))) for name in names]
     return table("Risk of being recognized", ("attack", "before", "after"), rows)
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{share:.1%}"
 
 
 COMMANDS.add("run", run_project)

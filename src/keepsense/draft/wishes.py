@@ -18,9 +18,6 @@ from keepsense.project.inspect import Inspection, inspect
 from keepsense.project.meaning import Given
 from keepsense.taxonomy import Taxonomy
 
-SAID = "as you said"
-"""Reason of a role that nobody had to guess."""
-
 _USUAL_K = 5
 
 
@@ -87,9 +84,7 @@ def models_of(
     return (*models, *further)
 
 
-def drafted(
-    data: object, wishes: Wishes, *, engine: str = "duckdb"
-) -> tuple[Project, Inspection, Given]:
+def drafted(data: object, wishes: Wishes, *, engine: str = "duckdb") -> tuple[Project, Inspection, Given]:
     """The project for a table, the inspection it rests on, and what goes along in memory.
 
     >>> people = {"job": ["nurse", "clerk"] * 9, "id": list(range(18))}
@@ -99,34 +94,36 @@ def drafted(
     """
     inspection = inspect(data, roles=wishes.roles, engine=engine)
     _known(wishes, [column.name for column in inspection.columns])
-    on_disk = isinstance(data, str | PathLike)
-    place = {"path": str(Path(data).resolve())} if isinstance(data, str | PathLike) and "://" not in str(data) else {"path": str(data)}
-    text = draft(inspection, source=place if on_disk else {"path": "table"}, k=_USUAL_K, method=wishes.method)
-    keys: dict[str, Any] = tomllib.loads(text)
-    if not on_disk:
+    keys: dict[str, Any] = tomllib.loads(draft(inspection, source=_place(data), k=_USUAL_K, method=wishes.method))
+    if not isinstance(data, str | PathLike):
         del keys["source"]
     hierarchies: dict[str, Hierarchy] = {}
     taxonomies: dict[str, Taxonomy] = {}
     for name, said in wishes.columns.items():
-        column = keys["columns"][name]
         for key, value in said.items():
             if isinstance(value, Hierarchy):
                 hierarchies[name] = value
             elif isinstance(value, Taxonomy):
                 taxonomies[name] = value
-                column["taxonomy"] = value.name
+                keys["columns"][name]["taxonomy"] = value.name
+                keys["columns"][name].pop("domain", None)
             else:
-                column[key] = str(value) if isinstance(value, PathLike) else value
+                keys["columns"][name][key] = str(value) if isinstance(value, PathLike) else value
     if wishes.models:
-        sensitive = {name for model in wishes.models for name in model.columns}
-        guessed = [p for p in keys["privacy"] if p.get("column") not in (None, *sensitive)]
-        guessed = [p for p in guessed if p["column"] not in wishes.columns]
+        # what is guessed about the promises of sensitive columns holds where nothing was said of them
+        guessed = [promise for promise in keys["privacy"] if promise.get("column") not in (None, *wishes.columns)]
         keys["privacy"] = [*(model.promise() for model in wishes.models), *guessed]
     if wishes.parameters:
         keys["method"]["parameters"] = dict(wishes.parameters)
     keys["release"] |= {"suppression": wishes.suppression}
-    given = Given(None if on_disk else data, hierarchies, taxonomies, wishes.models)
-    return check_project(keys), inspection, given
+    return check_project(keys, "what you said"), inspection, Given(hierarchies, taxonomies, wishes.models)
+
+
+def _place(data: object) -> dict[str, str]:
+    """Where a table lies, for a project whose paths start anywhere; frames lie nowhere."""
+    if not isinstance(data, str | PathLike):
+        return {"path": "table"}
+    return {"path": str(data) if "://" in str(data) else str(Path(data).resolve())}
 
 
 def _known(wishes: Wishes, names: Sequence[str]) -> None:

@@ -5,3 +5,21 @@
 - advice: `keepsense.guide.advise` (`recommend`, `advise`) on `Answers`, with `presets`, tried by `try_out`;
 - learning: `keepsense.explain.trace` (`explain`) runs an algorithm on a small table and keeps every step.
 """
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any
+
+
+class _Callable(ModuleType):
+    """This package, called: `keepsense.guide(...)` is the front door's function, though a package has its name."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        from importlib import import_module
+
+        return import_module("keepsense.api").guide(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -21,6 +21,9 @@ MOST_WORDS = 500
 COVERED = 0.5
 """Share of rows whose words a taxonomy must know to be proposed."""
 
+SAID = "as you said"
+"""Reason of a role that nobody had to guess."""
+
 DOMAINS = ("person", "location", "activity", "state#2", "artifact", "organization", "food", "animal", "plant", "event")
 """Concepts of WordNet below which all words of a column often lie; the right one settles most senses."""
 
@@ -107,14 +110,16 @@ def inspect(
     reading: Reading | None = None,
     *,
     taxonomies: Mapping[str, Taxonomy] | None = None,
+    roles: Mapping[str, Role] | None = None,
     limit: int = MOST_VALUES,
     engine: str | Engine | None = None,
 ) -> Inspection:
     """Inspect a table: counts, uniqueness, missing cells, and guesses of what each column is, each with its reason.
 
     `taxonomies` by name are tried on columns of words, WordNet unless others are given; the one that knows most rows
-    is proposed. Guesses err on the side of privacy: a column of which nothing is known is taken for one by which
-    people could be recognized. The result names no value of the table unless it is asked for its profiles.
+    is proposed. `roles` that are known need no guess. Guesses err on the side of privacy: a column of which nothing is
+    known is taken for one by which people could be recognized. The result names no value of the table unless it is
+    asked for its profiles.
 
     >>> found = inspect({"job": ["nurse", "surgeon", "clerk", "nurse"], "illness": ["flu", "flu", "cold", "cold"]})
     >>> [(c.name, c.role, c.kind) for c in found.columns]
@@ -124,7 +129,7 @@ def inspect(
         table = running.read(source, reading)
         seen = running.profiles(table, limit)
     known = _Meanings(taxonomies)
-    columns = _one_each([_inspected(profile, known) for profile in seen])
+    columns = _one_each([_inspected(profile, known, (roles or {}).get(profile.name)) for profile in seen])
     from keepsense.engines.formats import format_of
 
     if isinstance(source, str | Path):
@@ -179,12 +184,12 @@ class _Meanings:
         return Meaning(name, domain, whole.values, whole.rows, len(words))
 
 
-def _inspected(profile: Profile, known: _Meanings) -> Inspected:
+def _inspected(profile: Profile, known: _Meanings, said: Role | None = None) -> Inspected:
     values = list(profile.values)
     texts = [v for v in values if isinstance(v, str)]
     kind, notes, delimiter, order = _kind(profile, values)
-    told = _by_shape(profile, texts, kind) or _by_name(profile, kind)
-    role, reason = told or (None, "")
+    guess = (said, SAID) if said is not None else _by_shape(profile, texts, kind) or _by_name(profile, kind)
+    role, reason = guess or (None, "")
     meaning = None
     if KINDS[kind].words and (role is None or ROLES[role].released) and profile.distinct > 2:
         meaning = known.of(_items(profile.values, delimiter) if KINDS[kind].sets else profile.values, profile.name)

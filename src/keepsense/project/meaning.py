@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,24 @@ from keepsense.project.file import Column
 if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
     from keepsense.methods.aggregate.items import ItemSets
+    from keepsense.privacy import Model
     from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What a program hands over in memory in place of what a project file names: by column, and the promises.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")])
+    >>> Meaning({"job": Column()}, given=Given({"job": jobs})).hierarchy("job", {"nurse": 2, "clerk": 3}).rows()[0]
+    ('nurse', 'medic', '*')
+    """
+
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    taxonomies: Mapping[str, Taxonomy] = field(default_factory=dict)
+    models: Sequence[Model] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +55,7 @@ class Meaning:
     columns: Mapping[str, Column]
     folder: Path = Path()
     taxonomies: dict[str, Taxonomy] = field(default_factory=dict, repr=False)
+    given: Given = field(default_factory=Given)
 
     def column(self, name: str) -> Column:
         """What the project file says about a column."""
@@ -48,16 +64,22 @@ class Meaning:
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column, restricted to its domain."""
         column = self.column(name)
-        if column.taxonomy is None:
+        handed = self.given.taxonomies.get(name)
+        if column.taxonomy is None and handed is None:
             raise BadInput(f'column {name!r} has no taxonomy; give it one, for instance taxonomy = "wordnet"')
-        key = column.taxonomy if column.domain is None else f"{column.taxonomy}#{column.domain}"
+        key = str(column.taxonomy if handed is None else id(handed))
+        key = key if column.domain is None else f"{key}#{column.domain}"
         if key not in self.taxonomies:
-            from keepsense.taxonomy.library import find
-
-            beside = self.folder / column.taxonomy
-            whole = find(str(beside) if beside.exists() else column.taxonomy)
+            whole = self._named(str(column.taxonomy)) if handed is None else handed
             self.taxonomies[key] = whole if column.domain is None else whole.below(column.domain)
         return self.taxonomies[key]
+
+    def _named(self, name: str) -> Taxonomy:
+        """A taxonomy by its name, or from a file beside the project file."""
+        from keepsense.taxonomy.library import find
+
+        beside = self.folder / name
+        return find(str(beside) if beside.exists() else name)
 
     def distance(self, name: str) -> Distance:
         """Semantic distance of a column's values."""
@@ -92,10 +114,13 @@ class Meaning:
         ('20', '[20, 21]', '*')
         """
         column = self.column(name)
-        if column.hierarchy not in (None, "auto"):
+        hierarchy = self.given.hierarchies.get(name)
+        if hierarchy is None and column.hierarchy not in (None, "auto"):
+            hierarchy = read_hierarchy(self.folder / str(column.hierarchy), name)
+        if hierarchy is not None:
             if not any(value is not None for value in rows):
                 raise BadInput(f"column {name!r} is empty; drop it or give it another role")
-            return with_missing(read_hierarchy(self.folder / str(column.hierarchy), name), rows, column.missing)
+            return with_missing(replace(hierarchy, name=name), rows, column.missing)
         words = column.taxonomy is not None and KINDS[column.kind].words
         return build_hierarchy(
             rows,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,7 +21,7 @@ from keepsense.privacy import Model, model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
-from keepsense.project.meaning import Meaning
+from keepsense.project.meaning import Given, Meaning
 from keepsense.release.source import Source
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class Job:
     """A project opened: everything is made when it is first asked for, once.
 
-    `data` is a table in memory in place of the source that the project file names.
+    `data` is a table in memory in place of the source that the project file names, `given` what else is in memory.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
@@ -49,6 +49,7 @@ class Job:
     engine: Engine
     rng: np.random.Generator
     data: Any = None
+    given: Given = field(default_factory=Given)
 
     # ---- the parts -----------------------------------------------------------------------------------------------
 
@@ -65,7 +66,7 @@ class Job:
     @cached_property
     def meaning(self) -> Meaning:
         """What values mean."""
-        return Meaning(self.project.columns, self.folder)
+        return Meaning(self.project.columns, self.folder, given=self.given)
 
     @cached_property
     def method(self) -> Any:
@@ -76,9 +77,13 @@ class Job:
 
     @cached_property
     def models(self) -> list[Model]:
-        """What is promised."""
-        promises = [dict(promise) for promise in self.project.privacy]
-        return [model(str(promise.pop("model")), **promise) for promise in promises]
+        """What is promised; a model in memory stands for the promise that it spells."""
+        return [self._model(promise) for promise in self.project.privacy]
+
+    def _model(self, promise: Mapping[str, Any]) -> Model:
+        handed = next((handed for handed in self.given.models if handed.promise() == promise), None)
+        parameters = {key: value for key, value in promise.items() if key != "model"}
+        return model(str(promise["model"]), **parameters) if handed is None else handed
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:

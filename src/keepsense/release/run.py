@@ -20,6 +20,7 @@ from keepsense.errors import Finding, Infeasible
 from keepsense.privacy import Verification
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
+from keepsense.project.meaning import Given
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 from keepsense.release.describe import DESCRIPTION, describe_release, described
@@ -83,6 +84,7 @@ def run(  # noqa: PLR0913
     project: Project | str | Path,
     *,
     data: Any = None,
+    given: Given | None = None,
     folder: str | Path | None = None,
     reuse: str | Path | None = None,
     into: str | Path | None = None,
@@ -94,12 +96,12 @@ def run(  # noqa: PLR0913
     """Make a verified release of a table as a project file says.
 
     `project` is a project file's path, or a `Project` whose relative paths start at `folder`. `data` is a frame that
-    takes the place of the source that the project names. `reuse` applies the recoding of an earlier release to this
-    table, and refuses where the promise would break. `into` rehearses: the release goes into that folder and not into
-    the ledger. `engine` is the name of an engine, or one that runs already and stays open; without it, it is the one
-    that the project names. If the written file breaks a promise, `Infeasible` is raised and its `best` is the
-    verification; with `show_values` that names some of the failing classes, which is real data.
-    Nothing appears under its final name unless the verifier has read it back and found every promise kept.
+    takes the place of the source that the project names, `given` what else is in memory. `reuse` applies the recoding
+    of an earlier release to this table, and refuses where the promise would break. `into` rehearses: the release goes
+    into that folder and not into the ledger. `engine` is the name of an engine, or one that runs already and stays
+    open; without it, it is the one that the project names. If the written file breaks a promise, `Infeasible` is
+    raised and its `best` is the verification; with `show_values` that names some of the failing classes, which is real
+    data. Nothing appears under its final name unless the verifier has read it back and found every promise kept.
 
     >>> import tempfile
     >>> table = {"job": ["nurse", "clerk"] * 5, "illness": ["flu", "cold"] * 5}
@@ -117,7 +119,7 @@ def run(  # noqa: PLR0913
     rehearsed = None if into is None else Path(into)
     stage = _Stages(listener)
     with started(engine or project.engine.name, **project.engine.options(memory=_MEMORY)) as rows:
-        job = Job(project, home, rows, generator(rng), data)
+        job = Job(project, home, rows, generator(rng), data, given or Given())
         with stage("read and count"):
             refuse_contradictions(job)
             place = place_of(job, rehearsed)

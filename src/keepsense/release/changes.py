@@ -1,0 +1,56 @@
+"""What became of each quasi-identifier, in a line: values before and after, the share lost, how it is released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from keepsense.recoding import Cuts
+from keepsense.release.run import Outcome
+
+
+@dataclass(frozen=True)
+class Change:
+    """One quasi-identifier: different values before and after, the share of detail lost (None: unknown), and how.
+
+    >>> Change("age", 8, 4, 0.14, "level 1 of 3").how
+    'level 1 of 3'
+    """
+
+    column: str
+    values: int
+    released: int
+    lost: float | None
+    how: str
+
+
+def changes(outcome: Outcome) -> list[Change]:
+    """What became of each quasi-identifier of a release.
+
+    >>> from keepsense.release.example import example_release
+    >>> [(change.column, change.values, change.released, change.how) for change in changes(example_release())]
+    [('age', 8, 4, 'level 1 of 2'), ('job', 4, 4, 'as it was')]
+    """
+    return [
+        Change(
+            name,
+            len(outcome.job.every_count.values_of(name)),
+            outcome.released_values[name],
+            lost := outcome.description["columns"][name].get("lost"),
+            _how(outcome, name, lost),
+        )
+        for name in outcome.job.every_quasi_identifier
+    ]
+
+
+def _how(outcome: Outcome, name: str, lost: float | None) -> str:
+    if name in outcome.job.set_columns:
+        return "sets that groups of records share"
+    cuts = (cut for rule in outcome.recodings if isinstance(rule, Cuts) for cut in rule.cuts)
+    cut = next((cut for cut in cuts if cut.name == name), None)
+    if cut is None:
+        return "as it was" if lost == 0 else "differs from record to record"
+    if cut.level is None:
+        return "branches of its hierarchy at several levels"
+    height = outcome.job.hierarchies[name].height
+    words = {0: "as it was", height: "hidden altogether"}
+    return words.get(cut.level, f"level {cut.level} of {height}")
