@@ -10,11 +10,13 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypedDict, TypeVar, Unpack, overload
 
 from keepsense.errors import Infeasible
@@ -22,7 +24,7 @@ from keepsense.results import Comparison, Release, Trial
 
 if TYPE_CHECKING:
     from keepsense.guide.advise import Guidance
-    from keepsense.guide.answers import Promise, Purpose
+    from keepsense.guide.answers import Purpose
     from keepsense.hierarchies import Hierarchy
     from keepsense.privacy import Model, Verification
     from keepsense.progress import Listener
@@ -133,7 +135,7 @@ def anonymize(  # noqa: PLR0913
     ...     ("clerk", "office", "*"), ("cashier", "office", "*")])
     >>> release = ks.anonymize(people, k=10, quasi_identifiers=["job"], insensitive=["ill"], hierarchies={"job": jobs})
     >>> sorted(set(release.frame["job"])), round(release.utility["certainty penalty"], 2)
-    (['medic', 'office'], 0.33)
+    (['medic', 'office'], 0.5)
     """
     from keepsense.draft.wishes import Wishes, columns_of, drafted, models_of
 
@@ -277,7 +279,7 @@ def guide(
     data: object | None = None,
     *,
     purpose: Purpose = "general",
-    promise: Promise = "k-anonymity",
+    promise: str = "k-anonymity",
     truthful: bool = True,
     k: int = 5,
     limit: int = 3,
@@ -315,13 +317,19 @@ def _made(
     """Release a table into a private folder that lives as long as the result does."""
     from keepsense.release.run import run as make
 
-    home = TemporaryDirectory(prefix="keepsense-")
+    home = mkdtemp(prefix="keepsense-")  # only its owner may look into it
     in_memory = not isinstance(data, str | PathLike)
-    outcome = make(
-        project, data=data if in_memory else None, given=given, folder=Path.cwd(), into=home.name, reuse=reuse, **how
-    )
+    try:
+        outcome = make(
+            project, data=data if in_memory else None, given=given, folder=Path.cwd(), into=home, reuse=reuse, **how
+        )
+    except BaseException:
+        rmtree(home, ignore_errors=True)
+        raise
 
     def again(later: object, recoding: Path) -> Release[Any]:
         return _made(later, project, inspection, given, how, recoding)
 
-    return Release(outcome, inspection, data if in_memory else None, again, home)
+    release: Release[Any] = Release(outcome, inspection, data if in_memory else None, again)
+    weakref.finalize(release, rmtree, home, ignore_errors=True)
+    return release

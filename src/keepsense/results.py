@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
 from keepsense.errors import BadInput, Finding
@@ -16,7 +15,6 @@ from keepsense.shown import Shown, Summary, percent
 
 if TYPE_CHECKING:
     from keepsense.privacy import Verification
-    from keepsense.project.file import Kind, Role
     from keepsense.project.inspect import Inspection
     from keepsense.recoding import Recoding
     from keepsense.release.run import Outcome
@@ -61,8 +59,8 @@ class ReleasedColumn:
     """
 
     name: str
-    role: Role
-    kind: Kind
+    role: str
+    kind: str
     reason: str
     guessed: bool
     released: bool
@@ -88,7 +86,6 @@ class Release(Shown, Generic[F]):
     inspection: Inspection | None = None
     _like: object = None
     _again: Callable[[object, Path], Release[Any]] | None = None
-    _home: TemporaryDirectory[str] | None = None
 
     @cached_property
     def frame(self) -> F:

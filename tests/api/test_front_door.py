@@ -130,7 +130,7 @@ def test_an_unmet_goal_gives_nothing() -> None:
 
 def test_a_misspelt_column_is_named_with_the_nearest() -> None:
     with pytest.raises(BadInput, match="Did you mean age"):
-        ks.anonymize(COLUMNS, quasi_identifiers=["aeg"])
+        ks.anonymize(COLUMNS, quasi_identifiers=["ages"])
 
 
 def test_two_roles_for_a_column_are_refused() -> None:

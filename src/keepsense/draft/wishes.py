@@ -13,7 +13,7 @@ from keepsense.draft.write import draft
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import KAnonymity, Model
-from keepsense.project.file import Project, Role, check_project
+from keepsense.project.file import Project, check_project
 from keepsense.project.inspect import Inspection, inspect
 from keepsense.project.meaning import Given
 from keepsense.taxonomy import Taxonomy
@@ -38,13 +38,13 @@ class Wishes:
     suppression: float = 0.05
 
     @property
-    def roles(self) -> dict[str, Role]:
+    def roles(self) -> dict[str, str]:
         """Roles that were given, by column."""
         return {name: keys["role"] for name, keys in self.columns.items() if "role" in keys}
 
 
 def columns_of(
-    roles: Mapping[Role, str | Sequence[str] | Mapping[str, object]],
+    roles: Mapping[str, str | Sequence[str] | Mapping[str, object]],
     keys: Mapping[str, Mapping[str, object] | None],
     further: Mapping[str, Mapping[str, object]] | None = None,
 ) -> dict[str, dict[str, Any]]:

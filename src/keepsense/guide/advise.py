@@ -19,6 +19,7 @@ from keepsense.guide.pattern import Entry
 from keepsense.guide.properties import SATISFIES, mark, noise_for
 from keepsense.guide.rules import MANY_COLUMNS, points_of
 from keepsense.guide.warn import warnings_for
+from keepsense.shown import Shown, Summary
 
 TOGETHER = ("rank swapping", "rank swapping of tuples", "strict rank swapping", "noise", "correlated noise")
 """Methods that take columns of sets along with the others."""
@@ -74,8 +75,8 @@ class Advice:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True)
-class Guidance:
+@dataclass(frozen=True, repr=False)
+class Guidance(Shown):
     """All advice for some answers: methods, best first, remarks on the whole, and what was left out and why.
 
     >>> advise(Answers(truthful=True)).excluded["noise"]
@@ -86,6 +87,12 @@ class Guidance:
     advice: list[Advice]
     warnings: list[Finding]
     excluded: dict[str, str]
+
+    def summary(self) -> Summary:
+        """The methods that fit, best first, each with its reasons."""
+        rows = [(a.name, a.part, "; ".join(a.reasons), " ".join(a.warnings)) for a in self.advice]
+        best = self.advice[0].name if self.advice else "no method fits"
+        return Summary(best, ("method", "for", "why", "beware"), rows, [str(finding) for finding in self.warnings])
 
 
 def recommend(answers: Answers, limit: int = 3) -> list[Advice]:

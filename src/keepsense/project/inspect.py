@@ -13,6 +13,7 @@ from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project import patterns as clues
 from keepsense.project.roles import ROLES
+from keepsense.shown import Shown, Summary
 from keepsense.taxonomy import Taxonomy
 
 MOST_WORDS = 500
@@ -66,8 +67,8 @@ class Inspected:
         return self.profile.name
 
 
-@dataclass(frozen=True, eq=False)
-class Inspection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Inspection(Shown):
     """A whole table inspected.
 
     >>> inspect({"job": ["nurse", "clerk", "nurse"], "age": [31, 40, 35]}).rows
@@ -82,6 +83,13 @@ class Inspection:
     def having(self, *roles: str) -> tuple[str, ...]:
         """Columns guessed to have one of the roles."""
         return tuple(c.name for c in self.columns if c.role in roles)
+
+    def summary(self) -> Summary:
+        """How large the table is, and the guess about each column with its reason."""
+        rows = [(c.name, c.role, c.kind, f"{c.profile.distinct:,}", c.reason) for c in self.columns]
+        return Summary(
+            f"{self.rows:,} rows, {len(self.columns)} columns", ("column", "role", "kind", "values", "why"), rows
+        )
 
 
 def without_password(address: str) -> str:
@@ -110,7 +118,7 @@ def inspect(
     reading: Reading | None = None,
     *,
     taxonomies: Mapping[str, Taxonomy] | None = None,
-    roles: Mapping[str, Role] | None = None,
+    roles: Mapping[str, str] | None = None,
     limit: int = MOST_VALUES,
     engine: str | Engine | None = None,
 ) -> Inspection:
@@ -184,7 +192,7 @@ class _Meanings:
         return Meaning(name, domain, whole.values, whole.rows, len(words))
 
 
-def _inspected(profile: Profile, known: _Meanings, said: Role | None = None) -> Inspected:
+def _inspected(profile: Profile, known: _Meanings, said: str | None = None) -> Inspected:
     values = list(profile.values)
     texts = [v for v in values if isinstance(v, str)]
     kind, notes, delimiter, order = _kind(profile, values)

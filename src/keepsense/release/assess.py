@@ -16,6 +16,7 @@ from keepsense.privacy import Risk
 from keepsense.privacy.disclosure import Sensitive, disclosed
 from keepsense.privacy.exposed import Exposed
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
+from keepsense.shown import Shown, Summary, percent
 from keepsense.utility.association import Association, association
 from keepsense.utility.columns import Change, change, entropy
 
@@ -31,8 +32,8 @@ Marginals = Mapping[str, tuple[dict[Value, int], dict[Value, int]]]
 """For each column how many rows have each value, before and after."""
 
 
-@dataclass(frozen=True, eq=False)
-class Assessment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Assessment(Shown):
     """Original and release compared.
 
     >>> before = {"job": ["nurse", "surgeon", "clerk", "clerk"]}
@@ -60,6 +61,18 @@ class Assessment:
     notes: tuple[str, ...] = ()
     risk: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """Every metric of risk by name, "before" and "after"."""
+
+    def summary(self) -> Summary:
+        """The smallest class and the highest risk, and how much each column changed."""
+        rows = [(c.column, f"{c.values_before:,}", f"{c.values_after:,}", percent(c.distance)) for c in self.columns]
+        highest = None if self.risk_after is None else self.risk_after.prosecutor_maximum
+        return Summary(
+            f"k = {self.k}, {self.rows_after:,} of {self.rows_before:,} records, "
+            f"highest risk {percent(self.risk_before.prosecutor_maximum)} before, {percent(highest) or 'none'} after",
+            ("column", "values before", "after", "distance"),
+            rows,
+            self.notes,
+        )
 
     @property
     def association_error(self) -> float | None:

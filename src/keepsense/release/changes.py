@@ -28,7 +28,7 @@ def changes(outcome: Outcome) -> list[Change]:
 
     >>> from keepsense.release.example import example_release
     >>> [(change.column, change.values, change.released, change.how) for change in changes(example_release())]
-    [('age', 8, 4, 'level 1 of 2'), ('job', 4, 4, 'as it was')]
+    [('age', 8, 4, 'level 1 of 3'), ('job', 4, 4, 'as it was')]
     """
     return [
         Change(

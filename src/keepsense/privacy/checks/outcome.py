@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from keepsense.errors import BadInput, Finding
+from keepsense.shown import Shown, Summary
 
 SLACK = 1e-9
 """Rounding noise that no promise is broken by."""
@@ -55,8 +56,8 @@ class Check:
         return [Finding("E203", name, f"{_several(self.failing_classes, broken)}{records} {verb} the promise{worst}")]
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Shown):
     """Outcome of a verification: `ok` only if every promise and every condition was checked and holds.
 
     >>> print(Verification(True, 10, 2, 0, (), ()))
@@ -76,11 +77,16 @@ class Verification:
         """Whether a promise, or the limit of suppression, is broken: relaxing it would help."""
         return any(finding.code in ("E203", "E204", "E205") for finding in self.findings)
 
-    def __str__(self) -> str:
-        verdict = "verified" if self.ok else "NOT verified"
+    def summary(self) -> Summary:
+        """The verdict, and what was found about each promise."""
         classes = _several(self.classes, "class")
-        verdict += f": {self.records:,} records, {classes}, {self.suppressed:,} suppressed"
-        return "\n".join([verdict, *map(str, self.findings)])
+        sentence = f"{self.records:,} records, {classes}, {self.suppressed:,} suppressed"
+        rows = [(str(c.promise.get("model", "promise")), "yes" if c.holds else "NO") for c in self.checks]
+        verdict = "verified" if self.ok else "NOT verified"
+        return Summary(f"{verdict}: {sentence}", ("promise", "holds"), rows, [str(found) for found in self.findings])
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary().sentence, *map(str, self.findings)])
 
 
 @runtime_checkable
