@@ -123,7 +123,13 @@ def modules_of_the_verifier() -> list[Path]:
 @pytest.mark.parametrize("path", modules_of_the_verifier(), ids=lambda path: path.stem)
 def test_it_shares_no_code_with_the_models(path):
     """Of the engines it takes a connection, of the models the list that says where its own checks are."""
-    own = ("keepsense.errors", "keepsense.shown", "keepsense.engines", "keepsense.privacy.registry", "keepsense.privacy.checks.")
+    own = (
+        "keepsense.errors",
+        "keepsense.shown",
+        "keepsense.engines",
+        "keepsense.privacy.registry",
+        "keepsense.privacy.checks.",
+    )
     names = {"Shown", "Summary", "Engine", "Reading", "SqlConnection", "SqlTable", "sql", "PRIVACY"}
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("keepsense"):

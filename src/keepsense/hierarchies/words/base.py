@@ -30,7 +30,7 @@ ParentRule = Literal["deepest", "shared"]
 RULES: tuple[ParentRule, ...] = ("deepest", "shared")
 
 
-def base_hierarchy(  # noqa: PLR0913
+def base_hierarchy(
     values: Sequence[Value],
     taxonomy: Taxonomy,
     *,

@@ -39,7 +39,7 @@ SCHEMES = {
 }
 
 
-def read_prefixes(  # noqa: PLR0913
+def read_prefixes(
     path: PathLike,
     *,
     scheme: str | None = None,

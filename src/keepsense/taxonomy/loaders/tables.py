@@ -18,7 +18,7 @@ LABEL = ("label", "name", "title", "short", "description", "preflabel", "term", 
 PATH = ("path", "category", "categories")
 
 
-def read_edges(  # noqa: PLR0913
+def read_edges(
     path: PathLike,
     *,
     child: Column | None = None,
@@ -78,7 +78,7 @@ def read_edges(  # noqa: PLR0913
     return assemble(table.file, edges, names, how, format="edge list")
 
 
-def read_paths(  # noqa: PLR0913
+def read_paths(
     path: PathLike,
     *,
     column: Column | None = None,
@@ -128,7 +128,7 @@ def read_paths(  # noqa: PLR0913
     return assemble(table.file, list(edges), names, how, format="path list")
 
 
-def read_nested(  # noqa: PLR0913
+def read_nested(
     path: PathLike,
     *,
     columns: Sequence[Column] | None = None,
