@@ -9,7 +9,6 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from keepsense.release.checking import verify_file
 
 from keepsense.engines import Writing, engine
 from keepsense.project.file import Project
