@@ -30,14 +30,14 @@ def compare_projects(
     from keepsense.release.compare import compare
 
     with progress(quiet=quiet or as_json) as listener:
-        found = compare(projects, rng=seed, listener=listener, engine=engine)
+        compared = compare(projects, rng=seed, listener=listener, engine=engine)
     show(
-        {"projects": [_as_data(one) for one in found]},
-        lambda console: _render(console, found),
+        {"projects": [_as_data(project) for project in compared]},
+        lambda console: _render(console, compared),
         as_json=as_json,
         quiet=quiet,
     )
-    if not any(one.ok for one in found):
+    if not any(project.ok for project in compared):
         raise typer.Exit(1)
 
 
@@ -51,37 +51,37 @@ _FIGURES: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
-def _as_data(one: Compared) -> dict[str, Any]:
+def _as_data(project: Compared) -> dict[str, Any]:
     data: dict[str, Any] = plain(
         {
-            "project": one.project,
-            "method": one.method,
-            "promises": one.promises,
-            "ok": one.ok,
-            "problem": one.problem,
-            "seconds": round(one.seconds, 3),
-            **{name: one.figure(*keys) for name, keys in _FIGURES},
-            "utility": one.figure("utility"),
-            "risk": one.figure("risk"),
+            "project": project.project,
+            "method": project.method,
+            "promises": project.promises,
+            "ok": project.ok,
+            "problem": project.problem,
+            "seconds": round(project.seconds, 3),
+            **{name: project.figure(*keys) for name, keys in _FIGURES},
+            "utility": project.figure("utility"),
+            "risk": project.figure("risk"),
         }
     )
     return data
 
 
-def _render(console: Console, found: list[Compared]) -> None:
+def _render(console: Console, compared: list[Compared]) -> None:
     """One column a project: figures of one kind stand side by side, however many projects there are."""
-    most = max(len(one.promises) for one in found)
-    lines: list[tuple[str, ...]] = [("method", *(one.method for one in found))]
+    most = max(len(project.promises) for project in compared)
+    lines: list[tuple[str, ...]] = [("method", *(project.method for project in compared))]
     for i in range(most):
-        told = (spelled(one.promises[i]) if i < len(one.promises) else "" for one in found)
-        lines.append(("promises" if i == 0 else "", *told))
-    lines.append(("would be released", *("yes" if one.ok else "no" for one in found)))
-    lines += [(name, *(_figure(keys[-1], one.figure(*keys)) for one in found)) for name, keys in _FIGURES]
-    lines.append(("seconds", *(f"{one.seconds:.1f}" for one in found)))
-    console.print(table("Projects side by side", ("", *(one.project for one in found)), lines))
-    for one in found:
-        if one.problem:
-            console.print(f"[yellow]{one.project}[/]: {one.problem}", soft_wrap=True)
+        promises = (spelled(project.promises[i]) if i < len(project.promises) else "" for project in compared)
+        lines.append(("promises" if i == 0 else "", *promises))
+    lines.append(("would be released", *("yes" if project.ok else "no" for project in compared)))
+    lines += [(name, *(_figure(keys[-1], project.figure(*keys)) for project in compared)) for name, keys in _FIGURES]
+    lines.append(("seconds", *(f"{project.seconds:.1f}" for project in compared)))
+    console.print(table("Projects side by side", ("", *(project.project for project in compared)), lines))
+    for project in compared:
+        if project.problem:
+            console.print(f"[yellow]{project.project}[/]: {project.problem}", soft_wrap=True)
 
 
 def _figure(name: str, value: Any) -> str:

@@ -44,30 +44,32 @@ def report_release(
     from keepsense.report import write_report
     from keepsense.report.report import Audience
 
-    wanted: list[Audience] = ["public"] if public and not internal else ["internal"] if internal and not public else []
-    wanted = wanted or ["public", "internal"]
-    if output is not None and output.suffix.lower() in (".html", ".htm") and len(wanted) > 1:
+    audiences: list[Audience] = (
+        ["public"] if public and not internal else ["internal"] if internal and not public else []
+    )
+    audiences = audiences or ["public", "internal"]
+    if output is not None and output.suffix.lower() in (".html", ".htm") and len(audiences) > 1:
         raise BadInput("one file cannot hold both reports: add --public or --internal, or name a folder")
     with progress(quiet=quiet or as_json, what="report") as listener:
-        done = reopen(project, recoding="internal" in wanted, listener=listener, engine=engine)
+        release = reopen(project, recoding="internal" in audiences, listener=listener, engine=engine)
         written = {}
-        for audience in wanted:
-            target = _target(done.file.parent, output, audience)
+        for audience in audiences:
+            target = _target(release.file.parent, output, audience)
             target.parent.mkdir(parents=True, exist_ok=True)
-            written[audience] = str(write_report(done, target, audience))
+            written[audience] = str(write_report(release, target, audience))
     result: dict[str, Any] = {
-        "file": str(done.file),
-        "verified": done.verification.ok,
+        "file": str(release.file),
+        "verified": release.verification.ok,
         "reports": written,
-        "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in done.findings],
+        "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in release.findings],
     }
 
     def render(console: Console) -> None:
-        console.print(f"{done.file}: [bold green]verified[/] again", soft_wrap=True)
+        console.print(f"{release.file}: [bold green]verified[/] again", soft_wrap=True)
         for audience, path in written.items():
             remark = "may be published" if audience == "public" else "keep it inside"
             console.print(f"  {audience} report: [bold]{path}[/] ({remark})", soft_wrap=True)
-        for finding in done.findings:
+        for finding in release.findings:
             console.print(f"[yellow]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
 
     show(result, render, as_json=as_json, quiet=quiet)

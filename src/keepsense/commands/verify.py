@@ -34,16 +34,16 @@ def verify_release(
     """Check a released file against the promises of a project file, with a verifier that trusts no method."""
     from keepsense.release.verify import verify_file
 
-    found, names = verify_file(
+    verification, names = verify_file(
         project, released, table=table_name, original=not alone, show_values=show_values, engine=engine
     )
     shown = released if "://" not in released else f"the table {table_name or 'of the project'}"
     result: dict[str, Any] = {
         "file": shown,
-        "ok": found.ok,
-        "records": found.records,
-        "classes": found.classes,
-        "suppressed": found.suppressed,
+        "ok": verification.ok,
+        "records": verification.records,
+        "classes": verification.classes,
+        "suppressed": verification.suppressed,
         "promises": [
             {
                 "promise": plain(dict(check.promise)),
@@ -53,35 +53,35 @@ def verify_release(
                 "worst": check.worst,
                 "reason": check.reason,
             }
-            for check in found.checks
+            for check in verification.checks
         ],
-        "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in found.findings],
+        "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in verification.findings],
     }
     if show_values:
-        result["examples"] = [dict(zip(names, plain(row), strict=True)) for row in found.examples]
+        result["examples"] = [dict(zip(names, plain(row), strict=True)) for row in verification.examples]
 
     def render(console: Console) -> None:
-        verdict = "[bold green]verified[/]" if found.ok else "[bold red]NOT verified[/]"
+        verdict = "[bold green]verified[/]" if verification.ok else "[bold red]NOT verified[/]"
         console.print(
-            f"{shown}: {verdict} ({found.records:,} records, {found.classes:,} classes, "
-            f"{found.suppressed:,} suppressed)",
+            f"{shown}: {verdict} ({verification.records:,} records, {verification.classes:,} classes, "
+            f"{verification.suppressed:,} suppressed)",
             soft_wrap=True,
         )
         rows = [
             (spelled(check.promise), check.holds, check.failing_classes, check.failing_records, _worst(check.worst))
-            for check in found.checks
+            for check in verification.checks
         ]
         if rows:
             names_ = ("promise", "holds", "failing classes", "failing records", "worst")
             console.print(table("Promises", names_, rows))
-        for finding in found.findings:
+        for finding in verification.findings:
             style = "red" if finding.is_error else "yellow"
             console.print(f"[{style}]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
-        for row in found.examples:
+        for row in verification.examples:
             console.print("  " + ", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)), markup=False)
 
     show(result, render, as_json=as_json, quiet=quiet)
-    if not found.ok:
+    if not verification.ok:
         raise typer.Exit(1)
 
 

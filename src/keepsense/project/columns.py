@@ -81,12 +81,12 @@ def resolve(project: Project, names: Sequence[str], method: TakesSets) -> Column
     keepsense.errors.BadInput: the project file lists the column 'job', but the source has no such column.
     """
     check_names(project, names)
-    gone = set(project.having("identifier", "person"))
+    dropped = set(project.having("identifier", "person"))
     if project.unlisted == "drop":
-        gone |= {name for name in names if name not in project.columns}
+        dropped |= {name for name in names if name not in project.columns}
     decided, sets = _divided(project, method)
     wild = tuple(n for n in dict.fromkeys((*decided, *sets)) if project.columns[n].missing == "wildcard")
-    return Columns(tuple(names), tuple(name for name in names if name in gone), decided, sets, wild)
+    return Columns(tuple(names), tuple(name for name in names if name in dropped), decided, sets, wild)
 
 
 def check_names(project: Project, names: Sequence[str]) -> None:

@@ -249,8 +249,8 @@ def _complaint(error: Any) -> str:
         return f"the key {'.'.join(where)} is missing"
     if error["type"] == "literal_error":
         expected = [part.strip(" '") for part in error["ctx"]["expected"].replace(" or ", ", ").split(",")]
-        given = str(error["input"])
-        return f"{'.'.join(where)} is {given!r}, but must be {', '.join(expected)}.{did_you_mean(given, expected)}"
+        value = str(error["input"])
+        return f"{'.'.join(where)} is {value!r}, but must be {', '.join(expected)}.{did_you_mean(value, expected)}"
     message = str(error["msg"]).removeprefix("Value error, ")
     return f"{'.'.join(where)}: {message}" if where else message
 

@@ -39,10 +39,10 @@ class Compared:
 
     def figure(self, *keys: str) -> Any:
         """A figure of the description, or None where there is none: `figure("risk", "after", "marketer")`."""
-        found: Any = self.description
+        figure: Any = self.description
         for key in keys:
-            found = found.get(key) if isinstance(found, dict) else None
-        return found
+            figure = figure.get(key) if isinstance(figure, dict) else None
+        return figure
 
 
 def compare(
@@ -65,9 +65,9 @@ def compare(
     if not projects:
         raise BadInput("name at least one project file to compare")
     read = [(Path(path), read_project(path)) for path in projects]
-    found = []
-    for done, (path, project) in enumerate(read):
-        emit(listener, "stage", done, len(read), stage=path.name)
+    compared = []
+    for number, (path, project) in enumerate(read):
+        emit(listener, "stage", number, len(read), stage=path.name)
         start = time.perf_counter()
         problem, description = "", None
         with tempfile.TemporaryDirectory(prefix="keepsense-") as folder:
@@ -78,5 +78,5 @@ def compare(
             except KeepsenseError as error:
                 raise type(error)(f"{path.name}: {error}") from None
         seconds = time.perf_counter() - start
-        found.append(Compared(str(path), project.method.name, project.privacy, problem, description, seconds))
-    return found
+        compared.append(Compared(str(path), project.method.name, project.privacy, problem, description, seconds))
+    return compared

@@ -79,10 +79,10 @@ def describe_release(
 
 def _public_risk(risk: Mapping[str, Any], linked: Any, private: bool) -> dict[str, Any]:
     """Risk before and after, and how linking by meaning fared where that is promised."""
-    found = {when: dict(figures) for when, figures in risk.items() if not private or when == "after"}
-    if linked is not None and "after" in found:
-        found["after"]["linked by meaning"] = float(linked.risk)
-    return found
+    shown_risk = {when: dict(figures) for when, figures in risk.items() if not private or when == "after"}
+    if linked is not None and "after" in shown_risk:
+        shown_risk["after"]["linked by meaning"] = float(linked.risk)
+    return shown_risk
 
 
 def _method_for_sets(job: Job, secret: set[str]) -> dict[str, Any]:
@@ -100,20 +100,22 @@ def _matrices(recodings: list[Recoding], after: Counts) -> dict[str, Any]:
 
     Values that stand nowhere in the release are not named: all of them are `other`, the last row and column.
     """
-    found = {}
+    matrices = {}
     drawn: list[Draws] = []
-    for whole in recodings:
-        drawn += [whole] if isinstance(whole, Draws) else whole.info.get("matrices", ())
+    for recoding in recodings:
+        drawn += [recoding] if isinstance(recoding, Draws) else recoding.info.get("matrices", ())
     for rule in drawn:
         if rule.info.get("publish"):
-            shown = {_spelled(value) for value in after.values_of(rule.name)}
-            kept = [i for i, value in enumerate(rule.outputs) if _spelled(value) in shown and value in rule.inputs]
+            released = {_spelled(value) for value in after.values_of(rule.name)}
+            columns = [
+                i for i, value in enumerate(rule.outputs) if _spelled(value) in released and value in rule.inputs
+            ]
             place = {value: i for i, value in enumerate(rule.inputs)}
-            rows = [place[rule.outputs[i]] for i in kept]
-            chances = rule.probabilities[np.ix_(rows, kept)].round(9)
+            rows = [place[rule.outputs[i]] for i in columns]
+            chances = rule.probabilities[np.ix_(rows, columns)].round(9)
             table = [[*row, round(max(0.0, 1.0 - sum(row)), 9)] for row in chances.tolist()]
-            found[rule.name] = {"values": [*(rule.outputs[i] for i in kept), "other"], "chances": table}
-    return {"transition matrices": found} if found else {}
+            matrices[rule.name] = {"values": [*(rule.outputs[i] for i in columns), "other"], "chances": table}
+    return {"transition matrices": matrices} if matrices else {}
 
 
 def _released_hierarchies(job: Job, recodings: list[Recoding], after: Counts) -> dict[str, list[list[Value]]]:
@@ -121,9 +123,9 @@ def _released_hierarchies(job: Job, recodings: list[Recoding], after: Counts) ->
 
     A label that only suppressed records had is not in the release, so it is not here either.
     """
-    found: dict[str, list[list[Value]]] = {}
+    hierarchies: dict[str, list[list[Value]]] = {}
     if not job.truthful:
-        return found
+        return hierarchies
     for rule in recodings:
         levels = dict(zip(rule.names, rule.levels, strict=True)) if isinstance(rule, Cuts) else {}
         for name in rule.names:
@@ -131,9 +133,9 @@ def _released_hierarchies(job: Job, recodings: list[Recoding], after: Counts) ->
                 values = after.values_of(name)
                 if job.holds_sets(name):
                     values = tuple(job.items(name, values).items)
-                shown = {_spelled(v) for v in values} - {SUPPRESSED}
-                found[name] = _above(job.hierarchies[name], shown, levels.get(name))
-    return found
+                labels = {_spelled(v) for v in values} - {SUPPRESSED}
+                hierarchies[name] = _above(job.hierarchies[name], labels, levels.get(name))
+    return hierarchies
 
 
 def _spelled(value: Value) -> str | None:

@@ -19,16 +19,16 @@ def interrupts_held() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[Any] = []
+    held: list[Any] = []
     numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, lambda *told: came.append(told)) for number in numbers}
+    before = {number: signal.signal(number, lambda *told: held.append(told)) for number in numbers}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        if came:
-            number, frame = came[0]
+        if held:
+            number, frame = held[0]
             handler = before[number]
             if callable(handler):
                 handler(number, frame)

@@ -164,9 +164,9 @@ class Job:
     @property
     def released_name(self) -> str:
         """Name of the released file: as asked for, or that of the source; a table of a server goes into a CSV file."""
-        source, asked = self.project.source, self.project.release.file
-        if asked is not None:
-            return asked
+        source, file = self.project.source, self.project.release.file
+        if file is not None:
+            return file
         if self.data is not None or source is None:
             return "released.parquet"
         if "://" in source.path:

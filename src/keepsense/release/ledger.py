@@ -71,7 +71,7 @@ def entered(folder: Path, entry: Entry | None) -> Iterator[None]:
         return
     line = (json.dumps(asdict(entry), ensure_ascii=False) + "\n").encode("utf-8")
     path = folder / FILE
-    made = not path.exists()
+    fresh = not path.exists()
     with _held(path) as file:
         size = file.seek(0, os.SEEK_END)
         try:
@@ -86,11 +86,11 @@ def entered(folder: Path, entry: Entry | None) -> Iterator[None]:
     except BaseException:
         with _held(path) as file:
             file.seek(0)
-            whole = file.read()
-            at = whole.rfind(line)
+            content = file.read()
+            at = content.rfind(line)
             file.truncate(0)
-            file.write(whole[:at] + whole[at + len(line) :])
-        if made and not path.stat().st_size:
+            file.write(content[:at] + content[at + len(line) :])
+        if fresh and not path.stat().st_size:
             path.unlink()
         raise
 
@@ -111,11 +111,11 @@ def warnings_for(entries: list[Entry], columns: tuple[str, ...]) -> list[Finding
     'W401'
     """
     shared = [entry for entry in entries if set(entry.columns) & set(columns)]
-    found = []
+    findings = []
     if shared:
         names = sorted(set().union(*(entry.columns for entry in shared)) & set(columns))
         what = "1 earlier release holds" if len(shared) == 1 else f"{len(shared)} earlier releases hold"
-        found.append(
+        findings.append(
             Finding(
                 "W401",
                 "ledger",
@@ -125,8 +125,10 @@ def warnings_for(entries: list[Entry], columns: tuple[str, ...]) -> list[Finding
         )
     spent = sum(entry.epsilon for entry in entries)
     if spent:
-        found.append(Finding("W402", "ledger", f"earlier releases have used a privacy budget of epsilon = {spent:g}"))
-    return found
+        findings.append(
+            Finding("W402", "ledger", f"earlier releases have used a privacy budget of epsilon = {spent:g}")
+        )
+    return findings
 
 
 def today() -> str:

@@ -76,7 +76,7 @@ class Place:
 
         The folder is this run's alone until the draft is done with: another one that wants it is refused.
         """
-        made = not self.folder.exists()
+        fresh = not self.folder.exists()
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -91,7 +91,7 @@ class Place:
                     with _table(job, self.database, self.name) as draft:
                         yield draft
         finally:
-            if made and not any(self.folder.iterdir()):
+            if fresh and not any(self.folder.iterdir()):
                 self.folder.rmdir()
 
     def check(self) -> None:
@@ -100,8 +100,12 @@ class Place:
             raise BadInput(f"{self.name}: this is a folder; give the released file another name")
         described = self.folder / DESCRIPTION
         try:
-            found = json.loads(described.read_text(encoding="utf-8")) if described.exists() else None
-            other = None if found is None else found.get("release", self.name if "keepsense" in found else "?")
+            description = json.loads(described.read_text(encoding="utf-8")) if described.exists() else None
+            other = (
+                None
+                if description is None
+                else description.get("release", self.name if "keepsense" in description else "?")
+            )
         except (ValueError, AttributeError):
             raise BadInput(
                 f"{DESCRIPTION} in the release folder is no description; remove it, or release elsewhere"

@@ -91,9 +91,9 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
     >>> [finding.code for finding in warnings(example_job(), [])]
     ['W404']
     """
-    found = warnings_for(ledger, job.released)
+    findings = warnings_for(ledger, job.released)
     if job.truthful and job.set_columns and not method_for_sets(job).truthful:
-        found.append(
+        findings.append(
             Finding(
                 "W405",
                 ", ".join(job.set_columns),
@@ -103,7 +103,7 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
         )
     people = job.project.having("person")
     if people and not any(model.counts_people for model in job.models):
-        found.append(
+        findings.append(
             Finding(
                 "W403",
                 people[0],
@@ -112,7 +112,7 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
         )
     secret = [n for n in job.project.having("sensitive") if not any(n in m.columns for m in job.models)]
     if secret and not any(model.covers_every_column for model in job.models):
-        found.append(
+        findings.append(
             Finding(
                 "W404",
                 ", ".join(secret),
@@ -120,4 +120,4 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
                 "one value; l-diversity or t-closeness prevents that",
             )
         )
-    return found
+    return findings

@@ -78,8 +78,8 @@ def reopen(
         everybody = None
         if job.population is not None:
             everybody = rows.recode(job.population, rules)
-        kept, findings = _kept(job, table, _entry(home, place.name, digest))
-        verification = verify_release(job, place.file, population=everybody, checked_elsewhere=kept)
+        kept_promises, findings = _kept(job, table, _entry(home, place.name, digest))
+        verification = verify_release(job, place.file, population=everybody, checked_elsewhere=kept_promises)
         if not verification.ok:
             broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
             raise Infeasible(
@@ -115,16 +115,16 @@ def _refuse_hidden(job: Job) -> None:
 def _description(folder: Path) -> dict[str, Any]:
     path = folder / DESCRIPTION
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        description = json.loads(path.read_text(encoding="utf-8"))
     except OSError:
         raise BadInput(
             f"{DESCRIPTION}: the description of the release is missing; make it with `keepsense run`"
         ) from None
     except ValueError:
         raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
-    if not _well_formed(found):
+    if not _well_formed(description):
         raise BadInput(f"{DESCRIPTION}: this is not the description of a release")
-    return found
+    return description
 
 
 def _well_formed(found: Any) -> TypeGuard[dict[str, Any]]:
@@ -152,14 +152,14 @@ def _same_release(job: Job, rules: Sequence[Recoding], after: Counts) -> None:
     """Refuse where the recoding does not lead from this source to this file."""
     for rule in whole_table(rules, job.quasi_identifiers):
         try:
-            made = aligned(job.own_counts, rule).apply(job.own_counts)
+            expected = aligned(job.own_counts, rule).apply(job.own_counts)
         except KeepsenseError:
             raise BadInput(
                 "the source is not the table that this release was made from (it was changed since); put the old one "
                 "back, or make the release again with `keepsense run`"
             ) from None
-        before, now = _texts(made), _texts(after.project(made.names))
-        hidden = (SUPPRESSED,) * len(made.names)
+        before, now = _texts(expected), _texts(after.project(expected.names))
+        hidden = (SUPPRESSED,) * len(expected.names)
         if hidden not in now:
             before.pop(hidden, None)  # suppressed records may have been left out
         if before != now:
@@ -172,11 +172,11 @@ def _same_release(job: Job, rules: Sequence[Recoding], after: Counts) -> None:
 def _texts(counts: Counts) -> Counter[tuple[str, ...]]:
     """Rows of each combination, as they read in a text file."""
     spelled = [[_text(value) for value in values] for values in counts.values]
-    found: Counter[tuple[str, ...]] = Counter()
+    rows_of: Counter[tuple[str, ...]] = Counter()
     for row, weight in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True):
         if weight:
-            found[tuple(spelled[j][code] for j, code in enumerate(row))] += weight
-    return found
+            rows_of[tuple(spelled[j][code] for j, code in enumerate(row))] += weight
+    return rows_of
 
 
 def _text(value: Value) -> str:
@@ -190,8 +190,8 @@ def _text(value: Value) -> str:
 
 def _same_description(job: Job, name: str, description: dict[str, Any], digest: str) -> None:
     """Refuse a description that is not of this project's release, or a file that is not the one described."""
-    told = {key: description.get(key) for key in ("release", "promises")}
-    if told != {"release": name, "promises": json.loads(json.dumps([m.promise() for m in job.models]))}:
+    described = {key: description.get(key) for key in ("release", "promises")}
+    if described != {"release": name, "promises": json.loads(json.dumps([m.promise() for m in job.models]))}:
         raise BadInput(
             f"{DESCRIPTION} does not describe what the project file promises now; make the release again with "
             "`keepsense run`"
@@ -210,21 +210,21 @@ def _entry(home: Path, name: str, digest: str) -> Entry | None:
 
 def _kept(job: Job, rules: list[Recoding], entry: Entry | None) -> tuple[list[str], list[Finding]]:
     """Promises about the mechanism: checked on the recoding where it still tells, else as the ledger has it."""
-    asked = [m.promise() for m in job.models if m.promise().get("about") == "mechanism"]
-    if not asked:
+    promises = [m.promise() for m in job.models if m.promise().get("about") == "mechanism"]
+    if not promises:
         return [], []
-    kept: set[str] = set()
+    names: set[str] = set()
     for check in (technique(job.project.method.name).kept, linkage_kept):
         try:
-            kept |= set(check(job, rules))
+            names |= set(check(job, rules))
         except KeepsenseError:
             continue
     findings = []
-    for promise in asked:
+    for promise in promises:
         name = str(promise["model"])
-        if name not in kept and entry is not None and promise in entry.promises:
-            kept.add(name)
+        if name not in names and entry is not None and promise in entry.promises:
+            names.add(name)
             findings.append(
                 Finding("W408", name, "checked when the release was made; a file and its recoding do not show it again")
             )
-    return sorted(kept), findings
+    return sorted(names), findings

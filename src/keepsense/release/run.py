@@ -135,35 +135,37 @@ def run(  # noqa: PLR0913
                 rules = reuse_recoding(job, reuse)
         emit(listener, "decided", 1, 1, method=project.method.name)
         with stage("recode"):
-            made = recode(job, rules, listener)
+            recoded = recode(job, rules, listener)
         with place.draft(job) as draft:
             with stage("write"):
-                beside = _write(job, made, draft)
+                beside = _write(job, recoded, draft)
             with stage("verify"):
                 linked = linkage(job, rules) if promises_linkage(job) else None
-                kept = () if reuse is not None else (*job.method.kept(job, rules), *linkage_kept(job, rules, linked))
+                kept_promises = (
+                    () if reuse is not None else (*job.method.kept(job, rules), *linkage_kept(job, rules, linked))
+                )
                 verification = verify_release(
                     job,
                     draft.read_back(),
                     hidden=beside,
-                    population=made.population,
-                    checked_elsewhere=kept,
+                    population=recoded.population,
+                    checked_elsewhere=kept_promises,
                     show_values=show_values,
                 )
             emit(listener, "verified", 1, 1, ok=verification.ok)
             _stop_unless_kept(verification, linked)
             with stage("measure"):
-                description = {**_measured(job, made, verification, linked), "sha256": draft.digest()}
-            _publish(job, made, place, draft, description, rehearsed=rehearsed is not None)
+                description = {**_measured(job, recoded, verification, linked), "sha256": draft.digest()}
+            _publish(job, recoded, place, draft, description, rehearsed=rehearsed is not None)
     return Outcome(
         place.file or place.folder / DESCRIPTION,
         verification,
         description,
         rules,
         counts,
-        made.counts,
+        recoded.counts,
         job,
-        made.set_rules,
+        recoded.set_rules,
         [*findings, *verification.findings],
         stage.seconds,
         None if place.file else place.name,

@@ -68,17 +68,17 @@ class Source:
     def count(self, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()) -> Counts:
         """Count some columns of the source, or remember what was counted."""
         names, further, numbers = tuple(columns), tuple(histograms), tuple(sums)
-        known = self._counted.get(names)
-        if known is None or not (set(further) <= set(known.histograms) and set(numbers) <= set(known.sums)):
-            known = self.engine.count(self.table, names, histograms=further, sums=numbers)
-            self._counted[names] = known
-        if tuple(known.histograms) == further and tuple(known.sums) == numbers:
-            return known
+        counts = self._counted.get(names)
+        if counts is None or not (set(further) <= set(counts.histograms) and set(numbers) <= set(counts.sums)):
+            counts = self.engine.count(self.table, names, histograms=further, sums=numbers)
+            self._counted[names] = counts
+        if tuple(counts.histograms) == further and tuple(counts.sums) == numbers:
+            return counts
         # the same arrays, without what was counted along for others
         return replace(
-            known,
-            histograms={name: known.histograms[name] for name in further},
-            sums={name: known.sums[name] for name in numbers},
+            counts,
+            histograms={name: counts.histograms[name] for name in further},
+            sums={name: counts.sums[name] for name in numbers},
         )
 
 

@@ -26,13 +26,13 @@ def settle_suppressed(job: Job, recoded: Table) -> tuple[Table, Counts]:
     >>> left.rows, counts.rows_of("job")
     (4, {'nurse': 4})
     """
-    names, wanted = job.every_quasi_identifier, job.project.release.suppressed
-    if wanted == "keep" or not job.truthful:  # methods that change values hide none
+    names, choice = job.every_quasi_identifier, job.project.release.suppressed
+    if choice == "keep" or not job.truthful:  # methods that change values hide none
         return recoded, job.count_in(recoded)
     needed = [n for n in needed_columns(job.models) if n in recoded.columns and n not in names]
     counts = job.engine.count(recoded, names, histograms=dict.fromkeys(needed))
     hidden = suppressed_class(counts)
-    if hidden is None or (wanted == "auto" and _keeps(job, counts, hidden)):
+    if hidden is None or (choice == "auto" and _keeps(job, counts, hidden)):
         return recoded, counts
     marks: dict[str, Value] = {n: counts.values_of(n)[counts.column(n)[hidden]] for n in names}
     return job.engine.leave_out(recoded, marks), _without(counts, hidden)

@@ -148,8 +148,8 @@ def verify_file(
     with started(engine or project.engine.name, **project.engine.options()) as rows:
         job = Job(project, home, rows, generator())
         if table is not None:
-            asked = project.release.model_copy(update={"table": table})
-            job = replace(job, project=project.model_copy(update={"release": asked}))
+            target = project.release.model_copy(update={"table": table})
+            job = replace(job, project=project.model_copy(update={"release": target}))
         path = _fetched(job, str(file)) if in_database else Path(file)
         everybody = _recoded_population(job, path.parent)
         verification = verify_release(job, path, original=original, population=everybody, show_values=show_values)
