@@ -14,23 +14,17 @@ def _hierarchy_files() -> str:
     return "; ".join(f"{' or '.join(entry.endings)} ({entry.about})" for entry in FORMATS.values())
 
 
-def _loaders() -> str:
+def _loaders(sources: bool = False) -> str:
     from keepsense.taxonomy.loaders.detect import LOADERS
 
-    return ", ".join(LOADERS)
-
-
-def _sources() -> str:
-    from keepsense.taxonomy.loaders.detect import LOADERS
-
-    named = [loader.source for loader in LOADERS.values() if loader.source]
-    return " or ".join(f"{name}NAME" if name.endswith(":") else name for name in named)
+    named = [f"{e.source}NAME" if e.source.endswith(":") else e.source for e in LOADERS.values() if e.source]
+    return " or ".join(named) if sources else ", ".join(LOADERS)
 
 
 NAMES: Mapping[str, Callable[[], str]] = {
     "{hierarchy files}": _hierarchy_files,
     "{loaders}": _loaders,
-    "{sources}": _sources,
+    "{sources}": lambda: _loaders(sources=True),
 }
 
 

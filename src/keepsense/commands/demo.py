@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 
 MEASURE = "log-feature"
 _COMPARED = ("nurse", "physician", "schoolteacher", "carpenter", "plumber", "farmer")
-_HOW = {
-    "table": "your own table",
-    "normalised": "its spelling",
-    "head": "its last word",
-}
+_HOW = {"table": "your own table", "normalised": "its spelling", "head": "its last word"}
 _EXAMPLES = (
     ("occupation", "police-officer"),
     ("occupation", "night nurse"),
@@ -46,22 +42,14 @@ _EXAMPLES = (
 )
 
 
-@dataclass(frozen=True)
-class _Choice:
-    """How the senses of a column's words are chosen: a domain, a strategy, a table of one's own."""
-
-    senses: str = "first"
-    domain: str | tuple[str, ...] | None = None
-    table: dict[str, str] | None = None
-
-
-_CHOICES = {
-    "occupation": _Choice(domain=("person", "operator#2")),
-    "workplace": _Choice(domain=("artifact", "organization", "workplace", "forest", "body of water", "tract")),
-    "hobby": _Choice(senses="lesk", table={"reading": "reading#1"}),
-    "place": _Choice(domain="location"),
-    "diagnosis": _Choice(domain=("state#2", "symptom")),
-    "interests": _Choice(senses="lesk", table={"mountain": "mountain#1"}),
+# how the senses of each column's words are chosen: a domain, a strategy, a table of one's own
+_CHOICES: dict[str, dict[str, Any]] = {
+    "occupation": {"domain": ("person", "operator#2")},
+    "workplace": {"domain": ("artifact", "organization", "workplace", "forest", "body of water", "tract")},
+    "hobby": {"senses": "lesk", "table": {"reading": "reading#1"}},
+    "place": {"domain": "location"},
+    "diagnosis": {"domain": ("state#2", "symptom")},
+    "interests": {"senses": "lesk", "table": {"mountain": "mountain#1"}},
 }
 
 
@@ -100,12 +88,8 @@ class Demo:
 
     def tables(self) -> list[Table]:
         """The same for people, most important first."""
-        return [
-            _summary(self.columns),
-            _examples(self.mappings),
-            _distances(self.distances),
-            _left_over(self.columns),
-        ]
+        left_over = _left_over(self.columns)
+        return [_summary(self.columns), _examples(self.mappings), _distances(self.distances), left_over]
 
     def title(self) -> str:
         """One line on what was done."""
@@ -227,15 +211,7 @@ def _mapped(sample: pa.Table, name: str, taxonomy: Taxonomy) -> Mapping:
 
     cells = sample.column(name).to_pylist()
     counts = Counter(word for cell in cells for word in (cell.split(SEPARATOR) if name == "interests" else [cell]))
-    choice = _CHOICES[name]
-    return map_values(
-        dict(counts.most_common()),
-        taxonomy,
-        senses=choice.senses,
-        domain=choice.domain,
-        table=choice.table,
-        column=name,
-    )
+    return map_values(dict(counts.most_common()), taxonomy, column=name, **_CHOICES[name])
 
 
 def _described(mapping: Mapping) -> _Column:

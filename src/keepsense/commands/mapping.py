@@ -11,7 +11,7 @@ import typer
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName, TaxonomyName
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.errors import BadInput
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
@@ -85,20 +85,15 @@ def _counted(file: Path, column: str, separator: str | None, engine: str | None)
 
     with started(engine) as rows:
         source = rows.read(str(file))
-        if column not in source.columns:
-            names = ", ".join(source.columns)
-            raise BadInput(
-                f"{file.name}: no column {column!r}; there are: {names}.{did_you_mean(column, source.columns)}"
-            )
+        source.require([column])
         counts = rows.count(source, [column])
-    found: Counter[Any] = Counter()
+    words: Counter[Any] = Counter()
     for cell, weight in counts.rows_of(column).items():
-        parts = [cell] if separator is None or cell is None else str(cell).split(separator)
-        for part in parts:
-            found[part.strip() if isinstance(part, str) else part] += weight
-    if not any(found):
+        for part in [cell] if separator is None or cell is None else str(cell).split(separator):
+            words[part.strip() if isinstance(part, str) else part] += weight
+    if not any(words):
         raise BadInput(f"{file.name}: column {column!r} holds no values")
-    return dict(found.most_common())
+    return dict(words.most_common())
 
 
 def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
@@ -107,18 +102,13 @@ def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
     suggested = mapping.suggestions()
     mapped: list[dict[str, Any]] = []
     unmapped: list[dict[str, Any]] = []
-    for i, value in enumerate(mapping.values):
+    for i, (value, code) in enumerate(zip(mapping.values, mapping.codes.tolist(), strict=True)):
         entry = {"value": value, "rows": int(mapping.rows[i])}
-        code = int(mapping.codes[i])
         if code < 0:
             unmapped.append({**entry, "suggestions": suggested.get(value, [])})
             continue
-        meaning = {
-            "id": mapping.taxonomy.id(code),
-            "label": mapping.labels[i],
-            "meaning": explain(mapping.taxonomy, code),
-        }
-        mapped.append({**entry, "how": mapping.how[i], **meaning})
+        named = {"id": mapping.taxonomy.id(code), "label": mapping.labels[i]}
+        mapped.append({**entry, "how": mapping.how[i], **named, "meaning": explain(mapping.taxonomy, code)})
     return {
         "file": str(file),
         "column": mapping.column,
