@@ -15,6 +15,7 @@ from keepsense.counts import Counts, Value
 from keepsense.files import whole_file
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import DifferentialPrivacy, Verification
+from keepsense.privacy.linkage import Linkage
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.job import Job
 from keepsense.release.measure import column_penalties
@@ -30,9 +31,9 @@ def describe_release(
     job: Job,
     made: Recoded,
     verification: Verification,
-    utility: Mapping[str, Any],
-    risk: Mapping[str, Any],
-    linked: Any = None,
+    utility: Mapping[str, float],
+    risk: Mapping[str, Mapping[str, float]],
+    linked: Linkage | None,
 ) -> dict[str, Any]:
     """The public description: what was promised, how it was made, what is lost, what risk is left. No seed, no path.
 
@@ -77,7 +78,9 @@ def describe_release(
     }
 
 
-def _public_risk(risk: Mapping[str, Any], linked: Any, private: bool) -> dict[str, Any]:
+def _public_risk(
+    risk: Mapping[str, Mapping[str, float]], linked: Linkage | None, private: bool
+) -> dict[str, dict[str, float]]:
     """Risk before and after, and how linking by meaning fared where that is promised."""
     shown_risk = {when: dict(figures) for when, figures in risk.items() if not private or when == "after"}
     if linked is not None and "after" in shown_risk:

@@ -48,7 +48,7 @@ class Job:
     folder: Path
     engine: Engine
     rng: np.random.Generator
-    data: Any = None
+    data: object = None
     given: Given = field(default_factory=Given)
 
     # ---- the parts -----------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from keepsense.errors import BadInput, Finding
 from keepsense.files import hold
@@ -96,7 +96,7 @@ def entered(folder: Path, entry: Entry | None) -> Iterator[None]:
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[Any]:
+def _held(path: Path) -> Iterator[BinaryIO]:
     """The ledger opened for appending, while other runs wait."""
     with path.open("a+b", buffering=0) as file:
         hold(file.fileno(), wait=True)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
-from keepsense.engines import Engine, Reading, Writing
+from keepsense.engines import Engine, Reading, Table, Writing
 from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
 from keepsense.files import hold
@@ -40,7 +40,7 @@ class Draft(Protocol):
     False
     """
 
-    def write(self, released: Any, how: Writing) -> None:
+    def write(self, released: Table, how: Writing) -> None:
         """Write the rows."""
 
     def read_back(self) -> Path:
@@ -123,7 +123,7 @@ class _File:
     part: Path
     target: Path
 
-    def write(self, released: Any, how: Writing) -> None:
+    def write(self, released: Table, how: Writing) -> None:
         self.job.engine.write(released, self.part, how, rng=self.job.rng)
 
     def read_back(self) -> Path:
@@ -168,7 +168,7 @@ def _alone(folder: Path) -> Iterator[None]:
             lock.unlink(missing_ok=True)
 
 
-def _locked(file: Any) -> bool:
+def _locked(file: IO[str]) -> bool:
     if hold(file.fileno()) is False:
         return False
     # whoever held it before may have removed the file that we now hold
@@ -193,7 +193,7 @@ class _Table:
     address: str
     stage: Any
 
-    def write(self, released: Any, how: Writing) -> None:
+    def write(self, released: Table, how: Writing) -> None:
         how = replace(how, format=format_of(self.address).name)
         self.stage.write(self.job.engine.reader(released, writing=how, in_order=True, rng=self.job.rng))
 
@@ -247,7 +247,7 @@ def place_of(job: Job, into: Path | None = None) -> Place:
     return Place(name, folder)
 
 
-def read_released(job: Job, file: Path, running: Engine | None = None) -> Any:
+def read_released(job: Job, file: Path, running: Engine | None = None) -> Table:
     """A released file, opened by the engine of its job, or by another where that is closed by now.
 
     >>> from keepsense.release.example import example_job, example_release

@@ -18,6 +18,7 @@ from keepsense.counts import Counts
 from keepsense.engines import Engine, Writing, started
 from keepsense.errors import Finding, Infeasible
 from keepsense.privacy import Verification
+from keepsense.privacy.linkage import Linkage
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
 from keepsense.project.meaning import Given
@@ -83,7 +84,7 @@ STAGES = ("read and count", "decide", "recode", "write", "verify", "measure")
 def run(  # noqa: PLR0913
     project: Project | str | Path,
     *,
-    data: Any = None,
+    data: object = None,
     given: Given | None = None,
     folder: str | Path | None = None,
     reuse: str | Path | None = None,
@@ -191,7 +192,7 @@ def _write(job: Job, made: Recoded, draft: Draft) -> Path | None:
     return path
 
 
-def _measured(job: Job, made: Recoded, verification: Verification, linked: Any) -> dict[str, Any]:
+def _measured(job: Job, made: Recoded, verification: Verification, linked: Linkage | None) -> dict[str, Any]:
     """What the release lost and what risk is left, in its public description."""
     everybody = None if made.population is None else job.count_in(made.population)
     utility = measured_utility(job, made.every_rule, made.counts)
@@ -221,7 +222,7 @@ def _publish(
         draft.publish()
 
 
-def _stop_unless_kept(verification: Verification, linked: Any = None) -> None:
+def _stop_unless_kept(verification: Verification, linked: Linkage | None) -> None:
     if verification.ok:
         return
     broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from keepsense.counts import Counts
 from keepsense.engines import Engine, Reading, Table
@@ -33,7 +32,7 @@ class Source:
     project: Project
     folder: Path
     engine: Engine
-    data: Any = None
+    data: object = None
     _counted: dict[tuple[str, ...], Counts] = field(default_factory=dict, repr=False)
 
     @cached_property

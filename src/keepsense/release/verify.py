@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines import Engine, Reading, Writing, started
+from keepsense.engines import Engine, Reading, Table, Writing, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
 from keepsense.privacy import KmAnonymity, Verification, verify, verify_sets
@@ -25,7 +25,7 @@ def verify_release(
     *,
     original: bool = True,
     hidden: Path | None = None,
-    population: Any = None,
+    population: Table | None = None,
     checked_elsewhere: Iterable[str] = (),
     show_values: bool = False,
 ) -> Verification:
@@ -107,7 +107,7 @@ def _fetched(job: Job, address: str) -> Path:
     return path
 
 
-def _recoded_population(job: Job, folder: Path) -> Any:
+def _recoded_population(job: Job, folder: Path) -> Table | None:
     """The population, recoded like the release, where the project has one and the recoding is still there."""
     recoding = folder / PRIVATE / RECODING
     if job.population is None or not recoding.is_file():
