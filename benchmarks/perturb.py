@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks._registry import Figure, benchmark, best_of, missing, peak_of
 from keepsense.counts import Counts
-from keepsense.methods.perturb import add_correlated_noise, add_noise, swap_by_clusters, swap_tuples
+from keepsense.methods.perturb import correlated_noise, noise, rank_swapping, rank_swapping_of_tuples
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, nominal
 from keepsense.semantics.correlation import distance_correlation
@@ -21,7 +21,7 @@ _ALONE = """
 from benchmarks.perturb import table
 from keepsense.methods.perturb import {method}
 counts, columns = table()
-{method}(counts, columns, {k}, rng=1)
+{method}(counts, columns, k={k}, rng=1)
 """
 
 
@@ -67,14 +67,14 @@ def swapping() -> Iterator[Figure]:
     """100,000 rows of 2,000 distinct values: SRS-2 on one column and SRS-3 on two; seconds, memory, plain NumPy."""
     counts, columns = table()
     small, few = table(2_000, 200)
-    swap_tuples(small, few, 2)
-    swap_by_clusters(small, few, 2)
+    rank_swapping_of_tuples(small, few, k=2)
+    rank_swapping(small, few, k=2)
     for name, method, used, bar in (
-        ("swap-clusters", swap_by_clusters, columns[:1], 20),
-        ("swap-tuples", swap_tuples, columns, 60),
+        ("swap-clusters", rank_swapping, columns[:1], 20),
+        ("swap-tuples", rank_swapping_of_tuples, columns, 60),
     ):
         start = time.perf_counter()
-        cells = method(counts, used, K, rng=1)
+        cells = method(counts, used, k=K, rng=1)
         seconds = time.perf_counter() - start
         cells.check(counts)
         # Every step deals with at most two records, so half as many steps as rows is the least the plain way takes.
@@ -89,7 +89,7 @@ def swapping() -> Iterator[Figure]:
 
 
 @benchmark("semantic-noise")
-def noise() -> Iterator[Figure]:
+def noisy() -> Iterator[Figure]:
     """1,000,000 rows of 1,000 distinct values against 100,000 concepts, one column at a time."""
     taxonomy = tree(100_000)
     rng = np.random.default_rng(2)
@@ -102,12 +102,12 @@ def noise() -> Iterator[Figure]:
     columns = [Nominal.of(counts, name, measure) for name in ("a", "b")]
     small, _ = table(500, 100)
     pair = [Nominal.of(small, name, distance("wu-palmer", tree(300))) for name in ("a", "b")]
-    add_correlated_noise(small, pair, 0.3, reference="partner")
+    correlated_noise(small, pair, alpha=0.3, reference="partner")
     plain = _plain_noise(columns[0], 60) * 1_000_000
     runs: list[tuple[str, Callable[[], Any], int, int]] = [
-        ("noise-mean", lambda: add_noise(counts, columns[:1], 0.3, rng=1), 1, 30),
-        ("noise-root", lambda: add_noise(counts, columns[:1], 0.3, reference="root", rng=1), 1, 30),
-        ("noise-partner", lambda: add_correlated_noise(counts, columns, 0.3, reference="partner", rng=1), 2, 120),
+        ("noise-mean", lambda: noise(counts, columns[:1], alpha=0.3, rng=1), 1, 30),
+        ("noise-root", lambda: noise(counts, columns[:1], alpha=0.3, reference="root", rng=1), 1, 30),
+        ("noise-partner", lambda: correlated_noise(counts, columns, alpha=0.3, reference="partner", rng=1), 2, 120),
     ]
     for name, run, used, bar in runs:
         start = time.perf_counter()

@@ -99,7 +99,7 @@ def _project_file() -> str:
     """Every key of the project file, from the schema that checks it."""
     from keepsense.privacy import PRIVACY
     from keepsense.project.schema import json_schema
-    from keepsense.release.techniques import techniques
+    from keepsense.methods.registry import methods
 
     schema = json_schema()
     sections = {
@@ -138,8 +138,8 @@ def _project_file() -> str:
         lines += [_row(key, found) for key, found in properties.items()]
         lines.append("")
     lines += ["## Methods", "", "| name | what it does | released values are true |", "|---|---|---|"]
-    for name, method in sorted(techniques().items()):
-        lines.append(f"| `{name}` | {method.summary} | {'yes' if method.truthful else 'no'} |")
+    for method in sorted(methods(in_projects=True), key=lambda method: method.name):
+        lines.append(f"| `{method.name}` | {method.short} | {'yes' if method.truthful else 'no'} |")
     return "\n".join([*lines, ""])
 
 

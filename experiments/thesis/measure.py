@@ -11,15 +11,15 @@ import numpy as np
 from experiments.thesis.data import Sample
 from keepsense.counts import Counts, distinct_rows
 from keepsense.methods.perturb import (
-    add_correlated_noise,
-    add_noise,
+    correlated_noise,
     distort_by_frequency,
     distort_naively,
+    noise,
+    rank_swapping_by_one_ranking,
+    rank_swapping_of_tuples,
+    strict_rank_swapping,
     swap_by_clusters,
-    swap_by_ranking,
     swap_freely,
-    swap_in_groups,
-    swap_tuples,
 )
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal, nominal
@@ -67,11 +67,11 @@ def swaps(sample: Sample, seeds: int) -> Iterator[Row]:
     spread = [distance_variance(c) for c in columns]
     means = [semantic_mean(c) for c in columns]
     methods: dict[str, Callable[[int, int], Cells]] = {
-        "SRS-1": lambda k, seed: swap_by_ranking(sample.counts, columns, k, rng=seed),
+        "SRS-1": lambda k, seed: rank_swapping_by_one_ranking(sample.counts, columns, k=k, rng=seed),
         "SRS-2": lambda k, seed: swap_by_clusters(sample.counts, columns, k, rng=seed),
-        "SRS-3": lambda k, seed: swap_tuples(sample.counts, columns, k, rng=seed),
-        "groups": lambda k, seed: swap_in_groups(sample.counts, columns, k, rng=seed),
-        "groups of tuples": lambda k, seed: swap_in_groups(sample.counts, columns, k, together=True, rng=seed),
+        "SRS-3": lambda k, seed: rank_swapping_of_tuples(sample.counts, columns, k=k, rng=seed),
+        "groups": lambda k, seed: strict_rank_swapping(sample.counts, columns, k=k, rng=seed),
+        "groups of tuples": lambda k, seed: strict_rank_swapping(sample.counts, columns, k=k, together=True, rng=seed),
         "data swapping": lambda _, seed: swap_freely(sample.counts, ["a", "b"], rng=seed),
     }
     for name, method in methods.items():
@@ -106,17 +106,17 @@ def noises(sample: Sample, seeds: int) -> Iterator[Row]:
     variances = [semantic_variance(c, mean) for c, mean in zip(columns, means, strict=True)]
     counts = sample.counts
     methods: dict[str, Callable[[float, int], Cells]] = {
-        "uncorrelated SNA-1": lambda alpha, seed: add_noise(counts, columns, alpha, rng=seed),
-        "correlated SNA-1": lambda alpha, seed: add_correlated_noise(counts, columns, alpha, rng=seed),
-        "correlated SNA-3": lambda alpha, seed: add_correlated_noise(
-            counts, columns, alpha, reference="root", rng=seed
+        "uncorrelated SNA-1": lambda alpha, seed: noise(counts, columns, alpha=alpha, rng=seed),
+        "correlated SNA-1": lambda alpha, seed: correlated_noise(counts, columns, alpha=alpha, rng=seed),
+        "correlated SNA-3": lambda alpha, seed: correlated_noise(
+            counts, columns, alpha=alpha, reference="root", rng=seed
         ),
         "naive distortion": lambda _, seed: distort_naively(counts, ["a", "b"], rng=seed),
         "probabilistic distortion": lambda _, seed: distort_by_frequency(counts, ["a", "b"], rng=seed),
     }
     if sample.taxonomies[0] is sample.taxonomies[1]:
-        methods["correlated SNA-2"] = lambda alpha, seed: add_correlated_noise(
-            counts, columns, alpha, reference="partner", rng=seed
+        methods["correlated SNA-2"] = lambda alpha, seed: correlated_noise(
+            counts, columns, alpha=alpha, reference="partner", rng=seed
         )
     for name, method in methods.items():
         for alpha in ALPHAS if "distortion" not in name else (0.0,):

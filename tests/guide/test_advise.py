@@ -9,9 +9,9 @@ from typing import Any, get_args
 import pytest
 
 from keepsense.errors import BadInput
-from keepsense.guide.advise import advise, recommend, technique_of
+from keepsense.guide.advise import advise, recommend
 from keepsense.guide.answers import Answers, DataKind, Purpose, from_project, promises
-from keepsense.guide.catalogue import entry
+from keepsense.guide.catalogue import entry, family_of
 from keepsense.guide.presets import preset, presets
 from keepsense.guide.properties import SATISFIES
 from keepsense.privacy import MaximumRisk, model
@@ -45,7 +45,7 @@ def names(**given: Any) -> list[str]:
         ({"truthful": False, "promise": "differential privacy"}, "semantic exponential mechanism"),
         ({"truthful": False, "promise": "t-closeness", "kinds": ("numbers",)}, "t-close microaggregation"),
         ({"kinds": ("sets",)}, "apriori sets"),
-        ({"kinds": ("sets",), "truthful": False}, "microaggregation of sets"),
+        ({"kinds": ("sets",), "truthful": False}, "set microaggregation"),
     ],
 )
 def test_the_best_method(given: dict[str, Any], best: str) -> None:
@@ -59,13 +59,13 @@ EVERY = list(product(get_args(DataKind), get_args(Purpose), promises(), (True, F
 def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: Any, truthful: bool) -> None:
     found = advise(Answers(kinds=(kind,), purpose=purpose, promise=promise, truthful=truthful), limit=12)
     for one in found.advice:
-        assert one.entry.runs
+        assert one.method.runs
         assert one.reasons
-        assert one.entry.truthful or not truthful
-        technique = technique_of(one.entry)
+        assert one.method.truthful or not truthful
+        technique = family_of(one.method)
         if promise != "none":
             assert technique in SATISFIES[promise] or technique == "set generalization"
-        if not one.entry.truthful:
+        if not one.method.truthful:
             assert any("not true" in text for text in one.warnings)
     assert set(found.excluded).isdisjoint(one.name for one in found.advice)
     assert all(found.excluded.values())
@@ -78,7 +78,7 @@ def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: An
 def test_mixed_tables_get_advice_for_sets_apart() -> None:
     found = advise(Answers(kinds=("words", "sets"), truthful=False))
     assert {one.part for one in found.advice} == {"records", "sets"}
-    assert [one.name for one in found.advice if one.part == "sets"] == ["microaggregation of sets"]
+    assert [one.name for one in found.advice if one.part == "sets"] == ["set microaggregation"]
     assert "[set_method]" in found.advice[-1].settings(found.answers)
     assert "W507" in [warning.code for warning in found.warnings]
 
@@ -160,7 +160,7 @@ def test_settings_are_a_valid_project_file(promise: Any) -> None:
         for section in project.privacy:
             options = dict(section)
             assert model(options.pop("model"), **options)
-        assert project.method.name == advice.entry.project
+        assert project.method.name == advice.method.name
 
 
 def test_answers_are_read_off_a_project_file() -> None:
@@ -250,4 +250,4 @@ def test_presets_have_a_hint() -> None:
 
 
 def test_technique_of_an_entry() -> None:
-    assert technique_of(entry("mondrian")) == "generalization"
+    assert family_of(entry("mondrian")) == "generalization"

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from keepsense.draft.write import draft
 from keepsense.errors import BadInput
 from keepsense.guide.apply import changed, difference, spelled, write
+from keepsense.methods.registry import methods
 from keepsense.project.inspect import inspect
-from keepsense.release.techniques import techniques
 
 FILE = """# my project
 unlisted = "drop"  # by hand
@@ -106,7 +106,7 @@ def test_what_no_project_file_may_say_is_refused() -> None:
         changed(FILE, privacy=[])
 
 
-@pytest.mark.parametrize("name", sorted(techniques()))
+@pytest.mark.parametrize("name", sorted(found.name for found in methods(in_projects=True)))
 def test_every_method_can_be_written_into_a_draft(name: str, tmp_path: Path) -> None:
     jobs = {"job": ["nurse", "clerk"] * 9, "a column, oddly = [named]": [1, 2] * 9}
     text = draft(inspect(jobs), source={"path": "people.csv"})

@@ -15,12 +15,13 @@ from keepsense.counts import Counts
 from keepsense.explain.lesson import example
 from keepsense.guide.catalogue import catalogue, children, entry, flowchart, function
 from keepsense.guide.describe import as_data, as_page, as_text
-from keepsense.guide.flowchart import Flowchart
-from keepsense.guide.pattern import Entry
 from keepsense.methods import aggregate, generalize, perturb
+from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize import multidim, table
+from keepsense.methods.registry import Described, Method, method
+from keepsense.methods.registry import methods as every_method
 from keepsense.privacy import KAnonymity
-from keepsense.release.techniques import technique, techniques
+from keepsense.registry import plain
 
 EVERY = list(catalogue().values())
 TEMPLATES = {"kernels", "remainder", "table", "lattice", "multidim", "dimension"}
@@ -31,39 +32,39 @@ NINE = {
 }
 
 
-def by_project() -> dict[str, Entry]:
-    return {one.project: one for one in EVERY if one.project}
+@pytest.mark.parametrize("found", every_method(), ids=lambda found: found.name)
+def test_a_method_carries_one_name(found: Method) -> None:
+    """In project files, in the catalogue and in Python."""
+    assert entry(found.name) is method(found.name) is found
+    assert plain(found.function.__name__) == plain(found.name)
 
 
-@pytest.mark.parametrize("name", sorted(techniques()))
-def test_every_method_of_project_files_has_an_entry(name: str) -> None:
-    found = by_project()[name]
-    assert found.runs
-    assert found.truthful == techniques()[name].truthful
+@pytest.mark.parametrize("found", every_method(), ids=lambda found: found.name)
+def test_methods_are_called_alike(found: Method) -> None:
+    parameters = list(inspect.signature(found.function).parameters.values())
+    assert all(one.kind is one.KEYWORD_ONLY for one in parameters[3:])
+    names = [one.name for one in parameters[:3]]
+    sets = [["sets", "hierarchy", "models"], ["sets", "measure", "models"]]
+    usual = [["counts", "hierarchies", "models"], ["counts", "columns", "models"]]
+    assert names in (sets if found.set_runner is not None else usual)
 
 
-def test_project_files_and_the_catalogue_know_the_same_methods() -> None:
-    assert set(by_project()) == set(techniques())
-    assert len(by_project()) == sum(one.project is not None for one in EVERY), "one entry for each name"
-
-
-@pytest.mark.parametrize("name", sorted(techniques()))
+@pytest.mark.parametrize("name", sorted(found.name for found in every_method()))
 @pytest.mark.parametrize("joint", [" ", "-", "_"])
 def test_project_files_and_the_catalogue_read_names_alike(name: str, joint: str) -> None:
     spelled = name.replace("-", " ").replace(" ", joint).title()
-    assert entry(spelled).project == technique(spelled).name == name
+    assert entry(spelled).name == method(spelled).name == name
 
 
 NO_METHOD = {
     # parts of methods, and what reads, checks, compares and undoes
-    *("Budget", "Edit", "Sets", "broken", "check_groups", "draw", "estimate", "invariant", "join", "mend"),
-    *("exponential_matrix", "release_categories", "noisy_count", "noisy_means"),
+    *("Budget", "Edit", "Sets", "broken", "check_groups", "draw", "estimate", "join", "mend"),
+    *("exponential_matrix", "response_matrix", "release_categories", "release_numbers", "release_words"),
+    *("noisy_count", "noisy_means", "NoiseStream", "made_invariant", "pram", "swap_by_clusters"),
     *("KINDS", "Chunker", "ConceptSets", "GeneralizedSets", "ItemDistances", "ItemSets", "ItemTree", "Partition"),
     *("RecordSpace", "SetComparison", "SetRelease", "SetSpace", "Space", "categories", "compare_sets", "mdav"),
     *("from_delimited", "from_lists", "from_long", "map_sets", "noun_phrases", "phrases_by_hanta"),
     *("phrases_by_spacy", "read_baskets", "read_cells", "read_sets", "set_distance", "write_baskets"),
-    # one call for several of the methods
-    "perturb",
     # baselines of experiments, not for release
     *("distort_by_frequency", "distort_naively", "swap_freely"),
 }
@@ -72,7 +73,7 @@ NO_METHOD = {
 @pytest.mark.parametrize("room", [perturb, aggregate], ids=lambda room: room.__name__)
 def test_every_exported_method_is_described(room: Any) -> None:
     described = {e.code.split(":")[1] for e in EVERY if e.code}
-    assert set(room.__all__) - NO_METHOD <= described, "describe the method in keepsense.guide.entries"
+    assert set(room.__all__) - NO_METHOD <= described, "it needs a Method beside it"
 
 
 def test_every_module_of_a_generalization_is_described() -> None:
@@ -82,14 +83,10 @@ def test_every_module_of_a_generalization_is_described() -> None:
 
 
 @pytest.mark.parametrize("found", [e for e in EVERY if e.code], ids=lambda e: e.name)
-def test_the_code_an_entry_names_is_there(found: Entry) -> None:
+def test_the_code_an_entry_names_is_there(found: Described) -> None:
     assert callable(function(found))
     assert found.code is not None
     assert found.code.startswith(methods.__name__)
-
-
-def test_only_techniques_choose_their_function() -> None:
-    assert [e.name for e in EVERY if e.runs and e.code is None] == ["differential privacy"]
 
 
 def test_the_nine_algorithms_are_grouped_as_in_the_paper() -> None:
@@ -99,19 +96,19 @@ def test_the_nine_algorithms_are_grouped_as_in_the_paper() -> None:
 
 
 @pytest.mark.parametrize("found", EVERY, ids=lambda e: e.name)
-def test_an_entry_is_whole(found: Entry) -> None:
+def test_an_entry_is_whole(found: Described) -> None:
     for text in (found.intent, found.guarantee, found.cost, found.paper, found.example, found.short):
         assert text
     assert found.use
     assert found.inputs
-    assert found.parent is None or found.parent in catalogue()
+    assert found.family is None or found.family in catalogue()
     related = [r.name for r in (*found.combines, *found.conflicts)]
     assert set(related) <= set(catalogue())
     assert len(set(related)) == len(related), "an entry cannot both combine and conflict with another"
     chart = flowchart(found.name)
     if found.kind == "algorithm":
         assert not chart.parameters, "an algorithm fills in every parameter of its category"
-        parent = entry(found.parent or "")
+        parent = entry(found.family or "")
         if found.steps is None:
             assert set(found.fillings) == set(flowchart(parent.name).parameters)
     assert as_data(found)["name"] == found.name
@@ -135,7 +132,7 @@ def test_conflicts_hold_both_ways_between_techniques() -> None:
 
 
 @pytest.mark.parametrize("found", [e for e in EVERY if e.steps], ids=lambda e: e.name)
-def test_a_flowchart_leads_from_start_to_end(found: Entry) -> None:
+def test_a_flowchart_leads_from_start_to_end(found: Described) -> None:
     chart = found.steps
     assert isinstance(chart, Flowchart)
     assert chart.nodes[0].kind == "start"
@@ -172,7 +169,7 @@ def test_parameters_of_the_flowcharts_are_those_of_the_templates() -> None:
 # ---- what algorithms fill in -----------------------------------------------------------------------------------------
 
 
-def filled_in(found: Entry, template: str, monkeypatch: pytest.MonkeyPatch, **given: Any) -> dict[str, Any]:
+def filled_in(found: Described, template: str, monkeypatch: pytest.MonkeyPatch, **given: Any) -> dict[str, Any]:
     """Arguments an algorithm gives to its template, defaults included."""
     assert found.code is not None
     module = import_module(found.code.split(":")[0])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keepsense.guide.advise import NEEDS
-from keepsense.guide.properties import APPLICABLE, FEATURES, PRESERVED, SATISFIES, mark, noise_for
+from keepsense.guide.properties import APPLICABLE, FEATURES, PRESERVED, SATISFIES, mark
+from keepsense.methods.perturb.noise import noise_for
 from keepsense.methods.registry import methods
 
 COLUMNS = (
@@ -88,10 +88,11 @@ def test_the_papers_comparison_of_the_nine_algorithms() -> None:
         "infogain mondrian",
         "lsd mondrian",
     }
-    for name in ("bottom-up", "top-down", "infogain mondrian"):
-        assert NEEDS[name] == "classification"
-    assert NEEDS["lsd mondrian"] == "regression"
-    assert set(NEEDS) == {"bottom-up", "top-down", "infogain mondrian", "lsd mondrian"}
+    made_for = {found.name: set(found.fit.purposes) for found in nine if found.fit.purposes}
+    assert made_for == {
+        **{name: {"classification"} for name in ("bottom-up", "top-down", "infogain mondrian")},
+        "lsd mondrian": {"regression"},
+    }
 
 
 @pytest.mark.golden
@@ -109,4 +110,5 @@ def test_the_papers_comparison_of_the_nine_algorithms() -> None:
 )
 def test_table_6_1_noise(columns: int, same: bool, keep: str, method: str, algorithm: int) -> None:
     references = {1: "mean", 2: "partner", 3: "root"}
-    assert noise_for(columns, keep, same_taxonomy=same) == (method, references[algorithm])  # type: ignore[arg-type]
+    correlated = method == "correlated noise"
+    assert noise_for(columns, keep, same_taxonomy=same) == (correlated, references[algorithm])  # type: ignore[arg-type]

@@ -8,10 +8,11 @@ import pytest
 
 from keepsense.errors import BadInput
 from keepsense.guide.catalogue import catalogue, entry, flowchart
-from keepsense.guide.flowchart import Edge, Flowchart, Node, lanes, shown
+from keepsense.guide.flowchart import lanes, shown
 from keepsense.guide.flowchart_svg import draw_svg
 from keepsense.guide.flowchart_text import draw_text
 from keepsense.guide.taxonomy_tree import draw_tree_svg, draw_tree_text, tree, trees
+from keepsense.methods.flowchart import Edge, Flowchart, Node
 
 LOOP = Flowchart(
     (

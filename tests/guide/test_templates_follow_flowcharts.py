@@ -12,7 +12,7 @@ import pytest
 from keepsense.explain.lesson import example
 from keepsense.guide.catalogue import entry as find
 from keepsense.guide.catalogue import flowchart, function
-from keepsense.guide.flowchart import Flowchart
+from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize import lattice, multidim, table
 from keepsense.methods.generalize._table.state import State
 from keepsense.privacy import KAnonymity

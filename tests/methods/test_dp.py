@@ -21,10 +21,10 @@ from keepsense.methods.perturb import (
     noisy_count,
     noisy_histogram,
     noisy_means,
-    randomized_response,
     release_categories,
     release_numbers,
     release_words,
+    response_matrix,
 )
 from keepsense.methods.perturb import dp as module
 from keepsense.recoding import Draws
@@ -75,7 +75,7 @@ def test_calibration_spends_all_of_epsilon_on_a_small_domain() -> None:
 @FEW
 @given(st.integers(2, 30), st.floats(0.001, 20))
 def test_randomized_response_loses_exactly_epsilon(size: int, epsilon: float) -> None:
-    rule = randomized_response("x", list(range(size)), epsilon)
+    rule = response_matrix("x", list(range(size)), epsilon)
     assert _loss(rule.probabilities) == pytest.approx(epsilon, rel=1e-6)
     assert np.allclose(rule.probabilities.sum(1), 1)
 
@@ -115,7 +115,7 @@ def test_the_semantic_mechanism_beats_randomized_response_in_distance() -> None:
     column = Nominal.of(counts, "x", measure)
     epsilon = 2.0
     meant = release_words(counts, [column], epsilon, Budget(2), domains={"x": leaves}, rng=1, spelling="id")
-    blind = release_categories(counts, [randomized_response("x", leaves, epsilon)], Budget(2), rng=1)
+    blind = release_categories(counts, [response_matrix("x", leaves, epsilon)], Budget(2), rng=1)
     errors = []
     for cells in (meant, blind):
         after = taxonomy.codes(cells.values[0])[cells.codes[:, 0]]  # type: ignore[arg-type]
@@ -146,9 +146,9 @@ def test_draws_from_the_operating_system_are_uniform_too() -> None:
 
 def test_seeded_draws_differ_between_values() -> None:
     counts = Counts.of({"x": ["a"] * 50 + ["b"] * 50})
-    cells = release_categories(counts, [randomized_response("x", ["a", "b"], 0.01)], Budget(1), rng=3)
+    cells = release_categories(counts, [response_matrix("x", ["a", "b"], 0.01)], Budget(1), rng=3)
     kept = [int(cells.multiplicity[(cells.source == i) & (cells.codes[:, 0] == i)].sum()) for i in (0, 1)]
-    again = release_categories(counts, [randomized_response("x", ["a", "b"], 0.01)], Budget(1), rng=3)
+    again = release_categories(counts, [response_matrix("x", ["a", "b"], 0.01)], Budget(1), rng=3)
     assert (cells.multiplicity == again.multiplicity).all()
     assert 10 < kept[0] < 40
     assert 10 < kept[1] < 40
@@ -196,9 +196,11 @@ def test_bad_epsilons_are_refused_by_name(epsilon: float) -> None:
     for call in (
         lambda: Budget(epsilon),
         lambda: release_words(counts, [column], epsilon, Budget(1)),
-        lambda: randomized_response("x", ["cat", "dog"], epsilon),
+        lambda: response_matrix("x", ["cat", "dog"], epsilon),
         lambda: noisy_count(3, epsilon, Budget(1)),
-        lambda: noisy_histogram(counts, {"x": ["cat", "dog"]}, epsilon, Budget(1)),
+        lambda: noisy_histogram(
+            counts, list({"x": ["cat", "dog"]}), domains={"x": ["cat", "dog"]}, epsilon=epsilon, budget=Budget(1)
+        ),
         lambda: noisy_means(counts, "n", (0, 9), 1, epsilon, Budget(1)),
         lambda: release_numbers(counts, {"n": (0, 9)}, epsilon, Budget(1)),
     ):
@@ -223,9 +225,9 @@ def test_other_bad_input_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="epsilon is given for"):
         release_words(counts, [column], {"y": 1}, Budget(1))
     with pytest.raises(BadInput, match="at least two values"):
-        randomized_response("x", ["cat", "cat"], 1)
+        response_matrix("x", ["cat", "cat"], 1)
     with pytest.raises(BadInput, match=r"1 value\(s\) outside"):
-        release_categories(counts, [randomized_response("x", ["cat", "cow"], 1)], Budget(1))
+        release_categories(counts, [response_matrix("x", ["cat", "cow"], 1)], Budget(1))
 
 
 # ---- counts and numbers, through OpenDP ---------------------------------------------------------------------------
@@ -242,21 +244,34 @@ def test_counts_get_noise_of_the_right_size() -> None:
 def test_histograms_cover_the_declared_domain_and_nothing_else() -> None:
     counts = Counts.of({"x": ["a"] * 400 + ["b"] * 300, "y": ["u", "v"] * 350})
     domains = {"x": ["a", "b", "c"], "y": ["u", "v"]}
-    released = noisy_histogram(counts, domains, 2.0, Budget(2))
+    released = noisy_histogram(counts, list(domains), domains=domains, epsilon=2.0, budget=Budget(2))
     assert released.values == (("a", "b", "c"), ("u", "v"))
     assert abs(released.marginal("x")[0] - 400) < 60
     assert (released.weights > 0).all()
     # Combinations nobody has turn up as well: their absence would tell.
     empty = Counts.of({"x": ["a"]})
-    seen = [len(noisy_histogram(empty, {"x": [*range(200), "a"]}, 0.5, Budget(1))) for _ in range(3)]
+    seen = [
+        len(
+            noisy_histogram(
+                empty, list({"x": [*range(200), "a"]}), domains={"x": [*range(200), "a"]}, epsilon=0.5, budget=Budget(1)
+            )
+        )
+        for _ in range(3)
+    ]
     assert min(seen) > 20
     for bad, message in (({"x": ["a"]}, "outside"), ({"x": ["a", "a", "b"]}, "twice"), ({}, "at least one")):
         with pytest.raises(BadInput, match=message):
-            noisy_histogram(counts, bad, 1.0, Budget(1))
+            noisy_histogram(counts, list(bad), domains=bad, epsilon=1.0, budget=Budget(1))
     with pytest.raises(BadInput, match="combinations"):
-        noisy_histogram(counts, {"x": list(range(10_000)), "y": list(range(10_000))}, 1.0, Budget(1))
+        noisy_histogram(
+            counts,
+            list({"x": list(range(10_000)), "y": list(range(10_000))}),
+            domains={"x": list(range(10_000)), "y": list(range(10_000))},
+            epsilon=1.0,
+            budget=Budget(1),
+        )
     with pytest.raises(BadInput, match="neighbours"):
-        noisy_histogram(counts, domains, 1.0, Budget(1), neighbours="one")  # type: ignore[arg-type]
+        noisy_histogram(counts, list(domains), domains=domains, epsilon=1.0, budget=Budget(1), neighbours="one")  # type: ignore[arg-type]
 
 
 def test_numbers_stay_within_declared_bounds() -> None:
@@ -309,7 +324,7 @@ def test_without_opendp_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_randomized_response_can_be_corrected() -> None:
     counts = Counts.of({"x": ["a"] * 6000 + ["b"] * 3000 + ["c"] * 1000})
-    rule = randomized_response("x", ["a", "b", "c"], 1.0)
+    rule = response_matrix("x", ["a", "b", "c"], 1.0)
     released = release_categories(counts, [rule], Budget(1), rng=1).apply(counts).marginal("x")
     assert estimate(rule, released) == pytest.approx([6000, 3000, 1000], abs=500)
     assert distort_by_frequency(counts, ["x"], rng=1).info["method"] == "distortion by frequency"

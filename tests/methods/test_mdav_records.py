@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
-from keepsense.methods.aggregate.adaptive import microaggregate_adaptive
+from keepsense.methods.aggregate.adaptive import adaptive_microaggregation
 from keepsense.methods.aggregate.centres import centres
-from keepsense.methods.aggregate.closeness import microaggregate_close
+from keepsense.methods.aggregate.closeness import t_close_microaggregation
 from keepsense.methods.aggregate.mdav import Partition, mdav
-from keepsense.methods.aggregate.orders import individual_ranking, microaggregate_along, runs, scores
+from keepsense.methods.aggregate.orders import individual_ranking, microaggregation_along_a_score, runs, scores
 from keepsense.methods.aggregate.record_space import RecordSpace
-from keepsense.methods.aggregate.records import microaggregate, own_order
+from keepsense.methods.aggregate.records import microaggregation_of_records, own_order
 from keepsense.privacy import KAnonymity, TCloseness, verify
 from keepsense.recoding import Cells
 from keepsense.semantics import distance
@@ -115,11 +115,11 @@ def test_every_method_keeps_k(seed: int, k: int) -> None:
     columns = columns_of(counts)
     numbers = [columns[0], columns[2]]
     for cells in (
-        microaggregate(counts, columns, k),
-        microaggregate(counts, columns, k, candidates="subsumers"),
-        microaggregate_adaptive(counts, columns, k),
-        microaggregate_along(counts, numbers, k),
-        microaggregate_along(counts, numbers, k, score="z-scores"),
+        microaggregation_of_records(counts, columns, k=k),
+        microaggregation_of_records(counts, columns, k=k, candidates="subsumers"),
+        adaptive_microaggregation(counts, columns, k=k),
+        microaggregation_along_a_score(counts, numbers, k=k),
+        microaggregation_along_a_score(counts, numbers, k=k, score="z-scores"),
     ):
         cells.check(counts)
         assert min(Counter(rows_after(cells)).values()) >= k
@@ -131,7 +131,7 @@ def test_every_method_keeps_k(seed: int, k: int) -> None:
 def test_mixed_records_are_grouped_by_all_columns() -> None:
     counts = Counts.of({"age": [20, 21, 20, 21], "job": ["nurse", "clerk", "surgeon", "typist"]})
     columns = [Ordered.of(counts, "age", span=100), Nominal.of(counts, "job", distance("wu-palmer", JOBS))]
-    cells = microaggregate(counts, columns, 2)
+    cells = microaggregation_of_records(counts, columns, k=2)
     assert Counter(rows_after(cells)) == {(20.0, "nurse"): 2, (21.0, "clerk"): 2}
 
 
@@ -144,15 +144,15 @@ def test_row_order_does_not_matter() -> None:
     for order in (range(n), mixed):
         counts = Counts.of({name: [column[i] for i in order] for name, column in table.items()})
         columns = [Ordered.of(counts, "age"), Nominal.of(counts, "job", distance("wu-palmer", JOBS))]
-        for method in (microaggregate, microaggregate_adaptive):
-            found.append(Counter(rows_after(method(counts, columns, 3))))
+        for method in (microaggregation_of_records, adaptive_microaggregation):
+            found.append(Counter(rows_after(method(counts, columns, k=3))))
     assert found[0] == found[2]
     assert found[1] == found[3]
 
 
 def test_weighted_records_are_grouped_like_rows() -> None:
     counts = Counts.of({"age": [20] * 5 + [30] * 5})
-    cells = microaggregate(counts, [Ordered.of(counts, "age")], 5)
+    cells = microaggregation_of_records(counts, [Ordered.of(counts, "age")], k=5)
     assert Counter(rows_after(cells)) == {(20.0,): 5, (30.0,): 5}
     assert cells.info["squared error"] == 0
     assert cells.info["groups"] == 2
@@ -172,18 +172,18 @@ def test_centre_of_words_may_be_something_more_general() -> None:
 
 def test_centre_of_ordered_categories_is_a_median() -> None:
     counts = Counts.of({"size": ["s", "s", "xl", "l"]})
-    cells = microaggregate(counts, [Ordered.of(counts, "size", levels=SIZES)], 4)
+    cells = microaggregation_of_records(counts, [Ordered.of(counts, "size", levels=SIZES)], k=4)
     assert rows_after(cells) == [("s",)] * 4
 
 
 def test_what_cannot_be_done_is_refused() -> None:
     counts = people(5, 0)
     with pytest.raises(Infeasible, match="5 records cannot form a group of k = 6"):
-        microaggregate(counts, columns_of(counts), 6)
+        microaggregation_of_records(counts, columns_of(counts), k=6)
     with pytest.raises(BadInput, match="at least one column"):
-        microaggregate(counts, [], 2)
+        microaggregation_of_records(counts, [], k=2)
     with pytest.raises(BadInput, match="another table"):
-        microaggregate(counts, columns_of(people(7, 1)), 2)
+        microaggregation_of_records(counts, columns_of(people(7, 1)), k=2)
 
 
 # ---- orders ----------------------------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_individual_ranking_keeps_means_and_warns() -> None:
     counts = people(50, 3)
     columns = [columns_of(counts)[0], columns_of(counts)[1]]
     with pytest.warns(PrivacyWarning, match="single people out"):
-        cells = individual_ranking(counts, columns, 5)
+        cells = individual_ranking(counts, columns, k=5)
     ages = counts.column("age")
     original = sum(counts.values_of("age")[c] * w for c, w in zip(ages.tolist(), counts.weights.tolist(), strict=True))  # type: ignore[operator]
     assert sum(float(r[0]) for r in rows_after(cells)) == pytest.approx(original)  # type: ignore[arg-type]
@@ -216,7 +216,7 @@ def test_individual_ranking_keeps_means_and_warns() -> None:
 
 def test_individual_ranking_of_one_column_is_quiet_and_exact() -> None:
     counts = Counts.of({"age": [5, 1, 4, 2, 3]})
-    cells = individual_ranking(counts, [Ordered.of(counts, "age")], 2)
+    cells = individual_ranking(counts, [Ordered.of(counts, "age")], k=2)
     assert sorted(rows_after(cells)) == [(1.5,), (1.5,), (4.0,), (4.0,), (4.0,)]
 
 
@@ -235,17 +235,17 @@ def test_scores() -> None:
 def test_orders_are_for_numbers() -> None:
     counts = people(20, 1)
     with pytest.raises(BadInput, match="'job' holds words"):
-        microaggregate_along(counts, columns_of(counts), 2)
+        microaggregation_along_a_score(counts, columns_of(counts), k=2)
     with pytest.raises(BadInput, match="the score is"):
-        microaggregate_along(counts, [Ordered.of(counts, "age")], 2, score="sum")  # type: ignore[arg-type]
+        microaggregation_along_a_score(counts, [Ordered.of(counts, "age")], k=2, score="sum")  # type: ignore[arg-type]
 
 
 def test_mdav_loses_less_than_a_single_axis() -> None:
     rng = np.random.default_rng(2)
     counts = Counts.of({"a": rng.normal(size=200).tolist(), "b": rng.normal(size=200).tolist()})
     columns = [Ordered.of(counts, "a"), Ordered.of(counts, "b")]
-    lost = microaggregate(counts, columns, 4).info["squared error"]
-    assert lost < microaggregate_along(counts, columns, 4).info["squared error"]
+    lost = microaggregation_of_records(counts, columns, k=4).info["squared error"]
+    assert lost < microaggregation_along_a_score(counts, columns, k=4).info["squared error"]
 
 
 # ---- adaptive --------------------------------------------------------------------------------------------------------
@@ -254,20 +254,20 @@ def test_mdav_loses_less_than_a_single_axis() -> None:
 def test_equal_records_are_never_torn_apart() -> None:
     counts = people(400, 5).project(["job", "size"])
     columns = [Nominal.of(counts, "job", distance("wu-palmer", JOBS)), Ordered.of(counts, "size", levels=SIZES)]
-    cells = microaggregate_adaptive(counts, columns, 4)
+    cells = adaptive_microaggregation(counts, columns, k=4)
     assert len(np.unique(cells.source)) == len(cells.source)
-    assert cells.info["squared error"] == 0 < microaggregate(counts, columns, 4).info["squared error"]
+    assert cells.info["squared error"] == 0 < microaggregation_of_records(counts, columns, k=4).info["squared error"]
 
 
 def test_frequent_records_stay_as_they_are() -> None:
     counts = Counts.of({"job": ["nurse"] * 7 + ["clerk"] * 6})
-    cells = microaggregate_adaptive(counts, [Nominal.of(counts, "job", distance("wu-palmer", JOBS))], 3)
+    cells = adaptive_microaggregation(counts, [Nominal.of(counts, "job", distance("wu-palmer", JOBS))], k=3)
     assert Counter(rows_after(cells)) == {("nurse",): 7, ("clerk",): 6}
 
 
 def test_what_is_left_over_joins_the_nearest_group() -> None:
     counts = Counts.of({"age": [20] * 4 + [60] * 4 + [58]})
-    cells = microaggregate_adaptive(counts, [Ordered.of(counts, "age")], 4)
+    cells = adaptive_microaggregation(counts, [Ordered.of(counts, "age")], k=4)
     assert Counter(rows_after(cells)) == {(20.0,): 4, (59.6,): 5}
 
 
@@ -285,12 +285,12 @@ def test_groups_are_close_and_large_enough(seed: int, k: int, t: float, how: str
     rng = np.random.default_rng(seed)
     n = 36
     counts = Counts.of({"age": rng.integers(20, 60, n).tolist(), "salary": rng.integers(1, 9, n).tolist()})
-    cells = microaggregate_close(
+    cells = t_close_microaggregation(
         counts,
         [Ordered.of(counts, "age")],
-        k,
-        t,
-        "salary",
+        k=k,
+        t=t,
+        sensitive="salary",
         distance="ordered",
         how=how,  # type: ignore[arg-type]
     )
@@ -317,7 +317,9 @@ def test_swapping_and_spreading_lose_less_than_merging() -> None:
     counts = Counts.of({"age": age.tolist(), "salary": (age // 4 + rng.integers(0, 2, n)).tolist()})
     column = [Ordered.of(counts, "age")]
     lost = {
-        how: microaggregate_close(counts, column, 3, 0.2, "salary", distance="ordered", how=how).info["squared error"]  # type: ignore[arg-type]
+        how: t_close_microaggregation(counts, column, k=3, t=0.2, sensitive="salary", distance="ordered", how=how).info[
+            "squared error"
+        ]  # type: ignore[arg-type]
         for how in ("merge", "swap", "spread")
     }
     assert lost["swap"] < lost["merge"]
@@ -327,9 +329,9 @@ def test_swapping_and_spreading_lose_less_than_merging() -> None:
 def test_t_of_one_changes_nothing() -> None:
     counts = people(30, 2)
     column = [Ordered.of(counts, "age")]
-    plain = microaggregate(counts, column, 3)
+    plain = microaggregation_of_records(counts, column, k=3)
     for how in ("merge", "swap"):
-        close = microaggregate_close(counts, column, 3, 1.0, "job", how=how)  # type: ignore[arg-type]
+        close = t_close_microaggregation(counts, column, k=3, t=1.0, sensitive="job", how=how)  # type: ignore[arg-type]
         assert close.info["merged"] == 0
         assert close.info["squared error"] == pytest.approx(plain.info["squared error"])
 
@@ -338,15 +340,15 @@ def test_roles_and_parameters_are_checked() -> None:
     counts = people(30, 2)
     column = [Ordered.of(counts, "age")]
     with pytest.raises(BadInput, match="choose one role"):
-        microaggregate_close(counts, column, 3, 0.2, "age")
+        t_close_microaggregation(counts, column, k=3, t=0.2, sensitive="age")
     with pytest.raises(BadInput, match="from 0 to 1"):
-        microaggregate_close(counts, column, 3, 1.5, "job")
+        t_close_microaggregation(counts, column, k=3, t=1.5, sensitive="job")
     with pytest.raises(BadInput, match="'merge', 'swap', 'spread'"):
-        microaggregate_close(counts, column, 3, 0.5, "job", how="first")  # type: ignore[arg-type]
+        t_close_microaggregation(counts, column, k=3, t=0.5, sensitive="job", how="first")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="an order"):
-        microaggregate_close(counts, column, 3, 0.5, "job", how="spread")
+        t_close_microaggregation(counts, column, k=3, t=0.5, sensitive="job", how="spread")
     with pytest.raises(BadInput, match="no column 'jobs'"):
-        microaggregate_close(counts, column, 3, 0.5, "jobs")
+        t_close_microaggregation(counts, column, k=3, t=0.5, sensitive="jobs")
 
 
 def test_own_order_sorts_numbers_as_numbers() -> None:

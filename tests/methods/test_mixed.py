@@ -7,7 +7,8 @@ import pytest
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.methods.perturb import Edit, Sets, add_noise_to_sets, check_groups, join, perturb
+from keepsense.methods.perturb import Edit, Sets, check_groups, join, mend, noise, noise_on_sets, rank_swapping
+from keepsense.methods.registry import method as find_method
 from keepsense.recoding import Cells
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered
@@ -42,10 +43,18 @@ def _table(rows: int = 120) -> tuple[Counts, list[Attribute]]:
     ]
 
 
-@pytest.mark.parametrize("method", ["swap", "swap together", "groups", "groups together"])
-def test_swaps_keep_every_column_whatever_its_kind(method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("rank swapping", {}),
+        ("rank swapping of tuples", {}),
+        ("strict rank swapping", {}),
+        ("strict rank swapping", {"together": True}),
+    ],
+)
+def test_swaps_keep_every_column_whatever_its_kind(method: str, options: dict[str, bool]) -> None:
     counts, columns = _table()
-    cells = perturb(counts, columns, method, k=6, rng=1)  # type: ignore[arg-type]
+    cells = find_method(method).function(counts, columns, k=6, rng=1, **options)
     cells.check(counts)
     assert cells.names == ("illness", "education", "age", "drugs")
     released = cells.apply(counts)
@@ -54,14 +63,15 @@ def test_swaps_keep_every_column_whatever_its_kind(method: str) -> None:
         after = dict(zip(released.values_of(column.name), released.marginal(column.name), strict=True))
         assert before == {value: n for value, n in after.items() if n}
         assert cells.info["unchanged"][column.name] < counts.total
-    if method.startswith("groups"):
+    if method.startswith("strict"):
         assert check_groups(counts, cells, 6) <= 1 / 6
 
 
 @pytest.mark.parametrize("method", ["noise", "correlated noise"])
 def test_noise_gives_each_kind_values_of_its_kind(method: str) -> None:
     counts, columns = _table()
-    cells = perturb(counts, columns, method, alpha=0.4, rng=1)  # type: ignore[arg-type]
+    function = find_method(method).function
+    cells = function(counts, columns, alpha=0.4, rng=1)
     cells.check(counts)
     taxonomy = _taxonomy()
     assert cells.names == ("illness", "education", "age", "drugs")
@@ -69,7 +79,7 @@ def test_noise_gives_each_kind_values_of_its_kind(method: str) -> None:
     assert set(cells.values[1]) <= set(LEVELS)
     assert all(isinstance(v, int) for v in cells.values[2])
     assert all(taxonomy.get(word) is not None for v in cells.values[3] for word in str(v).split(";"))
-    small, large = (perturb(counts, columns, method, alpha=a, rng=1) for a in (0.05, 1.0))  # type: ignore[arg-type]
+    small, large = (function(counts, columns, alpha=a, rng=1) for a in (0.05, 1.0))
     for column in columns[:3]:
         assert rmse(counts, small, column) < rmse(counts, large, column)
 
@@ -77,8 +87,8 @@ def test_noise_gives_each_kind_values_of_its_kind(method: str) -> None:
 def test_edits_are_respected() -> None:
     counts, columns = _table()
     rule = Edit("no doctor below 30", {"education": {"doctorate"}, "age": lambda v: int(str(v)) < 30})
-    for method, options in (("swap", {"k": 8}), ("noise", {"alpha": 0.3})):
-        cells = perturb(counts, columns, method, edits=[rule], rng=2, **options)  # type: ignore[arg-type]
+    for perturbed in (rank_swapping(counts, columns, k=8, rng=2), noise(counts, columns, alpha=0.3, rng=2)):
+        cells = mend(counts, perturbed, [rule], rng=3)
         cells.check(counts)
         levels = [cells.values[1][c] for c in cells.codes[:, 1]]
         ages = [int(str(cells.values[2][c])) for c in cells.codes[:, 2]]
@@ -102,7 +112,7 @@ def test_noise_on_sets_keeps_the_form_and_counts_what_falls_together() -> None:
     measure = distance("wu-palmer", _taxonomy())
     for value, kind in ((("0.0", "0.1"), tuple), (frozenset({"0.0", "0.1"}), frozenset)):
         counts = Counts.of({"s": [value, type(value)(["4.4"])] * 40 + [type(value)([])]})
-        cells = add_noise_to_sets(counts, Sets.of(counts, "s", measure), 0.5, rng=1)
+        cells = noise_on_sets(counts, [Sets.of(counts, "s", measure)], alpha=0.5, rng=1)
         cells.check(counts)
         assert all(isinstance(v, kind) for v in cells.values[0])
         shrunk = sum(
@@ -115,8 +125,8 @@ def test_noise_on_sets_keeps_the_form_and_counts_what_falls_together() -> None:
 
 def test_joining_keeps_each_part() -> None:
     counts = Counts.of({"x": ["a", "a", "b"], "y": [1, 2, 2]})
-    x = perturb(counts, [Nominal.of(counts, "x", 1.0 - np.eye(2))], "swap", k=2, rng=1)
-    y = perturb(counts, [Ordered.of(counts, "y")], "swap", k=2, rng=1)
+    x = rank_swapping(counts, [Nominal.of(counts, "x", 1.0 - np.eye(2))], k=2, rng=1)
+    y = rank_swapping(counts, [Ordered.of(counts, "y")], k=2, rng=1)
     both = join(counts, [x, y], rng=1)
     both.check(counts)
     assert both.names == ("x", "y")
@@ -130,14 +140,10 @@ def test_joining_keeps_each_part() -> None:
 
 def test_bad_input_is_refused_by_name() -> None:
     counts, columns = _table(20)
-    with pytest.raises(BadInput, match="takes k"):
-        perturb(counts, columns, "swap", alpha=0.3)
-    with pytest.raises(BadInput, match="takes alpha"):
-        perturb(counts, columns, "noise", k=3)
-    with pytest.raises(BadInput, match="method ="):
-        perturb(counts, columns, "shuffle", k=3)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="needs k"):
+        rank_swapping(counts, columns)
     with pytest.raises(BadInput, match="at least one"):
-        perturb(counts, [], "noise", alpha=0.1)
+        noise(counts, [], alpha=0.1)
     measure = distance("wu-palmer", _taxonomy())
     with pytest.raises(BadInput, match="delimiter"):
         Sets.of(counts, "drugs", measure)
@@ -158,6 +164,6 @@ def test_items_with_the_delimiter_inside_stand_in_quotes() -> None:
     column = Sets.of(counts, "s", distance("feature", spices), delimiter=",")
     assert sorted(map(str, column.items.values)) == ["pepper", "salt, rock", "salt, sea"]
     assert column.write(["pepper", "salt, sea"]) == 'pepper,"salt, sea"'
-    released = add_noise_to_sets(counts, column, 0.5, rng=1).apply(counts).values_of("s")
+    released = noise_on_sets(counts, [column], alpha=0.5, rng=1).apply(counts).values_of("s")
     again = Sets.of(Counts.of({"s": list(released)}), "s", distance("feature", spices), delimiter=",")
     assert set(map(str, again.items.values)) <= {"pepper", "salt", "salt, rock", "salt, sea", "spice"}

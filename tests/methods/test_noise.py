@@ -14,9 +14,9 @@ from tests.strategies import taxonomies
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, UnknownConcept
 from keepsense.methods.perturb import replace
-from keepsense.methods.perturb.noise import add_noise
-from keepsense.methods.perturb.noise_correlated import add_correlated_noise, correlated_errors
-from keepsense.methods.perturb.noise_numeric import add_noise_to_numbers
+from keepsense.methods.perturb.noise import correlated_noise, noise
+from keepsense.methods.perturb.noise_numbers import noise_on_numbers
+from keepsense.methods.perturb.noise_words import correlated_errors
 from keepsense.methods.perturb.replace import replace_by_partner, replace_by_reference
 from keepsense.methods.perturb.stream import NoiseStream
 from keepsense.semantics import distance
@@ -178,7 +178,7 @@ def test_ties_are_drawn_uniformly(kind: str) -> None:
 
 def test_error_grows_with_alpha_and_meets_its_target() -> None:
     counts, columns = _correlated()
-    for method, reference in ((add_noise, "mean"), (add_noise, "root"), (add_correlated_noise, "partner")):
+    for method, reference in ((noise, "mean"), (noise, "root"), (correlated_noise, "partner")):
         cells = [method(counts, columns, alpha, reference=reference, rng=2) for alpha in (0.1, 0.3, 0.5, 1)]  # type: ignore[operator]
         errors = [rmse(counts, c, columns[0]) for c in cells]
         assert errors == sorted(errors)
@@ -199,18 +199,18 @@ def test_correlated_noise_keeps_the_distance_correlation_better() -> None:
         return float(np.mean(found))
 
     for alpha in (0.3, 1):
-        apart = kept(add_noise, "mean", alpha)
+        apart = kept(noise, "mean", alpha)
         for reference in ("mean", "partner", "root"):
-            assert apart < kept(add_correlated_noise, reference, alpha) < original
+            assert apart < kept(correlated_noise, reference, alpha) < original
 
 
 def test_uncorrelated_noise_has_the_variance_asked_for() -> None:
     counts, columns = _correlated()
     variance = semantic_variance(columns[0], semantic_mean(columns[0], over="domain"))
     for distribution in ("normal", "laplace"):
-        cells = add_noise(counts, columns[:1], 0.25, distribution=distribution, rng=4)  # type: ignore[arg-type]
+        cells = noise(counts, columns[:1], alpha=0.25, distribution=distribution, rng=4)  # type: ignore[arg-type]
         assert cells.info["target_rmse"]["a"] == pytest.approx(np.sqrt(0.25 * variance), rel=0.12)
-    flat = add_noise(counts, columns[:1], 0.25, distribution=lambda rng, shape: np.zeros(shape), rng=4)
+    flat = noise(counts, columns[:1], alpha=0.25, distribution=lambda rng, shape: np.zeros(shape), rng=4)
     assert flat.info["unchanged"]["a"] == counts.total
     assert rmse(counts, flat, columns[0]) == 0
 
@@ -232,17 +232,17 @@ def test_noise_on_many_columns_works_by_mean_root_and_disjoint_pairs() -> None:
     )
     columns = [Nominal.of(wide, name, a.distance) for name in "abcd"]  # type: ignore[arg-type]
     for options in ({"reference": "mean"}, {"reference": "root"}, {"reference": "partner"}):
-        cells = add_correlated_noise(wide, columns, 0.3, rng=1, **options)  # type: ignore[arg-type]
+        cells = correlated_noise(wide, columns, alpha=0.3, rng=1, **options)  # type: ignore[arg-type]
         cells.check(wide)
         assert cells.names == ("a", "b", "c", "d")
-    crossed = add_correlated_noise(wide, columns, 0.3, reference="partner", pairs=[("a", "d"), ("c", "b")], rng=1)
+    crossed = correlated_noise(wide, columns, alpha=0.3, reference="partner", pairs=[("a", "d"), ("c", "b")], rng=1)
     crossed.check(wide)
     assert np.linalg.eigvalsh(np.array(crossed.info["covariance"])).min() > -1e-9
 
 
 def test_noise_repeats_with_a_seed_and_says_nothing_of_it() -> None:
     counts, columns = _correlated(100)
-    first, second = (add_noise(counts, columns, 0.3, rng=918273) for _ in range(2))
+    first, second = (noise(counts, columns, alpha=0.3, rng=918273) for _ in range(2))
     assert (first.codes == second.codes).all()
     assert "918273" not in repr(first.info)
     assert "private" not in repr(first.info).lower()
@@ -265,7 +265,7 @@ def test_a_stream_has_the_distribution_of_the_whole_table() -> None:
     for seed in range(400):
         if sum(whole.values()) >= 4000:
             break
-        cells = add_noise(counts, columns[:1], 0.3, rng=seed)
+        cells = noise(counts, columns[:1], alpha=0.3, rng=seed)
         mine = counts.column("a")[cells.source] == at
         for code, times in zip(cells.codes[mine, 0], cells.multiplicity[mine], strict=True):
             whole[cells.values[0][code]] += int(times)
@@ -309,7 +309,7 @@ def _released(counts: Counts, cells: object, name: str) -> NDArray[np.float64]:
 @pytest.mark.parametrize("correlated", [False, True])
 def test_numbers_keep_mean_and_scaled_variance_and_correlated_noise_the_correlation(correlated: bool) -> None:
     counts, columns = _numbers()
-    cells = add_noise_to_numbers(counts, columns, 0.4, correlated=correlated, rng=3)
+    cells = noise_on_numbers(counts, columns, alpha=0.4, correlated=correlated, rng=3)
     cells.check(counts)
     before = np.stack([np.repeat(c.positions[counts.column(c.name)], counts.weights) for c in columns])
     after = np.stack([_released(counts, cells, c.name) for c in columns])
@@ -323,11 +323,11 @@ def test_numbers_stay_whole_and_levels_stay_levels() -> None:
     levels = ["low", "middle", "high"]
     counts = Counts.of({"age": [20, 30, 40] * 10, "risk": levels * 10})
     columns = [Ordered.of(counts, "age"), Ordered.of(counts, "risk", levels=levels)]
-    cells = add_noise_to_numbers(counts, columns, 0.5, rng=1)
+    cells = noise_on_numbers(counts, columns, alpha=0.5, rng=1)
     assert all(isinstance(v, int) for v in cells.values[0])
     assert set(cells.values[1]) == set(levels)
     money = Counts.of({"pay": [1.25, 3.5]})
-    cells = add_noise_to_numbers(money, [Ordered.of(money, "pay")], 0.5, decimals=2, rng=1)
+    cells = noise_on_numbers(money, [Ordered.of(money, "pay")], alpha=0.5, decimals=2, rng=1)
     assert all(v == round(v, 2) for v in cells.values[0])  # type: ignore[call-overload]
 
 
@@ -338,33 +338,33 @@ def test_bad_input_is_refused_by_name() -> None:
     counts, (a, b) = _correlated(40)
     for alpha in (0, -1, float("nan"), "much"):
         with pytest.raises(BadInput, match="alpha"):
-            add_noise(counts, [a], alpha)  # type: ignore[arg-type]
+            noise(counts, [a], alpha=alpha)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="reference"):
-        add_noise(counts, [a], 0.1, reference="median")  # type: ignore[arg-type]
+        noise(counts, [a], alpha=0.1, reference="median")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="distribution"):
-        add_noise(counts, [a], 0.1, distribution="uniform")  # type: ignore[arg-type]
+        noise(counts, [a], alpha=0.1, distribution="uniform")  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="finite numbers"):
-        add_noise(counts, [a], 0.1, distribution=lambda rng, shape: np.zeros(3))
+        noise(counts, [a], alpha=0.1, distribution=lambda rng, shape: np.zeros(3))
     with pytest.raises(BadInput, match="at least two columns"):
-        add_correlated_noise(counts, [a], 0.1)
+        correlated_noise(counts, [a], alpha=0.1)
     with pytest.raises(BadInput, match="disjoint pairs"):
-        add_noise(counts, [a], 0.1, reference="partner")
+        noise(counts, [a], alpha=0.1, reference="partner")
     with pytest.raises(BadInput, match="disjoint pairs"):
-        add_noise(counts, [a, b], 0.1, reference="partner", pairs=[("a", "a")])
+        noise(counts, [a, b], alpha=0.1, reference="partner", pairs=[("a", "a")])
     with pytest.raises(BadInput, match="twice"):
-        add_noise(counts, [a, a], 0.1)
+        noise(counts, [a, a], alpha=0.1)
     other = Nominal.of(counts, "b", distance("wu-palmer", _tree(4, 5)))
     with pytest.raises(BadInput, match="'a' and 'b' are of different domains"):
-        add_correlated_noise(counts, [a, other], 0.1, reference="partner")
+        correlated_noise(counts, [a, other], alpha=0.1, reference="partner")
     with pytest.raises(BadInput, match="different domains"):
-        add_noise(counts, [a, Nominal.of(counts, "b", distance("path", _tree()))], 0.1, reference="partner")
+        noise(counts, [a, Nominal.of(counts, "b", distance("path", _tree()))], alpha=0.1, reference="partner")
     flat = Counts.of({"x": ["r.0"] * 3, "n": [1, 1, 1]})
     with pytest.raises(BadInput, match="'x' holds one value"):
-        add_noise(flat, [Nominal.of(flat, "x", distance("path", _tree()))], 0.1)
+        noise(flat, [Nominal.of(flat, "x", distance("path", _tree()))], alpha=0.1)
     with pytest.raises(BadInput, match="'n' holds one value"):
-        add_noise_to_numbers(flat, [Ordered.of(flat, "n")], 0.1)
+        noise_on_numbers(flat, [Ordered.of(flat, "n")], alpha=0.1)
     with pytest.raises(BadInput, match="alpha"):
-        add_noise_to_numbers(counts, [Ordered.of(Counts.of({"n": [1, 2]}), "n")], 0)
+        noise_on_numbers(counts, [Ordered.of(Counts.of({"n": [1, 2]}), "n")], alpha=0)
     matrix_only = Nominal.of(counts, "a", a.matrix)
     with pytest.raises(BadInput, match="needs a taxonomy"):
-        add_noise(counts, [matrix_only], 0.1)
+        noise(counts, [matrix_only], alpha=0.1)

@@ -11,21 +11,21 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.perturb import (
     Edit,
-    add_correlated_noise,
-    add_noise,
     broken,
     check_groups,
+    correlated_noise,
     distort_by_frequency,
     distort_naively,
     draw,
     estimate,
-    invariant,
+    made_invariant,
     mend,
+    noise,
     pram,
+    rank_swapping_of_tuples,
+    strict_rank_swapping,
     swap_by_clusters,
     swap_freely,
-    swap_in_groups,
-    swap_tuples,
 )
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, Ordered
@@ -79,7 +79,7 @@ def test_an_invariant_matrix_keeps_expected_counts(size: int, seed: int) -> None
     rng = np.random.default_rng(seed)
     counts = Counts.of({"x": [f"v{i}" for i in range(size)] + [f"v{i}" for i in rng.integers(0, size, 50)]})
     matrix = rng.random((size, size)) + 0.01
-    rule = invariant(pram(counts, "x", matrix / matrix.sum(1, keepdims=True)), counts)
+    rule = made_invariant(pram(counts, "x", matrix / matrix.sum(1, keepdims=True)), counts)
     assert counts.marginal("x") @ rule.probabilities == pytest.approx(counts.marginal("x"))
 
 
@@ -144,15 +144,15 @@ def test_every_semantic_method_beats_its_baseline_in_error_and_correlation() -> 
 
     free = scores(lambda s: swap_freely(counts, names, rng=s))
     for k in (2, 20, 100):
-        for method in (swap_by_clusters, swap_tuples, swap_in_groups):
-            error, kept = scores(lambda s, m=method, k=k: m(counts, columns, k, rng=s))
+        for method in (swap_by_clusters, rank_swapping_of_tuples, strict_rank_swapping):
+            error, kept = scores(lambda s, m=method, k=k: m(counts, columns, k=k, rng=s))
             assert error < free[0]
             assert kept > free[1]
     naive = scores(lambda s: distort_naively(counts, names, rng=s))
     drawn = scores(lambda s: distort_by_frequency(counts, names, rng=s))
     for alpha in (0.1, 1.0):
-        for method in (add_noise, add_correlated_noise):
-            error, kept = scores(lambda s, m=method, a=alpha: m(counts, columns, a, rng=s))
+        for method in (noise, correlated_noise):
+            error, kept = scores(lambda s, m=method, a=alpha: m(counts, columns, alpha=a, rng=s))
             assert error < min(naive[0], drawn[0])
             assert kept > max(naive[1], drawn[1])
     error, kept = scores(lambda s: draw(counts, [pram(counts, c, keep=0.6) for c in columns], rng=s))
@@ -203,7 +203,7 @@ def test_mending_stays_inside_groups() -> None:
         Nominal.of(counts, "illness", 1.0 - np.eye(len(counts.values_of("illness")))),
         Ordered.of(counts, "age"),
     ]
-    cells = swap_in_groups(counts, columns, 25, together=True, rng=4)
+    cells = strict_rank_swapping(counts, columns, k=25, together=True, rng=4)
     fixed = mend(counts, cells, [rule], rng=1)
     assert check_groups(counts, fixed, 25) <= 1 / 25
 

@@ -17,10 +17,10 @@ from keepsense.errors import BadInput
 from keepsense.methods.perturb.clusters import Field
 from keepsense.methods.perturb.kernels import clusters as cluster_kernels
 from keepsense.methods.perturb.kernels import values as _kernels
-from keepsense.methods.perturb.strict import check_groups, swap_in_groups
-from keepsense.methods.perturb.swap import run_clusters, swap_by_clusters, swap_by_ranking
-from keepsense.methods.perturb.swap_numeric import swap_numbers
-from keepsense.methods.perturb.swap_tuples import swap_tuples
+from keepsense.methods.perturb.strict import check_groups, strict_rank_swapping
+from keepsense.methods.perturb.swap import rank_swapping_by_one_ranking, run_clusters, swap_by_clusters
+from keepsense.methods.perturb.swap_numbers import rank_swapping_of_numbers
+from keepsense.methods.perturb.swap_tuples import rank_swapping_of_tuples
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered, nominal
 from keepsense.semantics.correlation import distance_correlation
@@ -30,11 +30,11 @@ from keepsense.taxonomy import Taxonomy, from_edges
 
 FEW = settings(max_examples=40, deadline=None)
 METHODS: dict[str, Callable[..., Cells]] = {
-    "ranking": swap_by_ranking,
+    "ranking": lambda counts, columns, k, **o: rank_swapping_by_one_ranking(counts, columns, k=k, **o),
     "clusters": swap_by_clusters,
-    "tuples": swap_tuples,
-    "groups": swap_in_groups,
-    "groups of tuples": lambda *a, **o: swap_in_groups(*a, together=True, **o),
+    "tuples": lambda counts, columns, k, **o: rank_swapping_of_tuples(counts, columns, k=k, **o),
+    "groups": lambda counts, columns, k, **o: strict_rank_swapping(counts, columns, k=k, **o),
+    "groups of tuples": lambda counts, columns, k, **o: strict_rank_swapping(counts, columns, k=k, together=True, **o),
 }
 
 
@@ -193,7 +193,7 @@ def test_clusters_draw_from_the_same_distribution_as_the_plain_algorithm(columns
         out = _plain_tuples(records, matrices, 3, rng)
         for j in range(columns):
             np.add.at(plain[j], (records[:, j], out[:, j]), 1)
-        method = swap_by_clusters if columns == 1 else swap_tuples
+        method = METHODS["clusters" if columns == 1 else "tuples"]
         cells = method(counts, attributes, 3, rng=rng)
         for j in range(columns):
             np.add.at(fast[j], (counts.codes[cells.source, j], cells.codes[:, j]), cells.multiplicity)
@@ -274,11 +274,11 @@ def test_equal_tuples_are_left_alone_as_in_table_7_5() -> None:
     attributes = [nominal(counts, name, taxonomy) for name in ("a", "b")]
     table = Counts.of({"a": leaves * 6, "b": (leaves[1:] + leaves[:1]) * 6})
     both = [nominal(table, name, taxonomy) for name in ("a", "b")]
-    for method in (swap_by_clusters, swap_tuples):
+    for method in (METHODS["clusters"], METHODS["tuples"]):
         cells = method(table, both, 2, rng=1)
         assert [rmse(table, cells, a) for a in both] == [0.0, 0.0]
         assert cells.info["unchanged_rows"] == table.total
-    assert rmse(counts, swap_tuples(counts, attributes, 20, rng=1), attributes[0]) > 0
+    assert rmse(counts, rank_swapping_of_tuples(counts, attributes, k=20, rng=1), attributes[0]) > 0
 
 
 # ---- what a swap does to meaning ----------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ def test_tuples_keep_the_distance_correlation_better_than_single_columns() -> No
 @given(tables(), st.integers(2, 6), st.booleans(), st.integers(0, 2**32 - 1))
 def test_groups_have_k_to_2k_minus_1_records_and_are_verified(case: tuple, k: int, together: bool, seed: int) -> None:
     counts, attributes = case
-    cells = swap_in_groups(counts, attributes, k, together=together, rng=seed)
+    cells = strict_rank_swapping(counts, attributes, k=k, together=together, rng=seed)
     assert check_groups(counts, cells, k) <= 1 / k
     for j in range(len(attributes)):
         sizes = np.bincount(cells.info["groups"][:, j], cells.multiplicity)
@@ -337,7 +337,7 @@ def test_groups_permute_uniformly() -> None:
     seen: Counter[tuple[int, ...]] = Counter()
     rng = np.random.default_rng(4)
     for _ in range(4800):
-        cells = swap_in_groups(counts, [column], 3, rng=rng)
+        cells = strict_rank_swapping(counts, [column], k=3, rng=rng)
         order = np.argsort(cells.source)
         seen[tuple(cells.codes[order, 0].tolist())] += 1
     assert len(seen) == 24
@@ -347,7 +347,7 @@ def test_groups_permute_uniformly() -> None:
 def test_check_groups_refuses_what_is_not_so() -> None:
     counts = Counts.of({"a": list("wxyz")})
     column = Nominal.of(counts, "a", 1.0 - np.eye(4))
-    cells = swap_in_groups(counts, [column], 2, rng=1)
+    cells = strict_rank_swapping(counts, [column], k=2, rng=1)
     with pytest.raises(BadInput, match="at least 3 were promised"):
         check_groups(counts, cells, 3)
     moved = Cells(
@@ -370,7 +370,7 @@ def test_numbers_keep_their_counts_and_move_farther_with_a_wider_interval(rule: 
     wide = (2, 10, 60) if rule != "buckets" else (100, 20, 4)
     errors = []
     for k in wide:
-        cells = swap_numbers(counts, columns, k, rule=rule, rng=2)  # type: ignore[arg-type]
+        cells = rank_swapping_of_numbers(counts, columns, k=k, rule=rule, rng=2)  # type: ignore[arg-type]
         cells.check(counts)
         assert (cells.apply(counts).marginal("age") == counts.marginal("age")).all()
         errors.append(rmse(counts, cells, columns[0]))
@@ -382,7 +382,7 @@ def test_interval_bounds_the_rank_and_the_two_others_do_not() -> None:
     column = Ordered.of(counts, "x", span=1.0)
     far = {}
     for rule in ("interval", "distribution", "buckets"):
-        cells = swap_numbers(counts, [column], 10, rule=rule, rng=1)  # type: ignore[arg-type]
+        cells = rank_swapping_of_numbers(counts, [column], k=10, rule=rule, rng=1)  # type: ignore[arg-type]
         far[rule] = max(abs(int(a) - int(b)) for a, b in zip(cells.source, cells.codes[:, 0], strict=True))
     assert far["interval"] <= 10 < min(far["distribution"], far["buckets"])
 
@@ -391,7 +391,7 @@ def test_ordered_categories_swap_by_their_levels() -> None:
     levels = ["none", "school", "college", "doctorate"]
     counts = Counts.of({"education": [levels[i % 4] for i in range(40)]})
     column = Ordered.of(counts, "education", levels=levels)
-    cells = swap_numbers(counts, [column], 4, rng=1)
+    cells = rank_swapping_of_numbers(counts, [column], k=4, rng=1)
     moved = np.abs(column.positions[counts.codes[cells.source, 0]] - column.positions[cells.codes[:, 0]])
     assert moved.max() <= 1
 
@@ -403,7 +403,7 @@ def test_rows_are_computed_one_by_one_where_a_matrix_does_not_fit(monkeypatch: p
     for where in ("keepsense.semantics.attribute", "keepsense.methods.perturb.clusters"):
         monkeypatch.setattr(f"{where}.MATRIX_CELLS", 10)
     _, counts, attributes = _correlated(80)
-    for method in (swap_by_clusters, swap_tuples):
+    for method in (METHODS["clusters"], METHODS["tuples"]):
         cells = method(counts, attributes, 4, rng=1)
         assert (cells.apply(counts).marginal("a") == counts.marginal("a")).all()
     assert all("matrix" not in vars(a) for a in attributes)
@@ -412,7 +412,7 @@ def test_rows_are_computed_one_by_one_where_a_matrix_does_not_fit(monkeypatch: p
 def test_progress_and_interruption() -> None:
     _, counts, attributes = _correlated(300)
     seen = []
-    swap_tuples(counts, attributes, 5, rng=1, listener=seen.append)
+    rank_swapping_of_tuples(counts, attributes, k=5, rng=1, listener=seen.append)
     assert seen[-1].fraction == 1.0
 
     def stop(event: object) -> None:
@@ -439,12 +439,12 @@ def test_other_bad_input_is_refused_by_name() -> None:
     with pytest.raises(BadInput, match="'a' holds one value"):
         swap_by_clusters(counts, [one], 2)
     with pytest.raises(BadInput, match="twice"):
-        swap_tuples(counts, [numbers, numbers], 2)
+        rank_swapping_of_tuples(counts, [numbers, numbers], k=2)
     with pytest.raises(BadInput, match="no column"):
-        swap_tuples(counts, [], 2)
-    with pytest.raises(BadInput, match="either k"):
-        swap_numbers(counts, [numbers])
+        rank_swapping_of_tuples(counts, [], k=2)
+    with pytest.raises(BadInput, match="needs k"):
+        rank_swapping_of_numbers(counts, [numbers])
     with pytest.raises(BadInput, match="percent = 120"):
-        swap_numbers(counts, [numbers], percent=120)
+        rank_swapping_of_numbers(counts, [numbers], percent=120)
     with pytest.raises(BadInput, match="rule"):
-        swap_numbers(counts, [numbers], 2, rule="magic")  # type: ignore[arg-type]
+        rank_swapping_of_numbers(counts, [numbers], k=2, rule="magic")  # type: ignore[arg-type]

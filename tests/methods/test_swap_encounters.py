@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from keepsense.methods.perturb import (
-    add_correlated_noise,
-    add_noise,
     check_groups,
+    correlated_noise,
+    noise,
+    rank_swapping_by_one_ranking,
+    rank_swapping_of_tuples,
+    strict_rank_swapping,
     swap_by_clusters,
-    swap_by_ranking,
     swap_freely,
-    swap_in_groups,
-    swap_tuples,
 )
 from keepsense.recoding import Cells
 from keepsense.semantics.correlation import distance_correlation
@@ -42,16 +42,16 @@ def test_a_sample_of_encounters_behaves_as_the_thesis_tells(shared_data: Path, m
         return rmse(counts, cells, used[0]), distance_correlation(released, *after)
 
     k = 50
-    ranking = seen(swap_by_ranking(counts, columns, k, rng=1), columns)
+    ranking = seen(rank_swapping_by_one_ranking(counts, columns, k=k, rng=1), columns)
     clusters = seen(swap_by_clusters(counts, columns, k, rng=1), columns)
-    tuples = seen(swap_tuples(counts, columns, k, rng=1), columns)
+    tuples = seen(rank_swapping_of_tuples(counts, columns, k=k, rng=1), columns)
     free = seen(swap_freely(counts, ["a", "b"], rng=1), columns)
     assert clusters[0] < tuples[0] < ranking[0] < free[0]
     assert original > tuples[1] > clusters[1] > ranking[1] > free[1] - 0.05
-    strict = swap_in_groups(counts, columns, k, together=True, rng=1)
+    strict = strict_rank_swapping(counts, columns, k=k, together=True, rng=1)
     assert check_groups(counts, strict, k) <= 1 / k
     domain = columns_of(sample, "domain")
     for alpha in (0.1, 1.0):
-        apart = np.mean([seen(add_noise(counts, domain, alpha, rng=s), domain)[1] for s in range(3)])
-        linked = np.mean([seen(add_correlated_noise(counts, domain, alpha, rng=s), domain)[1] for s in range(3)])
+        apart = np.mean([seen(noise(counts, domain, alpha=alpha, rng=s), domain)[1] for s in range(3)])
+        linked = np.mean([seen(correlated_noise(counts, domain, alpha=alpha, rng=s), domain)[1] for s in range(3)])
         assert free[1] < apart < linked < original

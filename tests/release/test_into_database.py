@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,9 @@ from tests.postgresql import Server, server
 from tests.release.tables import project, write_jobs
 
 from keepsense.errors import BadInput, Infeasible
+from keepsense.methods.registry import METHODS, method
 from keepsense.project.file import Project
 from keepsense.recoding import Cut, Cuts
-from keepsense.release import techniques as registry
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 
@@ -104,12 +105,12 @@ def test_the_released_table_can_be_checked_later(server: Server, people: Path) -
 
 
 def test_a_method_made_to_cheat_leaves_no_table(server: Server, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cheat(plan: Any, parameters: Any, listener: Any) -> list[Any]:
+    def cheat(method: Any, plan: Any, parameters: Any, listener: Any) -> list[Any]:
         values = {name: plan.counts.values_of(name) for name in plan.quasi_identifiers}
         return [Cuts(tuple(Cut(name, kept, kept) for name, kept in values.items()))]
 
-    honest = registry.technique("optimal")
-    monkeypatch.setitem(registry._FOUND, "optimal", registry.Technique("optimal", "", True, cheat))
+    honest = method("optimal")
+    monkeypatch.setitem(METHODS._entries, "optimal", replace(honest, runner=cheat))
     columns = {**plan_for(server).model_dump()["columns"], "likes": {"role": "identifier"}}
     with pytest.raises(Infeasible, match="does not keep its promise"):
         run(plan_for(server, columns=columns), folder=people, rng=np.random.default_rng(1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from hypothesis import strategies as st
 from tests.release.tables import project
 
 from keepsense.errors import BadInput, Infeasible
+from keepsense.methods.registry import METHODS, methods
+from keepsense.methods.registry import method as find_method
 from keepsense.recoding import Cells
-from keepsense.release import techniques as registry
 from keepsense.release.run import run
 
 WORDS = ("cat", "dog", "horse", "bread", "milk", "tea")
@@ -103,7 +105,7 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 @pytest.mark.filterwarnings("ignore:individual ranking protects")
-@pytest.mark.parametrize("method", sorted(registry.techniques()))
+@pytest.mark.parametrize("method", sorted(found.name for found in methods(in_projects=True)))
 def test_every_method_makes_a_verified_release(tmp_path: Path, method: str) -> None:
     write_table(tmp_path)
     promise = PROMISES.get(method, {"model": "k-anonymity", "k": 4})
@@ -133,12 +135,12 @@ def test_every_method_makes_a_verified_release(tmp_path: Path, method: str) -> N
 
 
 def test_names_are_found_however_their_words_are_joined() -> None:
-    assert registry.technique("Rank-Swapping of_tuples").name == "rank swapping of tuples"
-    assert registry.technique("semantic-mondrian").name == "semantic mondrian"
-    assert registry.technique("microaggregation of sets") is registry.technique("set microaggregation")
-    assert registry.technique("local") is registry.technique("local recoding")
+    assert find_method("Rank-Swapping of_tuples").name == "rank swapping of tuples"
+    assert find_method("semantic-mondrian").name == "semantic mondrian"
+    assert find_method("microaggregation of sets") is find_method("set microaggregation")
+    assert find_method("local") is find_method("local recoding")
     with pytest.raises(BadInput, match="Did you mean rank swapping"):
-        registry.technique("rank swaping")
+        find_method("rank swaping")
 
 
 # ---- sets beside other columns ---------------------------------------------------------------------------------------
@@ -257,14 +259,14 @@ def test_a_promise_about_items_is_verified_on_the_file(tmp_path: Path, monkeypat
     promise = {"model": "k^m-anonymity", "k": 8, "m": 2, "column": "likes"}
     job = project(columns=columns, privacy=[promise], method={"name": "apriori sets"})
     assert run(job, folder=tmp_path, rng=1).verification.ok
-    from keepsense.release import sets as set_methods
 
-    def cheat(job: Any, name: str, counts: Any, parameters: Any, listener: Any) -> Cells:
+    def cheat(method: Any, job: Any, name: str, counts: Any, parameters: Any, listener: Any) -> Cells:
         values = counts.values_of(name)
         source = np.arange(len(counts))
         return Cells((name,), (values,), source, counts.codes.astype(np.int32), counts.weights)
 
-    monkeypatch.setitem(set_methods._METHODS, "apriori sets", cheat)
+    honest = find_method("apriori sets")
+    monkeypatch.setitem(METHODS._entries, honest.name, replace(honest, set_runner=cheat))
     (tmp_path / "release" / "people.csv").unlink()
     with pytest.raises(Infeasible, match="combination"):
         run(job, folder=tmp_path, rng=1)
@@ -304,7 +306,7 @@ def test_differential_privacy_takes_domains_and_bounds_from_the_publisher_not_fr
     for parameters, problem in (
         ({"epsilons": 1.0}, "takes no parameter"),
         ({"domains": {"pay": [1]}}, "no quasi-identifier"),
-        ({"bounds": 3}, "name columns"),
+        ({"domains": 3}, "name columns"),
     ):
         bad = {"name": "randomized response", "parameters": parameters}
         with pytest.raises(BadInput, match=problem):

@@ -63,7 +63,7 @@ def change_of(
     from keepsense.guide.apply import changed
     from keepsense.project.inspect import inspect
 
-    if best is None or best.entry.project is None:
+    if best is None or not best.method.in_projects:
         raise BadInput("no recommended method can be named in a project file; nothing was written")
     old = path.read_text(encoding="utf-8") if path.is_file() else ""
     if not old and try_on is None:
@@ -81,9 +81,9 @@ def change_of(
     beside = next((one for one in found.advice if one.part == "sets" and answers.others), None)
     text = changed(
         base,
-        method=best.entry.project,
+        method=best.name,
         parameters=best.parameters,
-        set_method=None if beside is None else beside.entry.project,
+        set_method=None if beside is None else beside.name,
         privacy=promised if other_promise else None,
         roles=roles,
         name=path.name,

@@ -24,9 +24,9 @@ def as_data(found: Guidance, trials: list[Trial], rules: Preset | None, names: l
         "recommended": [
             {
                 "name": one.name,
-                "title": one.entry.title,
+                "title": one.method.title,
                 "for": one.part,
-                "in project files": one.entry.project,
+                "in project files": one.name if one.method.in_projects else None,
                 "reasons": list(one.reasons),
                 "beware": list(one.warnings),
                 "parameters": one.parameters,
@@ -56,13 +56,13 @@ def render(console: Console, found: Guidance, trials: list[Trial], rules: Preset
             console.print(f"  {name}: {why}", markup=False)
     for number, one in enumerate(found.advice, start=1):
         part = " (for the columns that hold sets)" if one.part == "sets" and found.answers.others else ""
-        console.print(f"[bold]{number}. {escape(one.entry.title)}[/]{part}")
-        console.print(Padding(escape(one.entry.intent), (0, 0, 0, 3)))
+        console.print(f"[bold]{number}. {escape(one.method.title)}[/]{part}")
+        console.print(Padding(escape(one.method.intent), (0, 0, 0, 3)))
         for reason in one.reasons:
             console.print(Padding(f"[green]+[/] {escape(reason)}", (0, 0, 0, 3)))
         for caution in one.warnings:
             console.print(Padding(f"[yellow]![/] {escape(caution)}", (0, 0, 0, 3)))
-        how = f'in a project file: "{one.entry.project}"' if one.entry.project else f"from Python: {one.entry.code}"
+        how = f'in a project file: "{one.name}"' if one.method.in_projects else f"from Python: {one.method.code}"
         console.print(Padding(f"[bright_black]{escape(how)}[/]", (0, 0, 0, 3)))
     if found.warnings:
         console.print("\n[bold]Beware[/]")
@@ -83,7 +83,7 @@ def chosen(found: Guidance, trials: list[Trial], name: str | None = None) -> Adv
     from keepsense.errors import BadInput, did_you_mean
     from keepsense.guide.catalogue import entry
 
-    by_name = {one.name: one for one in found.advice if one.entry.project}
+    by_name = {one.name: one for one in found.advice if one.method.in_projects}
     if name is not None:
         wanted = entry(name).name
         if wanted not in by_name:
@@ -98,7 +98,7 @@ def _settings(console: Console, found: Guidance, best: Advice | None) -> None:
     """What to write into the project file."""
     if best is None:
         return
-    console.print(f"\n[bold]To begin with[/], in keepsense.toml ({best.entry.title}):\n")
+    console.print(f"\n[bold]To begin with[/], in keepsense.toml ({best.method.title}):\n")
     console.print(best.settings(found.answers), markup=False)
 
 

@@ -8,7 +8,8 @@ from keepsense.explain.step import Step
 from keepsense.explain.trace import Trace
 from keepsense.guide import flowchart_svg, taxonomy_tree
 from keepsense.guide.catalogue import children, entry, flowchart
-from keepsense.guide.pattern import Entry, Relation
+from keepsense.methods.registry import Described as Entry
+from keepsense.methods.registry import Relation
 
 _COLOURS = 8
 _STYLE = (
@@ -179,7 +180,12 @@ def _described(found: Entry) -> str:
         _related("Goes well with", found.combines),
         _related("Does not go with", found.conflicts),
         _listed("Paper", (found.paper,)),
-        _listed("In project files", (f'name = "{found.project}"',) if found.project else ()),
+        _listed(
+            "In project files",
+            (f'name = "{(found.name if found.in_projects else None)}"',)
+            if (found.name if found.in_projects else None)
+            else (),
+        ),
     ]
     return f'<dl class="entry">{"".join(parts)}</dl>'
 

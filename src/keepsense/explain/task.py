@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +14,11 @@ from keepsense.explain.story import Story
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.aggregate.concepts import ConceptSets
 from keepsense.methods.aggregate.items import ItemSets
+from keepsense.methods.attributes import attributes_of
 from keepsense.privacy import Model
 from keepsense.project.file import Column
 from keepsense.semantics import Distance
+from keepsense.semantics.attribute import Attribute
 from keepsense.taxonomy import Mapping as Mapped
 from keepsense.taxonomy import Taxonomy
 
@@ -46,7 +46,12 @@ class LessonTask:
         """The columns that the method decides on."""
         return self.story.names
 
-    every_quasi_identifier = released = quasi_identifiers
+    every_quasi_identifier = quasi_identifiers
+
+    @property
+    def released(self) -> tuple[str, ...]:
+        """All columns of the lesson."""
+        return tuple(self.lesson.columns)
 
     @cached_property
     def counts(self) -> Counts:
@@ -99,16 +104,8 @@ class LessonTask:
         """What the items of a column of sets mean."""
         return self.lesson.meaning.concept_sets(name, items)
 
-    @property
-    def project(self) -> Any:
-        """What methods ask of a project file."""
-        targets = [name for name in [self.target] if name]
-        return SimpleNamespace(
-            having=lambda *roles: targets if roles == ("target",) else [],
-            release=SimpleNamespace(suppression=self.suppression),
-        )
-
-    @property
-    def table(self) -> Any:
-        """What methods ask of a table."""
-        return SimpleNamespace(columns=tuple(self.lesson.columns))
+    def attributes(
+        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+    ) -> list[Attribute]:
+        """What columns mean to methods that measure distances."""
+        return attributes_of(self, counts, names, meaning=meaning)

@@ -20,18 +20,15 @@ import keepsense.explain.grouping
 import keepsense.explain.sets
 import keepsense.explain.swapping  # noqa: F401  (they say which events they understand)
 from keepsense.errors import BadInput, PrivacyWarning, did_you_mean
-from keepsense.explain._shown import NO_LESSON, SHOWN, WORDS
 from keepsense.explain.lesson import Lesson, example, example_sets, example_words
 from keepsense.explain.step import Step, alike, as_text
 from keepsense.explain.story import Story, dealt
 from keepsense.explain.task import LessonTask
-from keepsense.guide.catalogue import catalogue, entry, function
-from keepsense.guide.pattern import Entry
+from keepsense.guide.catalogue import catalogue, entry
+from keepsense.methods.registry import WORDS, Method
 from keepsense.privacy import KAnonymity
 from keepsense.recoding import Recoding
-from keepsense.release.techniques import technique, techniques
 
-techniques()
 _SEED = 7
 """The made-up people meet the same chances each time, so that a course can be prepared."""
 
@@ -47,7 +44,7 @@ class Trace:
     ('age', 4, True)
     """
 
-    entry: Entry
+    entry: Method
     lesson: Lesson
     columns: tuple[str, ...]
     k: int
@@ -85,7 +82,7 @@ def explainable() -> list[str]:
     >>> "datafly" in explainable()
     True
     """
-    return [found.name for found in catalogue().values() if found.project is not None]
+    return [found.name for found in catalogue().values() if found.in_projects]
 
 
 def about_sets(name: str) -> bool:
@@ -95,7 +92,7 @@ def about_sets(name: str) -> bool:
     (True, False)
     """
     found = entry(name)
-    return found.project is not None and technique(found.project).sets == "only"
+    return isinstance(found, Method) and found.in_projects and found.sets == "only"
 
 
 def lesson_for(name: str) -> Lesson:
@@ -106,7 +103,8 @@ def lesson_for(name: str) -> Lesson:
     """
     if about_sets(name):
         return example_sets()
-    return example_words() if SHOWN.get(entry(name).name, NO_LESSON).kinds == WORDS else example()
+    found = entry(name)
+    return example_words() if isinstance(found, Method) and found.shown.kinds == WORDS else example()
 
 
 def explain(
@@ -124,17 +122,17 @@ def explain(
     ['Raise age to level 1', 'Raise education to level 1', 'Raise age to level 2']
     """
     found = entry(name)
-    if found.project is None:
+    if not isinstance(found, Method) or not found.in_projects:
         listed = explainable()
         raise BadInput(
             f"the steps of {found.title} cannot be shown; those of these can: {', '.join(listed)}."
             f"{did_you_mean(name, listed)}"
         )
     table = lesson or lesson_for(found.name)
-    shown = SHOWN.get(found.name, NO_LESSON)
+    shown = found.shown
     used = {
         **_sensitive(found, table),
-        **({"k": k} if found.name == "apriori sets" else {}),
+        **({"k": k} if "m" in shown.settings else {}),
         **shown.settings,
         **(shown.example if lesson is None else {}),
         **(settings or {}),
@@ -161,19 +159,14 @@ def explain(
     )  # fmt: skip
 
 
-def _run(found: Entry, task: LessonTask, settings: Mapping[str, Any]) -> Recoding:
+def _run(found: Method, task: LessonTask, settings: Mapping[str, Any]) -> Recoding:
     """Run the method as a release does."""
-    from keepsense.release.sets import _METHODS
-
-    assert found.project is not None
-    method = technique(found.project)
-    job: Any = task
-    if method.sets == "only":
-        return _METHODS[method.name](job, task.quasi_identifiers[0], task.counts, settings, task.story)
-    return method.run(job, settings, task.story)[0]
+    if found.sets == "only":
+        return found.run_on_sets(task, task.quasi_identifiers[0], task.counts, settings, task.story)
+    return found.run(task, settings, task.story)[0]
 
 
-def _columns(found: Entry, table: Lesson, kinds: tuple[str, ...], k: int) -> tuple[str, ...]:
+def _columns(found: Method, table: Lesson, kinds: tuple[str, ...], k: int) -> tuple[str, ...]:
     """The columns the method is for."""
     if k < 2:
         raise BadInput(f"k = {k}: people must be hidden among at least 2")
@@ -190,9 +183,9 @@ def _columns(found: Entry, table: Lesson, kinds: tuple[str, ...], k: int) -> tup
     return names
 
 
-def _sensitive(found: Entry, table: Lesson) -> dict[str, str]:
+def _sensitive(found: Method, table: Lesson) -> dict[str, str]:
     """The column that a method looks at besides those it changes: the sensitive one, else what is to be predicted."""
-    takes = inspect.signature(function(found)).parameters if found.code else {}
+    takes = inspect.signature(found.function).parameters
     if "target" in takes and takes["target"].default is inspect.Parameter.empty and not table.targets:
         raise BadInput(f"{found.title} needs a column that is to be predicted; name it with --target")
     if "sensitive" not in takes:
@@ -212,7 +205,7 @@ def _before(table: Lesson, story: Story, by_rows: bool) -> Step:
     return start.steps[0]
 
 
-def _ended(story: Story, recoding: Recoding, found: Entry, by_rows: bool) -> tuple[Step, tuple[bool, ...], str]:
+def _ended(story: Story, recoding: Recoding, found: Method, by_rows: bool) -> tuple[Step, tuple[bool, ...], str]:
     """The table as it is released, which rows are suppressed, and what that promises."""
     table, hidden = dealt(story, recoding)
     rows = range(len(table))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
+from keepsense.methods.registry import METHODS
 from keepsense.privacy import PRIVACY, KAnonymity, LinkageRisk, Model, PrivacyModel, model
 from keepsense.project.file import Project
 
@@ -182,10 +183,7 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
 
 
 def _truthful(project: Project) -> bool:
-    from keepsense.release.techniques import techniques
-
-    named = techniques().get(project.method.name)
-    return named is None or named.truthful
+    return project.method.name not in METHODS or METHODS[project.method.name].truthful
 
 
 def _strongest(project: Project) -> str:

@@ -17,8 +17,8 @@ from typing import Any
 
 from keepsense.errors import BadInput
 from keepsense.files import whole_file
+from keepsense.methods.registry import method as find_method
 from keepsense.project.file import Project, check_project
-from keepsense.release.techniques import technique
 
 _KEY = re.compile(r"""^\s*([A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*=""")
 
@@ -62,8 +62,8 @@ def changed(
         wanted["columns"][column]["role"] = role
         lines = _with_role(lines, column, role)
     project = check_project(wanted, name)
-    for found in (project.method.name, project.set_method.name):
-        technique(found)
+    for chosen in (project.method.name, project.set_method.name):
+        find_method(chosen)
     made = "\n".join(lines) + "\n"
     try:
         same = tomllib.loads(made) == wanted

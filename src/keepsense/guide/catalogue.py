@@ -1,97 +1,78 @@
-"""The catalogue: every technique, category and algorithm, found by name, with its flowchart."""
+"""The catalogue: every method and the families they belong to, found by name, with their flowcharts."""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.guide.entries import (
-    aggregation,
-    differential,
-    generalization,
-    lattice_recoding,
-    masking,
-    multidimensional_recoding,
-    noise,
-    swapping,
-    table_recoding,
-)
-from keepsense.guide.flowchart import Flowchart
-from keepsense.guide.pattern import Entry
-
-_FAMILIES = (
-    generalization,
-    table_recoding,
-    lattice_recoding,
-    multidimensional_recoding,
-    swapping,
-    noise,
-    aggregation,
-    differential,
-    masking,
-)
+from keepsense.guide.families import FAMILIES
+from keepsense.methods.flowchart import Flowchart
+from keepsense.methods.registry import METHODS, Described, Method
+from keepsense.registry import plain
 
 
 @cache
-def catalogue() -> MappingProxyType[str, Entry]:
-    """Every entry by its name.
+def catalogue() -> MappingProxyType[str, Described]:
+    """Every entry by its name: a family, then what is below it.
 
-    >>> catalogue()["datafly"].parent
+    >>> catalogue()["datafly"].family
     'table recoding'
     """
-    return MappingProxyType({found.name: found for family in _FAMILIES for found in family.ENTRIES})
+    return MappingProxyType({found.name: found for found in _below(None)})
 
 
-def entry(name: str) -> Entry:
-    """An entry by its name, its title, or the name it has in project files; spaces, hyphens and case do not matter.
+def _below(family: str | None) -> Iterator[Described]:
+    every: list[Described] = [*FAMILIES.values(), *METHODS.values()]
+    inside = [found for found in every if found.family == family]
+    for found in sorted(inside, key=lambda found: (found.place, found.name)):
+        yield found
+        yield from _below(found.name)
+
+
+def entry(name: str) -> Described:
+    """An entry by its name, its title or an alias; spaces, hyphens and case do not matter.
 
     >>> entry("Datafly").name
     'datafly'
-    >>> entry("Semantic-Incognito").name, entry("set microaggregation").name, entry("local").name
-    ('semantic incognito', 'microaggregation of sets', 'local recoding')
+    >>> entry("Semantic-Incognito").name, entry("microaggregation of sets").name, entry("local").name
+    ('semantic incognito', 'set microaggregation', 'local recoding')
     >>> entry("samarity")
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: the catalogue has no entry 'samarity'. Did you mean samarati?
     """
     entries = catalogue()
-    found = _spellings().get(_plain(name))
-    if found is None:
+    if name in METHODS:
+        return METHODS[name]
+    named = {plain(spelling): found for found in entries.values() for spelling in (found.title, found.name)}
+    if plain(name) not in named:
         raise BadInput(f"the catalogue has no entry {name!r}.{did_you_mean(name.strip().lower(), list(entries))}")
-    return entries[found]
+    return named[plain(name)]
 
 
-def _plain(name: str) -> str:
-    return " ".join(re.split(r"[\s_-]+", name.strip().lower()))
-
-
-@cache
-def _spellings() -> dict[str, str]:
-    """Every way to call an entry."""
-    entries = catalogue().values()
-    named = {"local": "local recoding"}
-    for found in entries:
-        named[_plain(found.title)] = found.name
-    for found in entries:
-        named |= dict.fromkeys((_plain(found.project or found.name), _plain(found.name)), found.name)
-    return named
-
-
-def children(name: str) -> list[Entry]:
+def children(name: str) -> list[Described]:
     """Entries right below one, in order.
 
     >>> [found.name for found in children("generalization")][:2]
     ['table recoding', 'lattice recoding']
     """
-    return [found for found in catalogue().values() if found.parent == name]
+    return [found for found in catalogue().values() if found.family == name]
+
+
+def family_of(found: Described) -> str:
+    """Name of the outermost family an entry belongs to: a technique, as the papers say.
+
+    >>> family_of(entry("datafly"))
+    'generalization'
+    """
+    return found.name if found.family is None else family_of(catalogue()[found.family])
 
 
 def flowchart(name: str) -> Flowchart:
-    """The flowchart of an entry: its own, or its category's with the entry's parameters filled in.
+    """The flowchart of an entry: its own, or its family's with the entry's parameters filled in.
 
     >>> flowchart("table recoding").parameters
     ('direction', 'stop', 'candidates', 'metric', 'suppression')
@@ -101,21 +82,17 @@ def flowchart(name: str) -> Flowchart:
     found = entry(name)
     if found.steps is not None:
         return found.steps
-    if found.parent is None:
+    if found.family is None:
         raise BadInput(f"the catalogue's entry {name!r} has no flowchart")
-    return flowchart(found.parent).filled({key: filling.words for key, filling in found.fillings.items()})
+    return flowchart(found.family).filled({key: filling.words for key, filling in found.fillings.items()})
 
 
-def function(found: Entry) -> Any:
+def function(found: Described) -> Any:
     """The function that does what an entry describes.
 
-    >>> from keepsense.counts import Counts
-    >>> from keepsense.hierarchies import Hierarchy
-    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*")])
-    >>> function(entry("datafly"))(Counts.of({"job": ["nurse", "surgeon"]}), {"job": jobs}, k=2).levels
-    (1,)
+    >>> function(entry("datafly")).__name__
+    'datafly'
     """
-    if found.code is None:
+    if not isinstance(found, Method):
         raise BadInput(f"{found.title} is described in the catalogue, but Keepsense does not do it")
-    module, name = found.code.split(":")
-    return getattr(import_module(module), name)
+    return found.function

@@ -7,14 +7,14 @@ from typing import Any
 
 from keepsense.guide.catalogue import catalogue, children, entry, flowchart
 from keepsense.guide.flowchart_text import draw_text
-from keepsense.guide.pattern import Entry, Relation
 from keepsense.guide.properties import APPLICABLE, DATA_TYPES, FEATURES, PRESERVED, SATISFIES
 from keepsense.guide.taxonomy_tree import draw_tree_text, tree
+from keepsense.methods.registry import Described, Relation
 
 _WIDTH = 88
 
 
-def as_data(found: Entry) -> dict[str, Any]:
+def as_data(found: Described) -> dict[str, Any]:
     """An entry for scripts.
 
     >>> as_data(entry("datafly"))["parameters"]["direction"]
@@ -25,7 +25,7 @@ def as_data(found: Entry) -> dict[str, Any]:
         "name": found.name,
         "title": found.title,
         "kind": found.kind,
-        "parent": found.parent,
+        "parent": found.family,
         "intent": found.intent,
         "use": list(found.use),
         "avoid": list(found.avoid),
@@ -35,7 +35,7 @@ def as_data(found: Entry) -> dict[str, Any]:
         "example": found.example,
         "paper": found.paper,
         "truthful": found.truthful,
-        "in project files": found.project,
+        "in project files": found.name if found.in_projects else None,
         "function": found.code,
         "parameters": {key: filling.value for key, filling in found.fillings.items()},
         "combines": {relation.name: relation.why for relation in found.combines},
@@ -47,7 +47,7 @@ def as_data(found: Entry) -> dict[str, Any]:
     }
 
 
-def as_text(found: Entry) -> str:
+def as_text(found: Described) -> str:
     """An entry for the terminal, with its flowchart.
 
     >>> print(as_text(entry("datafly")).splitlines()[0])
@@ -64,7 +64,7 @@ def as_text(found: Entry) -> str:
     return "\n".join(lines)
 
 
-def _parts(found: Entry) -> list[tuple[str, tuple[str, ...]]]:
+def _parts(found: Described) -> list[tuple[str, tuple[str, ...]]]:
     parts = [
         ("Use it when", found.use),
         ("Rather not when", found.avoid),
@@ -75,7 +75,7 @@ def _parts(found: Entry) -> list[tuple[str, tuple[str, ...]]]:
         ("Goes well with", _related(found.combines)),
         ("Does not go with", _related(found.conflicts)),
         ("Paper", (found.paper,)),
-        ("In project files", (f'name = "{found.project}"',) if found.project else ()),
+        ("In project files", (f'name = "{found.name}"',) if found.in_projects else ()),
     ]
     if not found.runs and found.kind != "category" and not children(found.name):
         parts.append(("Note", ("Keepsense describes it, and does not do it.",)))
@@ -99,7 +99,7 @@ def as_page() -> str:
     >>> as_page().startswith("# The catalogue of methods")
     True
     """
-    techniques = [found for found in catalogue().values() if found.parent is None]
+    techniques = [found for found in catalogue().values() if found.family is None]
     parts = [
         "# The catalogue of methods",
         "This page is written from the catalogue that `keepsense guide` uses; a test keeps both alike. The grouping of "
@@ -144,7 +144,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _section(found: Entry, level: int) -> list[str]:
+def _section(found: Described, level: int) -> list[str]:
     parts = [f"{'#' * level} {found.title}", found.intent]
     lines = []
     for title, texts in _parts(found):

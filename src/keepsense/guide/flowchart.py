@@ -1,93 +1,15 @@
-"""Flowcharts as data: what a method does, step by step, in words that need no programming.
+"""How flowcharts are laid out: a spine read downwards, and arrows that go round it in lanes of their own.
 
-A flowchart is a spine of nodes from start to end, read downwards, and edges. An edge between neighbours goes straight
-down; any other goes round in a lane of its own, backwards on the left and forwards on the right. `draw` in
-`flowchart_text` and `flowchart_svg` use the same layout.
+An arrow between neighbours goes straight down; any other goes round, backwards on the left and forwards on the right.
+`flowchart_text` and `flowchart_svg` draw the same layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from string import Formatter
+from dataclasses import dataclass
 from typing import Literal
 
-from keepsense.errors import BadInput
-
-NodeKind = Literal["start", "step", "question", "end"]
-
-
-@dataclass(frozen=True)
-class Node:
-    """One box: a start, a step, a question or an end. `{name}` in its text is a parameter still to be filled in.
-
-    `part` names the node of the more general flowchart that this one makes concrete.
-
-    >>> Node("score", "Score each step by {metric}").kind
-    'step'
-    """
-
-    key: str
-    text: str
-    kind: NodeKind = "step"
-    part: str = ""
-
-
-@dataclass(frozen=True)
-class Edge:
-    """An arrow, with its answer where it leaves a question.
-
-    >>> Edge("finished", "release", "yes").label
-    'yes'
-    """
-
-    start: str
-    end: str
-    label: str = ""
-
-
-@dataclass(frozen=True)
-class Flowchart:
-    """Nodes from top to bottom, and the arrows between them.
-
-    >>> chart = Flowchart((Node("a", "Begin", "start"), Node("b", "Score by {metric}"), Node("c", "Done", "end")),
-    ...     (Edge("a", "b"), Edge("b", "c")))
-    >>> chart.parameters, chart.filled({"metric": "loss"}).nodes[1].text
-    (('metric',), 'Score by loss')
-    """
-
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-
-    def __post_init__(self) -> None:
-        keys = [node.key for node in self.nodes]
-        if len(set(keys)) != len(keys):
-            raise BadInput("a flowchart names two nodes alike")
-        for edge in self.edges:
-            for end in (edge.start, edge.end):
-                if end not in keys:
-                    raise BadInput(f"a flowchart has an arrow at {end!r}, and no such node")
-
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """What is still to be filled in, in order."""
-        names = (name for node in self.nodes for _, name, _, _ in Formatter().parse(node.text) if name)
-        return tuple(dict.fromkeys(names))
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """Number of each step and question; start and end have none."""
-        counted = [node.key for node in self.nodes if node.kind in ("step", "question")]
-        return {key: i for i, key in enumerate(counted, start=1)}
-
-    def filled(self, words: Mapping[str, str]) -> Flowchart:
-        """The same flowchart with parameters replaced by words; those not given stay open."""
-        every = {name: words.get(name, "{" + name + "}") for name in self.parameters}
-        return replace(self, nodes=tuple(replace(node, text=node.text.format_map(every)) for node in self.nodes))
-
-    def index(self, key: str) -> int:
-        """Place of a node on the spine."""
-        return next(i for i, node in enumerate(self.nodes) if node.key == key)
+from keepsense.methods.flowchart import Edge, Flowchart
 
 
 @dataclass(frozen=True)
@@ -106,6 +28,7 @@ class Lane:
 def lanes(chart: Flowchart) -> list[Lane]:
     """Lanes of the arrows that are not straight; shorter ones run nearer to the spine.
 
+    >>> from keepsense.methods.flowchart import Node
     >>> chart = Flowchart((Node("a", "A"), Node("b", "B"), Node("c", "C")),
     ...     (Edge("a", "b"), Edge("b", "c"), Edge("b", "a"), Edge("a", "c")))
     >>> [(lane.edge.start + lane.edge.end, lane.side, lane.depth) for lane in lanes(chart)]
@@ -130,6 +53,7 @@ def lanes(chart: Flowchart) -> list[Lane]:
 def straight(chart: Flowchart) -> dict[int, Edge]:
     """The arrow from each node to the next one down, where there is one.
 
+    >>> from keepsense.methods.flowchart import Node
     >>> chart = Flowchart((Node("a", "A"), Node("b", "B")), (Edge("a", "b", "no"),))
     >>> straight(chart)[0].label
     'no'

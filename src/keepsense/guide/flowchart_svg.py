@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from html import escape
 
-from keepsense.guide.flowchart import Flowchart, Lane, Node, lanes, shown, straight
+from keepsense.guide.flowchart import Lane, lanes, shown, straight
+from keepsense.methods.flowchart import Flowchart, Node
 
 STYLE = """
 .flow text { font: 14px system-ui, sans-serif; fill: var(--ink, #1d2a2a); }
@@ -26,7 +27,7 @@ _WIDTH, _STUB, _LANE = 372, 46, 22
 def draw_svg(chart: Flowchart, title: str = "Flowchart") -> str:
     """Draw a flowchart as one `<svg>` element; its style sheet is `STYLE`.
 
-    >>> from keepsense.guide.flowchart import Edge
+    >>> from keepsense.methods.flowchart import Edge
     >>> drawn = draw_svg(Flowchart((Node("a", "Begin", "start"), Node("b", "Look")), (Edge("a", "b"),)), "Two steps")
     >>> drawn.startswith("<svg"), "<title>Two steps</title>" in drawn, "http" in drawn
     (True, True, False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from keepsense.guide.flowchart import Flowchart, Lane, Node, lanes, shown, straight
+from keepsense.guide.flowchart import Lane, lanes, shown, straight
+from keepsense.methods.flowchart import Flowchart, Node
 
 _SIDES = {
     "start": ("╭", "╮", "╰", "╯", "│", "│"),
@@ -39,7 +40,7 @@ class _Grid:
 def draw_text(chart: Flowchart, width: int = 52) -> str:
     """Draw a flowchart with boxes `width` characters wide; lanes of arrows run beside them.
 
-    >>> from keepsense.guide.flowchart import Edge
+    >>> from keepsense.methods.flowchart import Edge
     >>> chart = Flowchart((Node("a", "Begin", "start"), Node("b", "Look")), (Edge("a", "b"), Edge("b", "b", "again")))
     >>> print(draw_text(chart, 16))
               ╭──────────────╮

@@ -81,9 +81,6 @@ k-anonymity too (Sec. 2.5.2), with more loss than it asks for. The table names n
 alone or after microaggregation: noise that is calibrated to it, which is a technique of its own here, because noise
 that only masks keeps no such promise."""
 
-Keep = Literal["mean", "correlation"]
-Reference = Literal["mean", "partner", "root"]
-
 
 def mark(technique: str, feature: str) -> Mark:
     """How well a technique preserves a feature.
@@ -92,20 +89,3 @@ def mark(technique: str, feature: str) -> Mark:
     ('=', '')
     """
     return PRESERVED.get(technique, {}).get(feature, "")
-
-
-def noise_for(columns: int, keep: Keep, *, same_taxonomy: bool) -> tuple[str, Reference]:
-    """Which semantic noise suits how many columns of words and what is to be kept (Table 6.1).
-
-    Returns the entry's name and the reference: the mean is SNA-Algorithm 1, the partner 2, the root 3.
-
-    >>> noise_for(1, "mean", same_taxonomy=True)
-    ('noise', 'mean')
-    >>> noise_for(2, "correlation", same_taxonomy=True), noise_for(3, "correlation", same_taxonomy=True)
-    (('correlated noise', 'partner'), ('correlated noise', 'root'))
-    """
-    if columns == 1:
-        return "noise", "mean"
-    if keep == "mean":
-        return "correlated noise", "mean"
-    return "correlated noise", "partner" if columns == 2 and same_taxonomy else "root"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from keepsense.guide.catalogue import catalogue, children, entry
-from keepsense.guide.pattern import Entry
+from keepsense.methods.registry import Described
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Branch:
     'Swapping'
     """
 
-    entry: Entry
+    entry: Described
     below: tuple[Branch, ...]
 
     @property
@@ -43,10 +43,10 @@ def trees() -> list[Branch]:
     >>> trees()[0].entry.name
     'generalization'
     """
-    return [tree(found.name) for found in catalogue().values() if found.parent is None]
+    return [tree(found.name) for found in catalogue().values() if found.family is None]
 
 
-def _drawn(found: Entry) -> bool:
+def _drawn(found: Described) -> bool:
     return found.nine or found.kind == "category"
 
 
@@ -56,7 +56,7 @@ def draw_tree_text(branch: Branch, *, about: bool = True) -> str:
     >>> print(draw_tree_text(tree(nine=True), about=False).splitlines()[1])
     ├── Table recoding (TR)
     """
-    lines: list[tuple[str, Entry]] = []
+    lines: list[tuple[str, Described]] = []
     _grow(branch, "", "", lines)
     widest = max(len(left) for left, _ in lines)
     if not about:
@@ -64,7 +64,7 @@ def draw_tree_text(branch: Branch, *, about: bool = True) -> str:
     return "\n".join(f"{left.ljust(widest)}  {found.short}" if found.short else left for left, found in lines)
 
 
-def _grow(branch: Branch, here: str, further: str, lines: list[tuple[str, Entry]]) -> None:
+def _grow(branch: Branch, here: str, further: str, lines: list[tuple[str, Described]]) -> None:
     mark = " *" if branch.entry.nine else ""
     only = "" if branch.entry.runs or branch.below else " (described only)"
     lines.append((f"{here}{branch.entry.title}{mark}{only}", branch.entry))

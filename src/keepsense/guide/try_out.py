@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
-from keepsense.guide.advise import Advice, technique_of
-from keepsense.guide.properties import SATISFIES
+from keepsense.guide.advise import Advice
+from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC
 from keepsense.progress import Event, Listener, emit
 from keepsense.project.file import Method, Project
 from keepsense.recoding import Cells, Cuts
@@ -27,8 +27,6 @@ RANKED = "least loss first, to the hundredth; then least risk"
 """By what trials are ranked."""
 _MOST_PAIRS = 400_000_000
 """Pairs of distinct released and original records up to which linkage is measured."""
-_SEARCHES = {"local recoding": "seconds", "optimal": "time_limit", "anytime": "time_limit"}
-"""Searches that stop by themselves with the best they have found, and the parameter that says when."""
 
 
 @dataclass(frozen=True)
@@ -77,11 +75,11 @@ def try_out(
     >>> RANKED
     'least loss first, to the hundredth; then least risk'
     """
-    named = [one for one in advice if one.entry.project is not None]
+    named = [one for one in advice if one.method.in_projects]
     found = [
         Trial(one.name, ok=False, problem="project files do not know it; use it from Python")
         for one in advice
-        if one.entry.project is None
+        if not one.method.in_projects
     ]
     for done, one in enumerate(named):
         emit(listener, "stage", done, len(named), stage=f"trying {one.name}")
@@ -103,7 +101,7 @@ def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any,
     changed = with_method(project, advice, limit)
     start = time.perf_counter()
     # the searches stop by themselves; what comes after them is not stopped for their sake
-    stop = start + (limit if advice.name not in _SEARCHES else 2 * limit + 10)
+    stop = start + (limit if advice.method.time_limit is None else 2 * limit + 10)
 
     def heard(event: Event) -> None:
         if time.perf_counter() > stop and event.name != "stage":
@@ -122,7 +120,7 @@ def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any,
             return Trial(advice.name, ok=False, problem=_problem(error), seconds=time.perf_counter() - start)
         spent = time.perf_counter() - start
         told = [str(one.message) for one in caught if issubclass(one.category, PrivacyWarning)]
-        if advice.name in _SEARCHES and outcome.seconds.get("decide", 0.0) >= limit:
+        if advice.method.time_limit is not None and outcome.seconds.get("decide", 0.0) >= limit:
             told.append(f"stopped after {limit:g} seconds; with more time it may lose less")
         return Trial(
             advice.name,
@@ -153,16 +151,13 @@ def with_method(project: Project, advice: Advice, limit: float | None = None) ->
     >>> best.name, with_method(example_job().project, best).method.name
     ('local recoding', 'local recoding')
     """
-    from keepsense.release.techniques import technique
-
-    assert advice.entry.project is not None
-    search = {} if limit is None or advice.name not in _SEARCHES else {_SEARCHES[advice.name]: limit}
-    method = Method.model_validate({"name": advice.entry.project, "parameters": {**search, **advice.parameters}})
+    search = {} if limit is None or advice.method.time_limit is None else {advice.method.time_limit: limit}
+    method = Method.model_validate({"name": advice.name, "parameters": {**search, **advice.parameters}})
     if advice.promised:
         project = project.model_copy(update={"privacy": [dict(section) for section in advice.promised]})
     sets = [c for n, c in project.columns.items() if c.role == "quasi-identifier" and c.kind == "set"]
     alone = len(sets) == len(project.quasi_identifiers)
-    if technique(advice.entry.project).sets == "only" and not alone:
+    if advice.method.sets == "only" and not alone:
         return project.model_copy(update={"set_method": method})
     return project.model_copy(update={"method": method})
 
@@ -176,10 +171,7 @@ def _linked(outcome: Outcome) -> float | None:
 
 def _worst(outcome: Outcome, advice: Advice) -> float | None:
     """Greatest chance to recognize any one record, where classes or the construction bound it."""
-    if advice.name == "strict rank swapping":
-        return 1.0 / int(advice.parameters["k"])
-    classes = (*SATISFIES["k-anonymity"], "set generalization")
-    if technique_of(advice.entry) not in classes or advice.name == "individual ranking":
-        return None
-    after = outcome.description["risk"].get("after")
-    return None if after is None else float(after["prosecutor, highest"])
+    if K_ANONYMITY in advice.method.promises:
+        after = outcome.description["risk"].get("after")
+        return None if after is None else float(after["prosecutor, highest"])
+    return 1.0 / int(advice.parameters["k"]) if PROBABILISTIC in advice.method.promises else None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.methods.edits import Edit, mend
 from keepsense.methods.registry import Method
 from keepsense.methods.task import Task
 from keepsense.progress import Listener
-from keepsense.recoding import Recoding
+from keepsense.recoding import Cells, Recoding
 
 _NOT_TO_SET = {"counts", "hierarchies", "columns", "models", "listener", "rng"}
 
@@ -85,3 +86,53 @@ def by_hierarchies(
         offered["target"] = task.target
     fixed = {name: value for name, value in offered.items() if name not in parameters}
     return [call(method.function, parameters, task.counts, task.hierarchies, task.models, **fixed)]
+
+
+def by_columns(
+    method: Method,
+    task: Task,
+    parameters: Mapping[str, Any],
+    listener: Listener | None,
+    *,
+    beside: Sequence[str] = (),
+) -> list[Recoding]:
+    """Change values: the counts, what each column means and the promises; then mend impossible combinations.
+
+    `beside` are further columns that decide where a record goes, but are not changed. `edits` of the parameters are
+    combinations that must not come out: a list of columns with their values each.
+
+    >>> from keepsense.methods.registry import method
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> rules = by_columns(method("rank swapping"), job, {"k": 4}, None)
+    >>> rules[0].names, rules[0].apply(rules[0].inputs).rows_of("job") == job.counts.rows_of("job")
+    (('age', 'job'), True)
+    """
+    options = dict(parameters)
+    edits = _edits(task, options.pop("edits", []))
+    counts = task.count([*task.quasi_identifiers, *beside])
+    columns = task.attributes(counts, meaning=not method.gaps)
+    cells: Cells = call(method.function, options, counts, columns, task.models, rng=task.rng, listener=listener)
+    if edits:
+        cells = mend(counts, cells, edits, rng=task.rng)
+    return [cells.bound(counts)]
+
+
+def _edits(task: Task, listed: Any) -> list[Edit]:
+    if not isinstance(listed, list) or not all(isinstance(rule, Mapping) and rule for rule in listed):
+        raise BadInput(
+            'edits are a list of impossible combinations, such as [{ sex = ["m"], diagnosis = ["pregnancy"] }]'
+        )
+    edits = []
+    for number, rule in enumerate(listed, start=1):
+        for name in rule:
+            if name not in task.quasi_identifiers:
+                raise BadInput(f"edit {number} names the column {name!r}, which is no quasi-identifier of this method")
+        edits.append(Edit(f"edit {number}", {name: _one_of(values) for name, values in rule.items()}))
+    return edits
+
+
+def _one_of(values: Any) -> Callable[[Any], bool]:
+    """Whether a cell is one of some values, however its type spells them."""
+    spelled = {str(value) for value in (values if isinstance(values, list) else [values])}
+    return lambda cell: cell is not None and str(cell) in spelled

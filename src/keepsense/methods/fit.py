@@ -136,3 +136,22 @@ MANY_SUBSETS: tuple[When, str] = (
     "it looks at all subsets of the columns, and there are too many",
 )
 GOES_BEFORE: tuple[When, str] = (always, "it goes before another method, and is no protection by itself")
+FOR_WORDS: tuple[When, str] = (
+    lambda s: bool(s.others) and "words" not in s.others,
+    "it is for words; noise on numbers does the same for numbers",
+)
+NO_SETS: tuple[When, str] = (lambda s: s.sets, "it has no mechanism for sets")
+PROMISES_NOTHING: tuple[When, str] = (
+    always,
+    "It promises nothing by construction. What comes out is attacked before it is released.",
+)
+SHARED_BUDGET: tuple[When, str] = (
+    lambda s: s.columns > 1,
+    "Every column takes its part of the budget, and every release adds up.",
+)
+DEPENDENCE_SUFFERS: tuple[When, str] = (
+    lambda s: s.purpose == "correlations",
+    "How columns depend on each other suffers; swapping of tuples keeps more of it.",
+)
+ONLY_STRICT = "only its strict form keeps a promise"
+NOT_SENSITIVE = "it does not look at sensitive values"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
@@ -27,6 +27,23 @@ Runner = Callable[["Method", Task, Mapping[str, Any], Listener | None], list[Rec
 SetRunner = Callable[["Method", Task, str, Counts, Mapping[str, Any], Listener | None], Cells]
 """The same for one set-valued column: the last of the counts, whose others tell the class of each record."""
 Promised = Callable[[Task, Sequence[Recoding]], tuple[str, ...]]
+
+
+NUMBERS = ("numeric", "ordinal", "date")
+WORDS = ("nominal",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """How a lesson shows a method: kinds of column, settings to begin with, and those for the made-up people alone.
+
+    >>> Shown(kinds=WORDS, settings={"alpha": 0.3}).example
+    {}
+    """
+
+    kinds: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    example: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,8 +85,24 @@ class Described:
     conflicts: tuple[Relation, ...] = ()
     combines: tuple[Relation, ...] = ()
 
+    runs: ClassVar[bool] = False
+    """Whether Keepsense does it, and not only describes it."""
+    in_projects: ClassVar[bool] = False
+    """Whether project files can name it."""
+    code: ClassVar[str | None] = None
+    """Where its function is, as `module:function`."""
+    nine: bool = False
+    """Whether it is one of the nine that Ben Fredj et al. (2015) compare."""
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "fillings", MappingProxyType(dict(self.fillings)))
+
+    @property
+    def kind(self) -> Literal["technique", "category", "algorithm"]:
+        """What the papers call it: a technique, a category of its algorithms, or one of these."""
+        if self.family is None:
+            return "technique"
+        return "algorithm" if self.runs else "category"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +118,7 @@ class Method(Described):
     ('local recoding', True, 'seconds')
     """
 
+    runs: ClassVar[bool] = True
     function: Function
     runner: Runner | None = None
     set_runner: SetRunner | None = None
@@ -110,17 +144,16 @@ class Method(Described):
     """The parameter that says after how many seconds it stops with the best it has found."""
     alternative: int | None = None
     """Its place among the methods that a report tries beside the chosen one."""
-    nine: bool = False
-    """Whether it is one of the nine that Ben Fredj et al. (2015) compare."""
     fit: Fit = field(default_factory=Fit)
+    shown: Shown = field(default_factory=Shown)
 
     @property
-    def code(self) -> str:
+    def code(self) -> str:  # type: ignore[override]
         """Where its function is: `module:function`."""
         return f"{self.function.__module__}:{self.function.__qualname__}"
 
     @property
-    def in_projects(self) -> bool:
+    def in_projects(self) -> bool:  # type: ignore[override]
         """Whether project files can name it."""
         return self.runner is not None or self.set_runner is not None
 

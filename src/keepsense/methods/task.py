@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
     from keepsense.methods.aggregate.items import ItemSets
     from keepsense.semantics import Distance
+    from keepsense.semantics.attribute import Attribute
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
 
@@ -93,6 +94,11 @@ class Task(Protocol):
     def count(self, columns: Sequence[str]) -> Counts:
         """Distinct tuples of some columns of the source."""
 
+    def attributes(
+        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+    ) -> list[Attribute]:
+        """What each column means (`keepsense.methods.attributes`); with `meaning` every word must be a concept."""
+
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column's words."""
 
@@ -109,7 +115,7 @@ class Task(Protocol):
 def least_size(models: Sequence[Model]) -> int | None:
     """Smallest class that some promises allow, or None where none of them says.
 
-    >>> from keepsense.privacy import KAnonymity, model
+    >>> from keepsense.privacy import model
     >>> least_size([KAnonymity(4)]), least_size([model("maximum risk", threshold=0.2)]), least_size([])
     (4, 5, None)
     """

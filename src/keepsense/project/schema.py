@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from keepsense.methods.registry import methods
 from keepsense.privacy import PRIVACY
 from keepsense.project.file import Project
-from keepsense.release.techniques import techniques
 
 
 def json_schema() -> dict[str, Any]:
@@ -19,7 +19,7 @@ def json_schema() -> dict[str, Any]:
     found = Project.model_json_schema()
     name = found["$defs"]["Method"]["properties"]["name"]
     # any spelling of a name is taken (rank-swapping, rank swapping), so the list only proposes
-    name["anyOf"] = [{"enum": sorted(techniques())}, {"type": "string"}]
+    name["anyOf"] = [{"enum": sorted(found.name for found in methods(in_projects=True))}, {"type": "string"}]
     name.pop("type", None)
     found["properties"]["privacy"]["items"] = {"anyOf": [model.schema() for model in PRIVACY.values()]}
     return found

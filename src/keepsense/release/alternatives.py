@@ -6,15 +6,17 @@ Searches are bounded by steps, never by seconds: a slow machine writes the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import inspect
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
-from keepsense.counts import Counts
 from keepsense.errors import KeepsenseError
+from keepsense.methods.calling import call
+from keepsense.methods.registry import Method, methods
 from keepsense.privacy import KAnonymity, Model, risk
 from keepsense.progress import Event, Listener
 from keepsense.recoding import Cells, Cuts, Recoding
@@ -30,15 +32,6 @@ MOST_VISITS = 300_000_000
 """Most combinations that a search may look at, over all its steps: some seconds."""
 _SHOWN = 8
 _CHECKED = 400
-
-# name in project files: its module and its function
-_METHODS: tuple[tuple[str, str, str], ...] = (
-    ("optimal", "optimal", "optimal"),
-    ("semantic mondrian", "semantic_mondrian", "semantic_mondrian"),
-    ("mondrian", "mondrian", "mondrian"),
-    ("local recoding", "local", "local_recoding"),
-    ("datafly", "datafly", "datafly"),
-)
 
 
 @dataclass(frozen=True)
@@ -205,12 +198,8 @@ def other_methods(job: Job) -> tuple[tuple[Model, ...], list[Tried]]:
     models = _comparable(job)
     if len(job.counts) > MOST_TUPLES:
         return models, [Tried("other methods", problem=f"not tried on more than {MOST_TUPLES:,} combinations")]
-    found = []
-    for name, module, function in _METHODS:
-        if name != job.project.method.name:
-            method = getattr(import_module(f"keepsense.methods.generalize.{module}"), function)
-            found.append(_tried(job, name, method, models))
-    return models, found
+    others = {found.alternative: found for found in methods() if found.alternative is not None}
+    return models, [_tried(job, others[place], models) for place in sorted(others) if others[place] != job.method]
 
 
 def _comparable(job: Job) -> tuple[Model, ...]:
@@ -221,16 +210,12 @@ def _comparable(job: Job) -> tuple[Model, ...]:
     return (KAnonymity(max(asked) if asked else own if isinstance(own, int) and own > 1 else 5),)
 
 
-def _tried(job: Job, name: str, method: Callable[..., Any], models: Sequence[Model]) -> Tried:
-    import inspect
-    import warnings
-
-    takes = inspect.signature(method).parameters
-    counts: Counts = job.counts
+def _tried(job: Job, method: Method, models: Sequence[Model]) -> Tried:
+    counts = job.counts
+    takes = inspect.signature(method.function).parameters
     options: dict[str, Any] = {
-        "models": list(models),
-        "suppression": job.project.release.suppression,
-        "numbers": [n for n in job.quasi_identifiers if job.column(n).kind == "numeric"],
+        "suppression": job.suppression,
+        "numbers": [name for name in job.quasi_identifiers if job.column(name).kind == "numeric"],
         "rng": 0,
         "most_nodes": max(1, MOST_VISITS // (30 * len(counts))),  # such a search gives the best it has by then
     }
@@ -241,10 +226,10 @@ def _tried(job: Job, name: str, method: Callable[..., Any], models: Sequence[Mod
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            rule = method(counts, job.hierarchies, **{k: v for k, v in options.items() if k in takes})
+            rule = call(method.function, {}, counts, job.hierarchies, models, **options)
     except KeepsenseError as error:
-        return Tried(name, problem=str(error).split(":")[0])
-    return measured(job, name, rule)
+        return Tried(method.name, problem=str(error).split(":")[0])
+    return measured(job, method.name, rule)
 
 
 def measured(job: Job, name: str, rule: Cuts | Cells) -> Tried:

@@ -17,6 +17,8 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, Table, Writing
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.attributes import attributes_of
+from keepsense.methods.registry import Method, method
 from keepsense.privacy import Model, model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
     from keepsense.methods.aggregate.items import ItemSets
     from keepsense.semantics import Distance
+    from keepsense.semantics.attribute import Attribute
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
 
@@ -69,11 +72,9 @@ class Job:
         return Meaning(self.project.columns, self.folder, given=self.given)
 
     @cached_property
-    def method(self) -> Any:
+    def method(self) -> Method:
         """The method of the project."""
-        from keepsense.release.techniques import technique
-
-        return technique(self.project.method.name)
+        return method(self.project.method.name)
 
     @cached_property
     def models(self) -> list[Model]:
@@ -118,6 +119,12 @@ class Job:
     def target(self) -> str | None:
         """The column that readers of the release want to predict, if there is one."""
         return next(iter(self.project.having("target")), None)
+
+    def attributes(
+        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+    ) -> list[Attribute]:
+        """What columns mean to methods that measure distances; with `meaning` every word must be a concept."""
+        return attributes_of(self, counts, names, meaning=meaning)
 
     # ---- counts --------------------------------------------------------------------------------------------------
 

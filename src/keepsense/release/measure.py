@@ -219,9 +219,9 @@ def linkage_kept(job: Job, rules: Sequence[Recoding], measured: Linkage | None =
     `measured` is what `linkage` found, where that is at hand.
 
     >>> from keepsense.release.example import example_job
-    >>> from keepsense.release.techniques import technique
+    >>> from keepsense.methods.registry import method
     >>> job = example_job(privacy=[{"model": "linkage risk", "threshold": 0.5}])
-    >>> linkage_kept(job, technique("rank swapping").run(job, {"k": 8}, None))
+    >>> linkage_kept(job, method("rank swapping").run(job, {"k": 8}, None))
     ('linkage risk',)
     """
     limits = [model.threshold for model in job.models if isinstance(model, LinkageRisk)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from keepsense.engines.formats import format_of, would_run
 from keepsense.errors import BadInput, Finding
+from keepsense.methods.registry import method
 from keepsense.privacy import KmAnonymity
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, warnings_for
 from keepsense.release.sets import method_for_sets
-from keepsense.release.techniques import technique
 
 
 def refuse_contradictions(job: Job) -> None:
@@ -28,7 +28,7 @@ def refuse_contradictions(job: Job) -> None:
                 f"column {job.set_columns[0]!r} holds sets, which cannot be looked up in a population; leave the "
                 "population out, or make the column insensitive or an identifier"
             )
-    if job.project.population is not None and not technique(job.project.method.name).whole_values:
+    if job.project.population is not None and not method(job.project.method.name).whole_values:
         raise BadInput(
             f"the method {job.project.method.name!r} does not say what would become of the rest of the population; "
             "choose one that recodes whole values, such as optimal"

@@ -11,6 +11,7 @@ from typing import Any, TypeGuard
 from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, started
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
+from keepsense.methods.registry import method
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
 from keepsense.random import generator
@@ -22,7 +23,6 @@ from keepsense.release.measure import linkage_kept, of_sets
 from keepsense.release.place import digest_of, place_of, read_released
 from keepsense.release.recoding_file import read_recodings
 from keepsense.release.run import Outcome
-from keepsense.release.techniques import technique
 from keepsense.release.verify import verify_release
 from keepsense.utility.alignment import aligned, whole_table
 
@@ -214,7 +214,7 @@ def _kept(job: Job, rules: list[Recoding], entry: Entry | None) -> tuple[list[st
     if not promises:
         return [], []
     names: set[str] = set()
-    for check in (technique(job.project.method.name).kept, linkage_kept):
+    for check in (method(job.project.method.name).kept, linkage_kept):
         try:
             names |= set(check(job, rules))
         except KeepsenseError:

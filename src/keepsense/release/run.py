@@ -17,6 +17,7 @@ from typing import Any
 from keepsense.counts import Counts
 from keepsense.engines import Engine, Writing, started
 from keepsense.errors import Finding, Infeasible
+from keepsense.methods.perturb.private import epsilon_of
 from keepsense.privacy import Verification
 from keepsense.privacy.linkage import Linkage
 from keepsense.progress import Listener, emit
@@ -31,7 +32,6 @@ from keepsense.release.ledger import Entry, entered, read_ledger, today
 from keepsense.release.measure import linkage, linkage_kept, measured_risk, measured_utility, promises_linkage
 from keepsense.release.place import Draft, Place, place_of
 from keepsense.release.preflight import refuse_contradictions, refuse_marks, warnings
-from keepsense.release.randomized import epsilon_of
 from keepsense.release.recode import Recoded, recode
 from keepsense.release.reuse import reuse_recoding
 from keepsense.release.verify import verify_release

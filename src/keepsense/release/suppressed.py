@@ -10,9 +10,9 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.engines import Table
+from keepsense.methods.task import least_size
 from keepsense.privacy import bind, needed_columns
 from keepsense.recoding import suppressed_tuples
-from keepsense.release.attributes import least_size
 from keepsense.release.job import Job
 
 
@@ -52,7 +52,7 @@ def suppressed_class(counts: Counts) -> int | None:
 
 def _keeps(job: Job, counts: Counts, hidden: int) -> bool:
     """Whether the suppressed records are many and mixed enough to be released as a class of their own."""
-    if counts.weights[hidden] < max(2, least_size(job) or 2):
+    if counts.weights[hidden] < max(2, least_size(job.models) or 2):
         return False
     of_classes = [m for m in job.models if m.per_class and m.promise().get("about") != "mechanism"]
     for model in bind(of_classes, counts):

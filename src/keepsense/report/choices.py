@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
+from keepsense.methods.registry import methods
 from keepsense.metrics import number, percent
 from keepsense.release.alternatives import Lattice, Tried, lattice, measured, other_methods
 from keepsense.report import charts, page
@@ -96,14 +97,8 @@ def _methods(subject: Subject) -> str:
 
 def _for_sets(subject: Subject) -> str:
     """Methods for sets by name: none is tried here."""
-    from keepsense.release.techniques import techniques
-
-    others = [
-        method
-        for method in techniques().values()
-        if method.sets == "only" and method.name != subject.job.project.method.name
-    ]
-    listed = "".join(f"<li><b>{escape(method.name)}</b>: {escape(method.summary)}</li>" for method in others)
+    others = [found for found in methods(in_projects=True) if found.sets == "only" and found != subject.job.method]
+    listed = "".join(f"<li><b>{escape(found.name)}</b>: {escape(found.short)}</li>" for found in others)
     text = "Other methods for sets, which were not tried here; keepsense compare runs project files side by side."
     return f"<h3>Methods</h3>{page.paragraph(text)}<ul>{listed}</ul>"
 

@@ -12,16 +12,23 @@ from keepsense.methods.aggregate.centres import Candidates
 from keepsense.methods.aggregate.mdav import Partition
 from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.aggregate.records import grouped
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import group_size
+from keepsense.privacy import Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
 
-def microaggregate_adaptive(
+def adaptive_microaggregation(
     counts: Counts,
-    attributes: Sequence[Attribute],
-    k: int,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
     *,
+    k: int | None = None,
     candidates: Candidates = "values",
     listener: Listener | None = None,
 ) -> Cells:
@@ -36,7 +43,7 @@ def microaggregate_adaptive(
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 20, 20, 60, 61]})
-    >>> cells = microaggregate_adaptive(counts, [Ordered.of(counts, "age")], 2)
+    >>> cells = adaptive_microaggregation(counts, [Ordered.of(counts, "age")], k=2)
     >>> cells.apply(counts).weights.tolist(), cells.values
     ([2, 3], ((20.0, 60.5),))
     """
@@ -44,7 +51,8 @@ def microaggregate_adaptive(
     def method(space: RecordSpace, weights: NDArray[np.int64], k: int) -> Partition:
         return _whole_records(space, weights, k, listener)
 
-    return grouped(counts, attributes, k, method, candidates, "semantic adaptive microaggregation", listener)
+    name = "semantic adaptive microaggregation"
+    return grouped(counts, columns, group_size(models, k), method, candidates, name, listener)
 
 
 def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, listener: Listener | None) -> Partition:
@@ -94,3 +102,36 @@ def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, liste
             groups[int(np.argmin(near))].append(record)
             emit(listener, "leftover", record=record, group=int(np.argmin(near)), distance=float(near.min()))
     return Partition.of([(group, weights[group].tolist()) for group in groups if group])
+
+
+METHOD = registered(
+    Method(
+        name="adaptive microaggregation",
+        title="Semantic adaptive microaggregation",
+        function=adaptive_microaggregation,
+        runner=by_columns,
+        family="microaggregation",
+        place=2,
+        short="words that repeat a lot",
+        intent="Group similar records and never tear equal ones apart, so that common values stay as they are.",
+        use=("columns of words that repeat a lot",),
+        avoid=("every record must be true", "columns of numbers: hardly any value repeats"),
+        inputs=("the columns to protect", "a taxonomy for columns of words", "k"),
+        guarantee="k-anonymity by construction.",
+        cost="As microaggregation, on distinct records.",
+        paper="Martínez, Sánchez and Valls 2012.",
+        example="Twenty nurses stay nurses; the only bishop joins the vicars.",
+        truthful=False,
+        promises=(K_ANONYMITY, PROBABILISTIC),
+        falls_short=NOT_SENSITIVE,
+        fillings={
+            "distance": Filling("semantic", "words by their meaning, equal records always together"),
+            "representative": Filling("centre", "the most typical of its values"),
+        },
+        fit=Fit(
+            points=4.5,
+            reason="k-anonymity, and common words are released as they are",
+            unfit=((lambda s: "numbers" in s.others, "it is for values that repeat a lot"), UNKNOWN_NEARNESS),
+        ),
+    )
+)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Rows
 from keepsense.counts import Value
-from keepsense.errors import Infeasible, InternalError
+from keepsense.errors import BadInput, Infeasible, InternalError
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.methods.aggregate.item_tree import (
     GeneralizedSets,
@@ -21,14 +21,24 @@ from keepsense.methods.aggregate.item_tree import (
     released_rows,
 )
 from keepsense.methods.aggregate.items import ItemSets
-from keepsense.privacy import KmAnonymity
+from keepsense.methods.aggregate.set_column import ALONE, generalized
+from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, Fit
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.registry import Method, Shown, registered
+from keepsense.privacy import KmAnonymity, Model
 from keepsense.privacy.km import rare_itemsets
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cut
 
 
-def generalize_apriori(
-    sets: ItemSets, hierarchy: Hierarchy, *, k: int, m: int, listener: Listener | None = None
+def apriori_sets(
+    sets: ItemSets,
+    hierarchy: Hierarchy,
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    m: int | None = None,
+    listener: Listener | None = None,
 ) -> GeneralizedSets:
     """Generalize items, everywhere alike, until any m known items are shared by at least k records.
 
@@ -40,14 +50,20 @@ def generalize_apriori(
 
     Use it for truthful output with a promise against attackers who know little (k^m-anonymity); sets as a whole need
     not be shared. Costs the combinations of up to m items that occur, a few times over. With an item that fewer than k
-    records could ever share, the hierarchy's top does it; fewer than k sets with items are refused.
+    records could ever share, the hierarchy's top does it; fewer than k sets with items are refused. `k` and `m` are
+    those of the models unless they are given.
 
     >>> from keepsense.methods.aggregate.items import from_lists
     >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
-    >>> release = generalize_apriori(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"]]), food, k=2, m=2)
+    >>> release = apriori_sets(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"]]), food, k=2, m=2)
     >>> release.records()
     [['meat', 'tea'], ['meat', 'tea'], ['tea']]
     """
+    known = next((model for model in models if isinstance(model, KmAnonymity)), None)
+    if known is not None:
+        k, m = known.k if k is None else k, known.m if m is None else m
+    if k is None or m is None:
+        raise BadInput("this method needs k and m: promise k^m-anonymity, or give both in [method.parameters]")
     promise = KmAnonymity(k, m, sets.column).promise()
     rows = leaf_rows(sets, hierarchy)
     filled = int((rows.sizes > 0).sum())
@@ -146,3 +162,41 @@ class _Cut:
         below = self.tree.leaves_under(node)
         lower = self.tree.leaf_counts[self.node[below]] < self.tree.leaf_counts[node]
         self.node[below[lower]] = node
+
+
+METHOD = registered(
+    Method(
+        name="apriori sets",
+        title="Apriori generalization of sets (k^m)",
+        function=apriori_sets,
+        set_runner=generalized,
+        family="set generalization",
+        place=1,
+        aliases=("apriori",),
+        short="one rule for all sets",
+        intent="Generalize items, everywhere alike, until any m of them that occur together fit at least k people.",
+        use=("one rule for all sets is wanted, also for next month's file",),
+        avoid=("attackers may know whole sets: then only k over whole sets helps",),
+        inputs=("a column of sets", "a hierarchy of the items", "k and m"),
+        guarantee="k^m-anonymity.",
+        cost="Counts of combinations of up to m items.",
+        paper="Terrovitis, Mamoulis and Kalnis 2008.",
+        example="Single items first, then pairs: stout and nappies occur once together, so stout becomes beer.",
+        truthful=True,
+        promises=(K_ANONYMITY, PROBABILISTIC),
+        sets="only",
+        fillings={
+            "start": Filling("up", "Begin with the sets as they are, and with single items"),
+            "stop": Filling("m", "Is no combination of up to m items rarer than k?"),
+            "candidates": Filling("rare", "Take the rarest combination, smaller ones first"),
+            "change": Filling("global", "Move its items up, everywhere, the way that costs least"),
+        },
+        fit=Fit(
+            points=6.0,
+            reason="true sets by one rule, safe against anybody who knows up to m items",
+            unfit=(ALONE,),
+            promised=lambda s: [{"model": "k^m-anonymity", "k": s.k, "m": 2, "column": s.set_column}],
+        ),
+        shown=Shown(settings={"m": 2}),
+    )
+)

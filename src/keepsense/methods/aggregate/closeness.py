@@ -12,7 +12,7 @@ Three ways, from the simplest to the most careful; all end by merging whatever i
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -26,24 +26,30 @@ from keepsense.methods.aggregate.centres import Candidates, centres, squared_err
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.aggregate.records import own_order, tell_centres
-from keepsense.privacy import TCloseness
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.registry import Method, Shown, registered
+from keepsense.methods.task import Task, group_size
+from keepsense.privacy import Model, TCloseness
 from keepsense.privacy.emd import NOISE
 from keepsense.privacy.ground import Ground, Ordered, ground
 from keepsense.progress import Listener, emit, wants_steps
-from keepsense.recoding import Cells
+from keepsense.recoding import Cells, Recoding
 from keepsense.semantics.attribute import Attribute
 
 How = Literal["merge", "swap", "spread"]
 
 
-def microaggregate_close(
+def t_close_microaggregation(
     counts: Counts,
-    attributes: Sequence[Attribute],
-    k: int,
-    t: float,
-    sensitive: str,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
     *,
-    distance: Ground | Hierarchy | str = "equal",
+    k: int | None = None,
+    t: float | None = None,
+    sensitive: str | None = None,
+    distance: Ground | Hierarchy | str | None = None,
     how: How = "swap",
     candidates: Candidates = "values",
     listener: Listener | None = None,
@@ -51,27 +57,36 @@ def microaggregate_close(
     """Microaggregate so that every group holds k records whose sensitive values are spread as in the table, up to t.
 
     `counts` must count the sensitive column along with the others, as a column: which group a row joins depends on its
-    sensitive value. `distance` is the ground distance of t-closeness (`keepsense.privacy.TCloseness`). The sensitive
-    column itself is not changed. Groups grow as t shrinks; `info` tells how many were merged. Costs MDAV, and for
-    `swap` one earth mover's distance for each pair of exchanged values that is tried.
+    sensitive value. `distance` is the ground distance of t-closeness (`keepsense.privacy.TCloseness`); where the models
+    promise it, `t`, `sensitive` and `distance` are taken from there unless they are given. The sensitive column itself
+    is not changed. Groups grow as t shrinks; `info` tells how many were merged. Costs MDAV, and for `swap` one earth
+    mover's distance for each pair of exchanged values that is tried.
 
     >>> from keepsense.semantics.attribute import Ordered as Numbers
     >>> counts = Counts.of({"age": [20, 21, 60, 61], "disease": ["flu", "flu", "cold", "cold"]})
-    >>> cells = microaggregate_close(counts, [Numbers.of(counts, "age")], 2, 0.1, "disease", how="swap")
+    >>> age = Numbers.of(counts, "age")
+    >>> cells = t_close_microaggregation(counts, [age], k=2, t=0.1, sensitive="disease", how="swap")
     >>> [cells.values[0][c] for c in cells.codes[:, 0]], cells.info["groups"]
     ([40.0, 40.0, 41.0, 41.0], 2)
     """
-    k = check_size(k, counts.total)
+    k = check_size(group_size(models, k), counts.total)
+    promise = next((model for model in models if isinstance(model, TCloseness)), None)
+    if promise is not None:
+        t = promise.t if t is None else t
+        sensitive = promise.column if sensitive is None else sensitive
+        distance = promise.ground if distance is None else distance
+    if t is None or sensitive is None:
+        raise BadInput("this method needs t-closeness to be promised, or t and sensitive in [method.parameters]")
     t = TCloseness(t, sensitive).t
     if how not in ("merge", "swap", "spread"):
         raise BadInput(f"how: {how!r} is not one of 'merge', 'swap', 'spread'")
-    if sensitive in [attribute.name for attribute in attributes]:
+    if sensitive in [attribute.name for attribute in columns]:
         raise BadInput(f"column {sensitive!r} is sensitive and microaggregated; choose one role")
-    space = RecordSpace(counts, attributes)
-    order = own_order(counts, [*(attribute.name for attribute in attributes), sensitive])
+    space = RecordSpace(counts, columns)
+    order = own_order(counts, [*(attribute.name for attribute in columns), sensitive])
     space.keep(order)
     emit(listener, "records", tuples=order)
-    spread = _Spread(counts, sensitive, ground(distance), order)
+    spread = _Spread(counts, sensitive, ground("equal" if distance is None else distance), order)
     weights = counts.weights[order]
     if how == "spread":
         found = _from_slices(space, weights, spread, k, t, listener)
@@ -80,10 +95,10 @@ def microaggregate_close(
         found = mdav(space, weights, k, refine=refine, listener=listener)
     before = len(found)
     named = Partition(found.group, order[found.record], found.copies)
-    named = _merged(counts, attributes, named, spread.back(order), t, listener)
-    columns = [(a, centres(a, counts.column(a.name), named, candidates)) for a in attributes]
-    error = squared_error(counts, columns, named)
-    tell_centres(listener, columns, named, error)
+    named = _merged(counts, columns, named, spread.back(order), t, listener)
+    centred = [(a, centres(a, counts.column(a.name), named, candidates)) for a in columns]
+    error = squared_error(counts, centred, named)
+    tell_centres(listener, centred, named, error)
     info = {
         "method": f"t-close microaggregation ({how})",
         "k": k,
@@ -92,7 +107,7 @@ def microaggregate_close(
         "merged": before - len(named),
         "squared error": error,
     }
-    return to_cells(counts, columns, named, info)
+    return to_cells(counts, centred, named, info)
 
 
 class _Spread:
@@ -274,3 +289,47 @@ def _from_slices(
         if len(found) < groups:
             around(other, "the last one")
     return Partition.of(found)
+
+
+def _beside_the_sensitive_column(
+    method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None
+) -> list[Recoding]:
+    """Count the sensitive column along: which group a record joins depends on it."""
+    promise = next((model.column for model in task.models if isinstance(model, TCloseness)), None)
+    sensitive = parameters.get("sensitive", promise)
+    if sensitive is not None and sensitive not in task.released:
+        raise BadInput(f"the table has no column {sensitive!r}, which [method.parameters] calls sensitive")
+    return by_columns(method, task, parameters, listener, beside=() if sensitive is None else (str(sensitive),))
+
+
+METHOD = registered(
+    Method(
+        name="t-close microaggregation",
+        title="Microaggregation with t-closeness",
+        function=t_close_microaggregation,
+        runner=_beside_the_sensitive_column,
+        family="microaggregation",
+        place=3,
+        short="groups that mirror the whole table",
+        intent="Group similar records so that sensitive values in every group are spread as in the whole table.",
+        use=("what people have must be hidden as well as who they are, and coarse ranges are not wanted",),
+        avoid=("every record must be true",),
+        inputs=("the columns to protect", "the sensitive column", "k and t"),
+        guarantee="k-anonymity and t-closeness.",
+        cost="As microaggregation, and exchanges between groups.",
+        paper="Soria-Comas, Domingo-Ferrer, Sánchez and Martínez 2015.",
+        example="A group of five nurses holds as large a share of flu as the table does.",
+        truthful=False,
+        promises=(K_ANONYMITY, "t-closeness", PROBABILISTIC),
+        fillings={
+            "distance": Filling("mixed", "by their columns, and by what their sensitive values add to the group"),
+            "representative": Filling("centre", "the mean of its numbers and the most typical of its words"),
+        },
+        fit=Fit(
+            points=6.5,
+            reason="k-anonymity and t-closeness without coarse ranges",
+            unfit=((lambda s: s.promise != "t-closeness", "it is for the promise of t-closeness"), UNKNOWN_NEARNESS),
+        ),
+        shown=Shown(settings={"t": 0.3}),
+    )
+)

@@ -15,6 +15,12 @@ from keepsense.errors import BadInput, PrivacyWarning
 from keepsense.methods.aggregate.centres import centres, squared_error, to_cells
 from keepsense.methods.aggregate.mdav import Partition, check_size
 from keepsense.methods.aggregate.records import own_order
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit, only
+from keepsense.methods.flowchart import Edge, Flowchart, Node
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import group_size
+from keepsense.privacy import Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Ordered, check_same_rows
@@ -38,7 +44,12 @@ def runs(order: NDArray[np.int64], weights: NDArray[np.int64], k: int) -> Partit
 
 
 def individual_ranking(
-    counts: Counts, attributes: Sequence[Attribute], k: int, *, listener: Listener | None = None
+    counts: Counts,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    listener: Listener | None = None,
 ) -> Cells:
     """Microaggregate each column by itself: sort, group k neighbours, replace by their centre (Defays and Anwar 1998).
 
@@ -50,25 +61,25 @@ def individual_ranking(
     >>> counts = Counts.of({"age": [20, 21, 60, 61], "stay": [9, 1, 8, 2]})
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     cells = individual_ranking(counts, [Ordered.of(counts, "age"), Ordered.of(counts, "stay")], 2)
+    ...     cells = individual_ranking(counts, [Ordered.of(counts, "age"), Ordered.of(counts, "stay")], k=2)
     >>> [[v[c] for v, c in zip(cells.values, row)] for row in cells.codes.tolist()]
     [[20.5, 8.5], [20.5, 1.5], [60.5, 8.5], [60.5, 1.5]]
     """
-    k = check_size(k, counts.total)
-    if not attributes:
+    k = check_size(group_size(models, k), counts.total)
+    if not columns:
         raise BadInput("microaggregation needs at least one column")
-    check_same_rows(counts, attributes)
-    if len(attributes) > 1:
+    check_same_rows(counts, columns)
+    if len(columns) > 1:
         warnings.warn(
             "individual ranking protects each column by itself; several together may still single people out",
             PrivacyWarning,
             stacklevel=2,
         )
-    tuples = own_order(counts, [attribute.name for attribute in attributes])
+    tuples = own_order(counts, [attribute.name for attribute in columns])
     begins = np.concatenate(([0], np.cumsum(counts.weights)))  # all rows in one line, those of a tuple side by side
     pieces: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     values, error = [], 0.0
-    for attribute in attributes:
+    for attribute in columns:
         rank = np.empty(len(attribute.values), dtype=np.int64)
         rank[_sorted_values(attribute)] = np.arange(len(rank))
         order = tuples[np.argsort(rank[counts.column(attribute.name)[tuples]], kind="stable")]
@@ -78,7 +89,7 @@ def individual_ranking(
         by_tuple = np.lexsort((parts.group, parts.record))
         if wants_steps(listener):
             held = parts.copies[by_tuple]
-            emit(listener, "neighbours", len(pieces) + 1, len(attributes), column=attribute.name, k=k,
+            emit(listener, "neighbours", len(pieces) + 1, len(columns), column=attribute.name, k=k,
                  source=np.repeat(parts.record[by_tuple], held), group=np.repeat(parts.group[by_tuple], held),
                  released=[centre.values[int(code)] for code in centre.codes])  # fmt: skip
         begin = np.concatenate(([0], np.cumsum(parts.copies[by_tuple])[:-1]))
@@ -87,7 +98,7 @@ def individual_ranking(
     cuts = np.unique(np.concatenate([begin for begin, _ in pieces]))
     codes = np.stack([code[np.searchsorted(begin, cuts, side="right") - 1] for begin, code in pieces], axis=1)
     cells = Cells(
-        tuple(attribute.name for attribute in attributes),
+        tuple(attribute.name for attribute in columns),
         tuple(values),
         np.searchsorted(begins, cuts, side="right") - 1,
         codes.astype(np.int32),
@@ -104,11 +115,12 @@ def _sorted_values(attribute: Attribute) -> NDArray[np.int64]:
     return attribute.order(most_distant_value(attribute)[0]).astype(np.int64)
 
 
-def microaggregate_along(
+def microaggregation_along_a_score(
     counts: Counts,
-    attributes: Sequence[Attribute],
-    k: int,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
     *,
+    k: int | None = None,
     score: Literal["principal component", "z-scores"] = "principal component",
 ) -> Cells:
     """Microaggregate all columns along one score: sort by it, group k neighbours, replace each column by its centre.
@@ -116,36 +128,38 @@ def microaggregate_along(
     The score is the first principal component of the standardized columns, or the sum of their z-scores (Defays and
     Anwar 1998; Rodríguez-García 2017, Sec. 2.3.2.3). For numbers and ordered categories only: words have no scores.
     Fast (it only sorts) and k-anonymous over all columns, but coarse where one direction says little about the rest;
-    `microaggregate` loses less.
+    `microaggregation_of_records` loses less.
 
     >>> counts = Counts.of({"age": [20, 21, 60, 61], "stay": [1, 2, 8, 9]})
     >>> columns = [Ordered.of(counts, "age"), Ordered.of(counts, "stay")]
-    >>> cells = microaggregate_along(counts, columns, 2, score="z-scores")
+    >>> cells = microaggregation_along_a_score(counts, columns, k=2, score="z-scores")
     >>> cells.values
     ((20.5, 60.5), (1.5, 8.5))
     """
-    k = check_size(k, counts.total)
+    k = check_size(group_size(models, k), counts.total)
     if score not in ("principal component", "z-scores"):
         raise BadInput(f"the score is 'principal component' or 'z-scores', not {score!r}")
-    if not attributes:
+    if not columns:
         raise BadInput("microaggregation needs at least one column")
-    check_same_rows(counts, attributes)
-    words = [attribute.name for attribute in attributes if not isinstance(attribute, Ordered)]
+    check_same_rows(counts, columns)
+    words = [attribute.name for attribute in columns if not isinstance(attribute, Ordered)]
     if words:
-        raise BadInput(f"column {words[0]!r} holds words, which have no {score}; use `microaggregate` for it")
-    ordered = [attribute for attribute in attributes if isinstance(attribute, Ordered)]
+        raise BadInput(
+            f"column {words[0]!r} holds words, which have no {score}; use `microaggregation_of_records` for it"
+        )
+    ordered = [attribute for attribute in columns if isinstance(attribute, Ordered)]
     table = np.stack([a.positions[counts.column(a.name)] for a in ordered], axis=1)
-    rank = own_order(counts, [attribute.name for attribute in attributes])
+    rank = own_order(counts, [attribute.name for attribute in columns])
     order = rank[np.argsort(scores(table, counts.weights, score)[rank], kind="stable")]
     parts = runs(order, counts.weights, k)
-    columns = [(a, centres(a, counts.column(a.name), parts)) for a in attributes]
+    centred = [(a, centres(a, counts.column(a.name), parts)) for a in columns]
     info = {
         "method": f"microaggregation along {score}",
         "k": k,
         "groups": len(parts),
-        "squared error": squared_error(counts, columns, parts),
+        "squared error": squared_error(counts, centred, parts),
     }
-    return to_cells(counts, columns, parts, info)
+    return to_cells(counts, centred, parts, info)
 
 
 def scores(table: Floats, weights: NDArray[np.int64], score: str) -> Floats:
@@ -169,3 +183,86 @@ def scores(table: Floats, weights: NDArray[np.int64], score: str) -> Floats:
     # Rounding noise must not order records that score the same.
     along: Floats = np.round(standard @ first, 9)
     return along
+
+
+RANKING = registered(
+    Method(
+        name="individual ranking",
+        title="Individual ranking",
+        function=individual_ranking,
+        runner=by_columns,
+        family="microaggregation",
+        place=4,
+        short="one column at a time: little lost, little protected",
+        intent="Group neighbours in the order of one column, and replace them by their mean, each column by itself.",
+        use=("one column is released, or exact values alone must be hidden",),
+        avoid=("several columns are released together: combinations stay as rare as they were",),
+        inputs=("the columns to protect", "k"),
+        guarantee="k-anonymity of single columns only, not of the record.",
+        cost="One sort a column.",
+        paper="Defays and Anwar 1998; Rodríguez-García 2017, Sec. 2.3.2.3.",
+        example="Incomes of 38, 40 and 42 thousand become 40, whatever the other columns hold.",
+        truthful=False,
+        falls_short="it protects single columns only",
+        steps=Flowchart(
+            (
+                Node("begin", "The columns and k", "start"),
+                Node("sort", "Sort the records by one column"),
+                Node("group", "Group k neighbours, and so on down the order"),
+                Node("replace", "Replace the column's values in each group by their mean"),
+                Node("more", "Is there another column?", "question"),
+                Node("end", "Values, at least k of each alike", "end"),
+            ),
+            (
+                Edge("begin", "sort"),
+                Edge("sort", "group"),
+                Edge("group", "replace"),
+                Edge("replace", "more"),
+                Edge("more", "sort", "yes"),
+                Edge("more", "end", "no"),
+            ),
+        ),
+        fit=Fit(unfit=(UNKNOWN_NEARNESS,)),
+    )
+)
+
+
+METHOD = registered(
+    Method(
+        name="microaggregation along a score",
+        title="Microaggregation along a score",
+        function=microaggregation_along_a_score,
+        family="microaggregation",
+        place=5,
+        short="all columns of numbers along one line: quick, coarse",
+        intent="Put the records in one line by a score of all columns, and group k neighbours of that line.",
+        use=("very many rows of numbers that rise and fall together",),
+        avoid=("columns say little about each other: far records stand side by side", "columns of words"),
+        inputs=("columns of numbers or ordered categories", "k", "the score: first principal component, or z-scores"),
+        guarantee="k-anonymity by construction.",
+        cost="One sort.",
+        paper="Defays and Anwar 1998; Rodríguez-García 2017, Sec. 2.3.2.3.",
+        example="Firms sorted by size in all respects; three neighbours become one typical firm.",
+        truthful=False,
+        promises=(K_ANONYMITY, PROBABILISTIC),
+        falls_short=NOT_SENSITIVE,
+        steps=Flowchart(
+            (
+                Node("begin", "The columns of numbers and k", "start"),
+                Node("score", "Give every record one score out of all its columns"),
+                Node("sort", "Sort the records by it"),
+                Node("group", "Group k neighbours, and so on down the order"),
+                Node("replace", "Release for every member of a group its mean"),
+                Node("end", "Records, at least k of each alike", "end"),
+            ),
+            (
+                Edge("begin", "score"),
+                Edge("score", "sort"),
+                Edge("sort", "group"),
+                Edge("group", "replace"),
+                Edge("replace", "end"),
+            ),
+        ),
+        fit=Fit(unfit=(UNKNOWN_NEARNESS, (only("numbers", "ordered"), "it is for numbers"))),
+    )
+)

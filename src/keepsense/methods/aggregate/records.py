@@ -12,18 +12,25 @@ from keepsense.counts import Counts
 from keepsense.methods.aggregate.centres import Candidates, Centre, centres, squared_error, to_cells
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.record_space import RecordSpace
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import group_size
+from keepsense.privacy import Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
-Method = Callable[[RecordSpace, NDArray[np.int64], int], Partition]
+Grouping = Callable[[RecordSpace, NDArray[np.int64], int], Partition]
 
 
-def microaggregate(
+def microaggregation_of_records(
     counts: Counts,
-    attributes: Sequence[Attribute],
-    k: int,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
     *,
+    k: int | None = None,
     candidates: Candidates = "values",
     listener: Listener | None = None,
 ) -> Cells:
@@ -38,7 +45,7 @@ def microaggregate(
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 21, 60, 61]})
-    >>> cells = microaggregate(counts, [Ordered.of(counts, "age")], 2)
+    >>> cells = microaggregation_of_records(counts, [Ordered.of(counts, "age")], k=2)
     >>> cells.apply(counts).values, cells.info["groups"]
     (((20.5, 60.5),), 2)
     """
@@ -46,14 +53,14 @@ def microaggregate(
     def method(space: RecordSpace, weights: NDArray[np.int64], k: int) -> Partition:
         return mdav(space, weights, k, listener=listener)
 
-    return grouped(counts, attributes, k, method, candidates, "MDAV microaggregation", listener)
+    return grouped(counts, columns, group_size(models, k), method, candidates, "MDAV microaggregation", listener)
 
 
 def grouped(
     counts: Counts,
     attributes: Sequence[Attribute],
     k: int,
-    method: Method,
+    method: Grouping,
     candidates: Candidates,
     name: str,
     listener: Listener | None = None,
@@ -110,3 +117,35 @@ def own_order(counts: Counts, names: Sequence[str]) -> NDArray[np.int64]:
         rank[sorted(range(len(values)), key=keys.__getitem__)] = np.arange(len(values))
         ranks.append(rank[counts.column(name)])
     return np.lexsort(ranks[::-1]).astype(np.int64)
+
+
+METHOD = registered(
+    Method(
+        name="microaggregation of records",
+        title="Microaggregation of records (MDAV)",
+        function=microaggregation_of_records,
+        runner=by_columns,
+        family="microaggregation",
+        place=1,
+        aliases=("MDAV",),
+        short="numbers, words and both",
+        intent="Group at least k similar records over all columns, and release the centre of each group.",
+        use=("tables of numbers, or of numbers and words",),
+        avoid=("every record must be true",),
+        inputs=("the columns to protect", "a taxonomy for columns of words", "k"),
+        guarantee="k-anonymity by construction.",
+        cost="About rows squared / k comparisons of distinct records.",
+        paper="Domingo-Ferrer and Mateo-Sanz 2002; Domingo-Ferrer and Torra 2005; Rodríguez-García 2017, Sec. 2.3.2.3.",
+        example="The nurse of 31, the midwife of 33 and the nurse of 32 become three nurses of 32.",
+        truthful=False,
+        promises=(K_ANONYMITY, PROBABILISTIC),
+        falls_short=NOT_SENSITIVE,
+        fillings={
+            "distance": Filling("mixed", "numbers by their scale, words by their meaning, added up"),
+            "representative": Filling("centre", "the mean of its numbers and the most typical of its words"),
+        },
+        fit=Fit(
+            points=5.5, reason="k-anonymity without coarse ranges; means come out right", unfit=(UNKNOWN_NEARNESS,)
+        ),
+    )
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,8 +17,13 @@ from keepsense.methods.aggregate.centroid import centroids
 from keepsense.methods.aggregate.concepts import ConceptSets
 from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
+from keepsense.methods.aggregate.set_column import microaggregated
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
-from keepsense.privacy import KAnonymity
+from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import group_size
+from keepsense.privacy import KAnonymity, Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED
@@ -37,7 +43,7 @@ class SetRelease:
     >>> from keepsense.methods.aggregate.concepts import map_sets
     >>> from keepsense.methods.aggregate.items import from_delimited
     >>> sets = map_sets(from_delimited(["a;b", "a;b", "c", "c"], delimiter=";"), None)
-    >>> release = microaggregate_sets(sets, None, 2, rng=1)
+    >>> release = set_microaggregation(sets, None, k=2, rng=1)
     >>> release.column(), release.verbatim
     (['a;b', 'a;b', 'c', 'c'], 2)
     """
@@ -93,11 +99,12 @@ class SetRelease:
         return [*self.sets.findings(), *(Finding(code, name, text) for code, n, text in remarks if n)]
 
 
-def microaggregate_sets(
+def set_microaggregation(
     sets: ConceptSets,
     measure: Distance | None,
-    k: int,
+    models: Sequence[Model] = (),
     *,
+    k: int | None = None,
     distance: str = "average",
     within: NDArray[Any] | None = None,
     divide: bool = True,
@@ -130,12 +137,12 @@ def microaggregate_sets(
     >>> links = [("milk", "drink"), ("tea", "drink"), ("drink", "food"), ("bread", "food"), ("roll", "bread")]
     >>> food = from_edges(links)
     >>> sets = map_sets(from_lists([["milk"], ["tea", "milk"], ["bread"], ["roll"]]), food)
-    >>> release = microaggregate_sets(sets, distance("feature", food), 2, rng=3)
+    >>> release = set_microaggregation(sets, distance("feature", food), k=2, rng=3)
     >>> release.records()
     [['milk'], ['milk'], ['bread'], ['bread']]
     """
     check_kind(distance)
-    check_size(k, len(sets), f"column {sets.source.column!r}")
+    k = check_size(group_size(models, k), len(sets), f"column {sets.source.column!r}")
     rng = generator(rng)
     rows, weights, which = sets.distinct
     items = sets.distances(measure, memory=memory)
@@ -261,3 +268,38 @@ def _verbatim(
         if g not in shown and len(own) == len(terms[g]) and {sets.terms[t] for t in own.tolist()} == set(terms[g]):
             shown.add(g)
     return len(shown)
+
+
+METHOD = registered(
+    Method(
+        name="set microaggregation",
+        title="Semantic microaggregation of sets",
+        function=set_microaggregation,
+        set_runner=microaggregated,
+        family="microaggregation",
+        place=6,
+        aliases=("microaggregation of sets",),
+        short="baskets, tags, diagnosis lists, query logs",
+        intent="Group people with similar sets, and release for each group one made-up set close to all of them.",
+        use=("cells hold sets: baskets, tags, diagnosis lists, search queries", "topics matter more than exact items"),
+        avoid=("every set must be true: generalize sets instead",),
+        inputs=("a column of sets", "a taxonomy", "k"),
+        guarantee="k-anonymity by construction; no item fewer than k people use is released as it stands.",
+        cost="About items x rows squared / k steps.",
+        paper="Batet, Erola, Sánchez and Castellà-Roca 2014.",
+        example="Three people who search for jazz, blues and swing are all released as searching for jazz.",
+        truthful=False,
+        promises=(K_ANONYMITY, PROBABILISTIC),
+        falls_short=NOT_SENSITIVE,
+        sets="only",
+        fillings={
+            "distance": Filling("average", "by the meaning of their items, on average over all pairs"),
+            "representative": Filling("centroid", "the set closest to all of its sets, in words k people use"),
+        },
+        fit=Fit(
+            points=7.0,
+            reason="keeps what sets are about, and every released set is shared by k people",
+            unfit=(UNKNOWN_NEARNESS,),
+        ),
+    )
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,12 +20,22 @@ from keepsense.methods.aggregate.item_tree import (
 )
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.aggregate.mdav import check_size
-from keepsense.privacy import KAnonymity
+from keepsense.methods.aggregate.set_column import ALONE, generalized
+from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, Fit
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import group_size
+from keepsense.privacy import KAnonymity, Model
 from keepsense.progress import Listener, emit, wants_steps
 
 
-def generalize_topdown(
-    sets: ItemSets, hierarchy: Hierarchy, *, k: int, listener: Listener | None = None
+def top_down_sets(
+    sets: ItemSets,
+    hierarchy: Hierarchy,
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    listener: Listener | None = None,
 ) -> GeneralizedSets:
     """Start with every set at the root and split groups as long as each part keeps k sets that are released alike.
 
@@ -40,11 +51,11 @@ def generalize_topdown(
 
     >>> from keepsense.methods.aggregate.items import from_lists
     >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
-    >>> release = generalize_topdown(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"], ["tea"]]), food, k=2)
+    >>> release = top_down_sets(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"], ["tea"]]), food, k=2)
     >>> release.records()
     [['meat', 'tea'], ['meat', 'tea'], ['tea'], ['tea']]
     """
-    check_size(k, len(sets), f"column {sets.column!r}")
+    k = check_size(group_size(models, k), len(sets), f"column {sets.column!r}")
     rows = leaf_rows(sets, hierarchy)
     empty = np.flatnonzero(rows.sizes == 0)
     tree = ItemTree.of(hierarchy, nothing=len(empty) > 0)
@@ -177,3 +188,38 @@ def _balanced(
         return stay, [part[~np.isin(part, taken)] for part in parts]
     parts = sorted(parts, key=lambda part: (len(part), float(gain[part].sum()), int(part[0])))
     return np.sort(np.concatenate([stay, parts[0]])), parts[1:]
+
+
+METHOD = registered(
+    Method(
+        name="top-down sets",
+        title="Top-down generalization of sets",
+        function=top_down_sets,
+        set_runner=generalized,
+        family="set generalization",
+        place=2,
+        short="each group of sets at levels of its own",
+        intent="Begin with everything at the root, and open up items as long as k sets still look alike.",
+        use=("attackers may know whole sets", "each group may have a level of detail of its own"),
+        avoid=("one rule for all sets is wanted",),
+        inputs=("a column of sets", "a hierarchy of the items", "k"),
+        guarantee="k-anonymity of whole sets, whatever an attacker knows of them.",
+        cost="One pass over a group for each split.",
+        paper="He and Naughton 2009.",
+        example="All baskets hold food; those with drinks are told apart as soon as k have some.",
+        truthful=True,
+        promises=(K_ANONYMITY, PROBABILISTIC),
+        sets="only",
+        fillings={
+            "start": Filling("down", "Begin with one group, every item at the root"),
+            "stop": Filling("none", "Is there no group left that can be split?"),
+            "candidates": Filling("gain", "Take the item of a group whose opening wins most detail"),
+            "change": Filling("local", "Part the group by it; parts below k stay together"),
+        },
+        fit=Fit(
+            points=5.0,
+            reason="true sets, each group at its own level, safe whatever items are known",
+            unfit=(ALONE,),
+        ),
+    )
+)

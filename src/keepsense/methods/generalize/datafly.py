@@ -11,7 +11,7 @@ from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize._lattice.requirement import requirement
 from keepsense.methods.generalize.table import Metric, distinct_values, recode
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
@@ -85,5 +85,6 @@ METHOD = registered(
             "stop": Filling(None, "Do all groups keep the promise, but for records that may be suppressed?"),
         },
         fit=Fit(points=1.5, reason="quick, and every step can be explained"),
+        shown=Shown(settings={"suppression": None}),
     )
 )

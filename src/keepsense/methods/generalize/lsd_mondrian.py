@@ -16,7 +16,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.dimension import dimensions
 from keepsense.methods.generalize.infogain_mondrian import METHOD as INFOGAIN
 from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
@@ -103,5 +103,6 @@ METHOD = registered(
             ),
             cautions=(FOR_A_TARGET, RANGES),
         ),
+        shown=Shown(example={"target": "days"}),
     )
 )

@@ -14,7 +14,7 @@ from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.generalize.datafly import datafly
 from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.methods.generalize.table import Anonymity, least_loss
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
@@ -88,5 +88,6 @@ METHOD = registered(
         needs=("distances",),
         fillings={**DATAFLY.fillings, "metric": Filling("least_loss", "the meaning it loses, least first")},
         fit=Fit(points=2.2, reason="quick, and the column that loses least meaning goes first", unfit=(NO_WORDS,)),
+        shown=Shown(settings={"suppression": None}),
     )
 )

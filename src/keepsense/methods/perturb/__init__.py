@@ -2,72 +2,86 @@
 
 | what | function | promise |
 |---|---|---|
-| SRS-1, SRS-2, SRS-3 | `swap_by_ranking`, `swap_by_clusters`, `swap_tuples` | columns keep their values and counts |
-| groups of k | `swap_in_groups`, verified by `check_groups` | probabilistic k-anonymity |
-| rank swapping of numbers | `swap_numbers` | columns keep their values and counts |
-| SNA-1, SNA-2, SNA-3 | `add_noise`, `add_correlated_noise`, `NoiseStream` | none: noise in proportion |
-| noise on numbers and sets | `add_noise_to_numbers`, `add_noise_to_sets` | none |
-| a table of all kinds | `perturb` | as the method it names |
-| PRAM | `pram`, `invariant`, `draw`, `estimate` | a published matrix |
-| differential privacy, records | `release_words`, `release_categories`, `release_numbers` | epsilon |
-| differential privacy, counts | `noisy_count`, `noisy_histogram`, `noisy_means` | epsilon |
+| words and numbers by rank (SRS-2) | `rank_swapping` | columns keep their values and counts |
+| SRS-1, SRS-3, numbers | `rank_swapping_by_one_ranking`, `..._of_tuples`, `..._of_numbers` | the same |
+| groups of k | `strict_rank_swapping`, verified by `check_groups` | probabilistic k-anonymity |
+| SNA-1, SNA-2, SNA-3 | `noise`, `correlated_noise`, `noise_on_streams` | none: noise in proportion |
+| noise on numbers and sets | `noise_on_numbers`, `noise_on_sets` | none |
+| PRAM | `post_randomization`; `pram`, `made_invariant`, `draw`, `estimate` | a published matrix |
+| differential privacy | `differential_privacy` and one method a mechanism | epsilon |
+| its parts, under a `Budget` | `release_words`, `release_categories`, `release_numbers`, `noisy_means` | epsilon |
 | baselines | `swap_freely`, `distort_naively`, `distort_by_frequency` | none |
+
+All methods take `(counts, columns, models, *, ...)`, columns being what each means: `Nominal`, `Ordered`, `Sets`.
 """
 
+# The functions are imported last, so that each name below is the function and not the module of the same name.
+from keepsense.methods.edits import Edit, broken, mend
 from keepsense.methods.perturb.baselines import distort_by_frequency, distort_naively, swap_freely
 from keepsense.methods.perturb.dp import (
     Budget,
     exponential_matrix,
-    randomized_response,
     release_categories,
     release_words,
+    response_matrix,
 )
 from keepsense.methods.perturb.dp_numbers import noisy_count, noisy_histogram, noisy_means, release_numbers
-from keepsense.methods.perturb.edits import Edit, broken, mend
-from keepsense.methods.perturb.mixed import join, perturb
-from keepsense.methods.perturb.noise import add_noise
-from keepsense.methods.perturb.noise_correlated import add_correlated_noise
-from keepsense.methods.perturb.noise_numeric import add_noise_to_numbers
-from keepsense.methods.perturb.pram import draw, estimate, invariant, pram
-from keepsense.methods.perturb.sets import Sets, add_noise_to_sets
-from keepsense.methods.perturb.stream import NoiseStream
-from keepsense.methods.perturb.strict import check_groups, swap_in_groups
-from keepsense.methods.perturb.swap import swap_by_clusters, swap_by_ranking
-from keepsense.methods.perturb.swap_numeric import swap_numbers
-from keepsense.methods.perturb.swap_tuples import swap_tuples
+from keepsense.methods.perturb.noise import correlated_noise, noise
+from keepsense.methods.perturb.noise_numbers import noise_on_numbers
+from keepsense.methods.perturb.pram import draw, estimate, made_invariant, post_randomization, pram
+from keepsense.methods.perturb.private import (
+    differential_privacy,
+    noisy_numbers,
+    randomized_response,
+    semantic_exponential_mechanism,
+)
+from keepsense.methods.perturb.rank_swapping import rank_swapping
+from keepsense.methods.perturb.sets import Sets, noise_on_sets
+from keepsense.methods.perturb.stream import NoiseStream, noise_on_streams
+from keepsense.methods.perturb.strict import check_groups, strict_rank_swapping
+from keepsense.methods.perturb.swap import rank_swapping_by_one_ranking, swap_by_clusters
+from keepsense.methods.perturb.swap_numbers import rank_swapping_of_numbers
+from keepsense.methods.perturb.swap_tuples import rank_swapping_of_tuples
+from keepsense.methods.records import join
 
 __all__ = [
     "Budget",
     "Edit",
     "NoiseStream",
     "Sets",
-    "add_correlated_noise",
-    "add_noise",
-    "add_noise_to_numbers",
-    "add_noise_to_sets",
     "broken",
     "check_groups",
+    "correlated_noise",
+    "differential_privacy",
     "distort_by_frequency",
     "distort_naively",
     "draw",
     "estimate",
     "exponential_matrix",
-    "invariant",
     "join",
+    "made_invariant",
     "mend",
+    "noise",
+    "noise_on_numbers",
+    "noise_on_sets",
+    "noise_on_streams",
     "noisy_count",
     "noisy_histogram",
     "noisy_means",
-    "perturb",
+    "noisy_numbers",
+    "post_randomization",
     "pram",
     "randomized_response",
+    "rank_swapping",
+    "rank_swapping_by_one_ranking",
+    "rank_swapping_of_numbers",
+    "rank_swapping_of_tuples",
     "release_categories",
     "release_numbers",
     "release_words",
+    "response_matrix",
+    "semantic_exponential_mechanism",
+    "strict_rank_swapping",
     "swap_by_clusters",
-    "swap_by_ranking",
     "swap_freely",
-    "swap_in_groups",
-    "swap_numbers",
-    "swap_tuples",
 ]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.records import cells_of
+from keepsense.methods.records import cells_of
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import MATRIX_CELLS, Attribute, check_same_rows

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, BudgetExceeded
-from keepsense.methods.perturb.records import cells_of, records_of
-from keepsense.methods.perturb.swap import Random
+from keepsense.methods.records import cells_of, records_of
 from keepsense.progress import Listener, emit, wants_steps
-from keepsense.random import generator
+from keepsense.random import Random, generator
 from keepsense.recoding import Cells, Draws
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import Distance
@@ -188,13 +187,13 @@ def exponential_matrix(name: str, measure: Distance, epsilon: float, domain: Seq
     return Draws(name, labels, labels, odds / odds.sum(axis=1, keepdims=True), info)
 
 
-def randomized_response(name: str, domain: Sequence[Value], epsilon: float) -> Draws:
+def response_matrix(name: str, domain: Sequence[Value], epsilon: float) -> Draws:
     """The transition matrix of k-ary randomized response over a declared domain of k values: to be published.
 
     A value is kept with chance e^epsilon / (e^epsilon + k - 1), else any other is released with the same chance
     (Warner 1965; Kairouz, Oh and Viswanath 2014). It ignores meaning: the baseline for the exponential mechanism.
 
-    >>> randomized_response("sex", ["f", "m"], 1.0).probabilities.round(3).tolist()
+    >>> response_matrix("sex", ["f", "m"], 1.0).probabilities.round(3).tolist()
     [[0.731, 0.269], [0.269, 0.731]]
     """
     check_epsilon(epsilon)
@@ -212,14 +211,14 @@ def randomized_response(name: str, domain: Sequence[Value], epsilon: float) -> D
 def release_categories(
     counts: Counts, rules: Sequence[Draws], budget: Budget, *, rng: Random = None, listener: Listener | None = None
 ) -> Cells:
-    """Release columns by published matrices (`randomized_response`, `exponential_matrix`), entered into the budget.
+    """Release columns by published matrices (`response_matrix`, `exponential_matrix`), entered into the budget.
 
     Each matrix is trusted only as far as it goes: the epsilon taken from the budget is computed from its entries, the
     largest logarithm of the ratio of two entries of one column.
 
     >>> counts = Counts.of({"sex": ["f", "m", "m"]})
     >>> budget = Budget(1.0)
-    >>> cells = release_categories(counts, [randomized_response("sex", ["f", "m"], 1.0)], budget, rng=1)
+    >>> cells = release_categories(counts, [response_matrix("sex", ["f", "m"], 1.0)], budget, rng=1)
     >>> budget.remaining
     0.0
     """

@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, BudgetExceeded, MissingExtra
+from keepsense.methods.fit import DIFFERENTIAL_PRIVACY, NO_SETS, SHARED_BUDGET, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.perturb.dp import Budget, check_epsilon
-from keepsense.methods.perturb.records import cells_of, records_of
+from keepsense.methods.records import cells_of, records_of
+from keepsense.methods.registry import Method, registered
+from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 
@@ -38,10 +42,12 @@ def noisy_count(rows: int, epsilon: float, budget: Budget, *, what: str = "numbe
 
 def noisy_histogram(
     counts: Counts,
+    columns: Sequence[str],
+    models: Sequence[Model] = (),
+    *,
     domains: Mapping[str, Sequence[Value]],
     epsilon: float,
     budget: Budget,
-    *,
     neighbours: Neighbours = "replace",
 ) -> Counts:
     """Microdata from a noisy histogram over declared domains (Rodríguez-García 2017, Sec. 2.5.3).
@@ -49,19 +55,22 @@ def noisy_histogram(
     Every combination of the declared values gets its count plus discrete Laplace noise, also those nobody has; negative
     counts become 0 and the rest is the released table, all columns together. `neighbours="replace"`: one record
     changed, two counts move, the number of rows is public; `"add"`: one record more or less, one count moves. Utility
-    falls as the combinations grow in number: bin or generalize first. Values outside a domain are refused.
+    falls as the combinations grow in number: bin or generalize first. Values outside a domain are refused. What is
+    promised is what the budget allows; `models` are not looked at.
 
     >>> counts = Counts.of({"sex": ["f"] * 500 + ["m"] * 400})
-    >>> released = noisy_histogram(counts, {"sex": ["f", "m", "other"]}, 1.0, Budget(1.0))
+    >>> options = {"domains": {"sex": ["f", "m", "other"]}, "epsilon": 1.0, "budget": Budget(1.0)}
+    >>> released = noisy_histogram(counts, ["sex"], **options)
     >>> bool(abs(released.marginal("sex")[0] - 500) < 60)
     True
     """
     check_epsilon(epsilon)
     if neighbours not in ("replace", "add"):
         raise BadInput(f"neighbours = {neighbours!r}: it must be 'replace' or 'add'")
-    names = tuple(domains)
-    if not names:
-        raise BadInput("declare the domain of at least one column")
+    names = tuple(columns)
+    if not names or set(names) != set(domains):
+        raise BadInput("declare the domain of each column, at least one")
+    domains = {name: domains[name] for name in names}
     size = prod(len(domain) for domain in domains.values())
     if size > _MOST_CELLS:
         raise BadInput(
@@ -209,3 +218,41 @@ def _opendp() -> Any:
         raise MissingExtra("noise on counts and numbers needs OpenDP: pip install 'keepsense[dp]'") from None
     library.enable_features("contrib")
     return library
+
+
+METHOD = registered(
+    Method(
+        name="noisy histogram",
+        title="Noisy histogram",
+        function=noisy_histogram,
+        family="differential privacy",
+        place=3,
+        short="counts of every possible combination",
+        intent="Count all possible combinations of a few columns, add noise to the counts, and make records from them.",
+        use=("counts of a few columns with few values each are what is wanted",),
+        avoid=("many columns: most combinations are empty and get noise all the same",),
+        inputs=("the columns", "the values that are possible at all, named without looking at the data", "epsilon"),
+        guarantee="epsilon-differential privacy, whatever an attacker knows; budgets of several releases add up.",
+        cost="The number of possible combinations.",
+        paper="Dwork et al. 2006; Rodríguez-García 2017, Sec. 2.5.3.",
+        example="17 widowed nurses become 16, and 0 widowed bishops become 1.",
+        truthful=False,
+        promises=(DIFFERENTIAL_PRIVACY,),
+        fillings={
+            "sensitivity": Filling("one record", "one record changes one or two counts by one"),
+            "mechanism": Filling("discrete Laplace", "whole-number noise on every count"),
+        },
+        fit=Fit(
+            points=7.0,
+            reason="counts of a few columns with little noise",
+            unfit=(
+                (
+                    lambda s: s.columns > 4,
+                    "with so many columns most combinations are empty, and noise is all that is left",
+                ),
+                NO_SETS,
+            ),
+            cautions=(SHARED_BUDGET,),
+        ),
+    )
+)

@@ -1,44 +1,44 @@
-"""Semantic noise: every value is replaced by a concept as far away as a random error says (uncorrelated)."""
+"""Noise on a table of all kinds: words and sets by meaning, numbers along their scale, each alone or together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.records import cells_of, records_of
-from keepsense.methods.perturb.replace import Replaced, check_same_domain, replace_by_partner, replace_by_reference
-from keepsense.methods.perturb.swap import Random
-from keepsense.progress import Listener, emit, wants_steps
-from keepsense.random import generator
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import FOR_WORDS, PROMISES_NOTHING, UNKNOWN_NEARNESS, Fit, Situation, When
+from keepsense.methods.flowchart import Filling
+from keepsense.methods.perturb.noise_numbers import noise_on_numbers
+from keepsense.methods.perturb.noise_words import NOISE, Distribution, Reference, noise_on_words
+from keepsense.methods.perturb.sets import Sets, noise_on_sets
+from keepsense.methods.perturb.words import ALONE, NO_PROMISE, NOISE_INPUTS, REFERENCE
+from keepsense.methods.records import joined
+from keepsense.methods.registry import WORDS, Method, Shown, registered
+from keepsense.privacy import Model
+from keepsense.progress import Listener
+from keepsense.random import Random, generator
 from keepsense.recoding import Cells
-from keepsense.semantics.attribute import Nominal, check_same_rows
-from keepsense.semantics.mean import Mean, semantic_mean
-from keepsense.semantics.variance import semantic_variance
-
-Reference = Literal["mean", "partner", "root"]
-Shape = Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]
-"""Draws an array of errors of mean 0 and variance 1."""
-Distribution = Literal["normal", "laplace"] | Shape
+from keepsense.semantics.attribute import Attribute, Nominal, Ordered
 
 
-def add_noise(
+def noise(
     counts: Counts,
-    attributes: Sequence[Nominal],
-    alpha: float,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
     *,
+    alpha: float = NOISE,
     reference: Reference = "mean",
     pairs: Sequence[tuple[str, str]] | None = None,
     distribution: Distribution = "normal",
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
-    """Add uncorrelated semantic noise to columns of words (Rodríguez-García 2017, Sec. 6.3).
+    """Add uncorrelated semantic noise to columns of words (Rodríguez-García 2017, Sec. 6.3), and along with them to
+    numbers (`noise_on_numbers`) and sets (`noise_on_sets`).
 
     A record's error is drawn with mean 0 and variance alpha times the column's semantic variance. Its value becomes the
     concept of the domain nearest to it among those at least as far as the error (Eq. 6.2). The sign says on which side:
@@ -46,163 +46,188 @@ def add_noise(
     keeps the mean best), `root` the taxonomy's root (SNA-3), `partner` the record's value in a second column of the
     same domain (SNA-2; `pairs` of columns, else taken two by two). Equally near concepts are drawn uniformly. Where no
     concept is far enough the farthest on its side is taken, where none is on its side the sign is dropped; `info`
-    counts both. Noise of its own for each column: their association suffers, see `add_correlated_noise`.
+    counts both. Noise of its own for each column: their association suffers, see `correlated_noise`.
 
     This is masking, not differential privacy: the amount of noise depends on the data and nothing is promised about
-    single persons. O(distinct values x concepts log concepts + rows log concepts).
+    single persons, so `models` are not looked at. O(distinct values x concepts log concepts + rows log concepts).
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pug", "dog"), ("lab", "dog"), ("fox", "dog")])
     >>> counts = Counts.of({"pet": ["pug", "lab", "lab", "cat"] * 5})
-    >>> cells = add_noise(counts, [Nominal.of(counts, "pet", distance("wu-palmer", pets))], 0.5, rng=1)
+    >>> cells = noise(counts, [Nominal.of(counts, "pet", distance("wu-palmer", pets))], alpha=0.5, rng=1)
     >>> cells.check(counts); cells.info["alpha"]
     0.5
     """
-    check_noise(counts, attributes, alpha)
-    rng = generator(rng)
-    means = [semantic_mean(a, over="domain") for a in attributes]
-    variances = [semantic_variance(a, mean) for a, mean in zip(attributes, means, strict=True)]
-    errors = unit_errors(distribution, rng, counts.total, len(attributes))
-    errors *= np.sqrt(alpha * np.array(variances))
-    info = {"method": "semantic noise, uncorrelated", "alpha": float(alpha)}
-    return apply_noise(counts, attributes, errors, reference, pairs, means, info, rng, listener)
+    options = {"reference": reference, "pairs": pairs, "distribution": distribution}
+    return _noisy(counts, columns, alpha, options, False, generator(rng), listener)
 
 
-def check_noise(counts: Counts, attributes: Sequence[Nominal], alpha: float) -> None:
-    """Refuse an alpha that is no positive number, a column given twice, of one value, or known only by a matrix."""
-    if not attributes:
-        raise BadInput("no column was given to add noise to; name at least one")
-    if len({a.name for a in attributes}) != len(attributes):
-        raise BadInput("a column is given twice")
-    if not isinstance(alpha, int | float | np.number) or not np.isfinite(alpha) or alpha <= 0:
-        raise BadInput(f"alpha = {alpha!r}: the amount of noise must be a number above 0, usually 0.1 to 0.5")
-    check_same_rows(counts, attributes)
-    for attribute in attributes:
-        attribute.bound()
-        if int((attribute.weights > 0).sum()) < 2:
-            raise BadInput(
-                f"column {attribute.name!r} holds one value only: its variance is 0, so no noise can be made"
-            )
-
-
-def unit_errors(distribution: Distribution, rng: np.random.Generator, rows: int, columns: int) -> Floats:
-    """Independent errors of mean 0 and variance 1.
-
-    >>> import numpy as np
-    >>> unit_errors("laplace", np.random.default_rng(1), 3, 2).shape
-    (3, 2)
-    """
-    if distribution == "normal":
-        return rng.standard_normal((rows, columns))
-    if distribution == "laplace":
-        return rng.laplace(0.0, np.sqrt(0.5), (rows, columns))
-    if not callable(distribution):
-        raise BadInput(
-            f"distribution = {distribution!r}: it must be 'normal', 'laplace' or a function (rng, shape) that draws "
-            "errors of mean 0 and variance 1"
-        )
-    drawn = np.array(distribution(rng, (rows, columns)), dtype=np.float64)
-    if drawn.shape != (rows, columns) or not np.isfinite(drawn).all():
-        raise BadInput(f"the noise distribution must return {rows} x {columns} finite numbers")
-    return drawn
-
-
-def apply_noise(
+def correlated_noise(
     counts: Counts,
-    attributes: Sequence[Nominal],
-    errors: Floats,
-    reference: Reference,
-    pairs: Sequence[tuple[str, str]] | None,
-    means: Sequence[Mean],
-    info: dict[str, Any],
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
+    *,
+    alpha: float = NOISE,
+    reference: Reference = "mean",
+    pairs: Sequence[tuple[str, str]] | None = None,
+    distribution: Distribution = "normal",
+    rng: Random = None,
+    listener: Listener | None = None,
+) -> Cells:
+    """Add semantic noise with the columns' own covariance structure (Rodríguez-García 2017, Sec. 6.4).
+
+    Errors are drawn together, with covariance alpha times the matrix of distance variances and covariances (Eq. 6.3),
+    and applied as in `noise`: `mean` (SNA-1) keeps the means best; `partner` (SNA-2, two columns of one domain, or
+    disjoint pairs) and `root` (SNA-3, any domains and any number of columns) keep the distance correlation best. Words
+    vary with words and numbers with numbers; sets get noise of their own. Not differential privacy, so `models` are not
+    looked at. Costs what `noise` does and the distance matrices.
+
+    >>> counts = Counts.of({"age": [20, 30, 40, 50], "pay": [1, 2, 3, 5]})
+    >>> cells = correlated_noise(counts, [Ordered.of(counts, "age"), Ordered.of(counts, "pay")], alpha=0.1, rng=1)
+    >>> cells.info["method"]
+    'noise on numbers, correlated'
+    """
+    options = {"reference": reference, "pairs": pairs, "distribution": distribution}
+    return _noisy(counts, columns, alpha, options, True, generator(rng), listener)
+
+
+def _noisy(
+    counts: Counts,
+    columns: Sequence[Attribute],
+    alpha: float,
+    options: dict[str, Any],
+    correlated: bool,
     rng: np.random.Generator,
     listener: Listener | None,
 ) -> Cells:
-    """Turn errors, one row per record and one column per attribute, into cells by the chosen reference."""
-    source = records_of(counts)
-    codes = [counts.column(a.name)[source] for a in attributes]
-    beside = _partners(attributes, pairs) if reference == "partner" else {}
-    columns: list[Replaced] = []
-    for j, attribute in enumerate(attributes):
-        if reference == "partner":
-            other = beside[j]
-            found = replace_by_partner(
-                attribute, attributes[other], codes[j], codes[other], errors[:, j], rng=rng, listener=listener
-            )
-        elif reference in ("mean", "root"):
-            at_mean = reference == "mean"
-            concept = means[j].concept if at_mean else attribute.bound()[0].taxonomy.root
-            found = replace_by_reference(
-                attribute, codes[j], errors[:, j], concept, free_at_reference=at_mean, rng=rng, listener=listener
-            )
-        else:
-            raise BadInput(f"reference = {reference!r}: it must be 'mean', 'partner' or 'root'")
-        columns.append(found)
-        if wants_steps(listener):
-            values, codes_now = np.unique(found.concepts, return_inverse=True)
-            emit(listener, "moved", j + 1, len(attributes), column=attribute.name, source=source, errors=errors[:, j],
-                 values=attribute.spell(values), codes=codes_now, reference=reference, mean=means[j].label,
-                 **_moves(attribute, codes[j], found.concepts, reference, means[j]))  # fmt: skip
-    names = [a.name for a in attributes]
-    info = {
-        **info,
-        "reference": reference,
-        "means": {name: mean.label for name, mean in zip(names, means, strict=True)},
-        "target_rmse": {name: float(np.sqrt(np.mean(errors[:, j] ** 2))) for j, name in enumerate(names)},
-        "not_far_enough": {name: found.short for name, found in zip(names, columns, strict=True)},
-        "sign_dropped": {name: found.unsided for name, found in zip(names, columns, strict=True)},
-    }
-    return concept_cells(counts, attributes, source, [found.concepts for found in columns], info)
+    words = [column for column in columns if isinstance(column, Nominal)]
+    numbers = [column for column in columns if isinstance(column, Ordered)]
+    sets = [column for column in columns if isinstance(column, Sets)]
+    if not columns or len(words) + len(numbers) + len(sets) < len(columns):
+        raise BadInput("give columns of words, numbers, ordered categories or sets, at least one")
+    drawn: dict[str, Any] = {"alpha": alpha, "rng": rng, "listener": listener}
+    shape = options["distribution"]
+    parts = []
+    if words:
+        together = correlated and (len(words) > 1 or len(words) == len(columns))
+        parts.append(noise_on_words(counts, words, **drawn, correlated=together, **options))
+    if numbers:
+        together = correlated and (len(numbers) > 1 or len(numbers) == len(columns))
+        parts.append(noise_on_numbers(counts, numbers, **drawn, correlated=together, distribution=shape))
+    for column in sets:
+        side: Literal["mean", "root"] = "mean" if options["reference"] == "partner" else options["reference"]
+        parts.append(noise_on_sets(counts, [column], **drawn, reference=side, distribution=shape))
+    return joined(counts, columns, parts, rng)
 
 
-def _moves(
-    attribute: Nominal, codes: Ints, concepts: Ints, reference: Reference, mean: Mean
-) -> dict[str, list[float] | None]:
-    """How far each record moved, and by how much farther from the reference; for partners that is not told."""
-    measure, own = attribute.bound()
-    pairs = list(zip(own[codes].tolist(), concepts.tolist(), strict=True))
-    distances = [float(measure.pair(before, after)) for before, after in pairs]
-    if reference == "partner":
-        return {"distances": distances, "farther": None}
-    fixed = int(mean.concept if reference == "mean" else measure.taxonomy.root)
-    farther = [float(measure.pair(after, fixed)) - float(measure.pair(before, fixed)) for before, after in pairs]
-    return {"distances": distances, "farther": farther}
+def noise_for(columns: int, keep: Literal["mean", "correlation"], *, same_taxonomy: bool) -> tuple[bool, Reference]:
+    """Which semantic noise suits how many columns of words and what is to be kept (Rodríguez-García 2017, Table 6.1).
+
+    Returns whether it is to be correlated, and the reference: the mean is SNA-Algorithm 1, the partner 2, the root 3.
+
+    >>> noise_for(1, "mean", same_taxonomy=True)
+    (False, 'mean')
+    >>> noise_for(2, "correlation", same_taxonomy=True), noise_for(3, "correlation", same_taxonomy=True)
+    ((True, 'partner'), (True, 'root'))
+    """
+    if columns == 1:
+        return False, "mean"
+    if keep == "mean":
+        return True, "mean"
+    return True, "partner" if columns == 2 and same_taxonomy else "root"
 
 
-def concept_cells(
-    counts: Counts, attributes: Sequence[Nominal], source: Ints, concepts: Sequence[Ints], info: dict[str, Any]
-) -> Cells:
-    """Cells from the concept each record gets in each column, spelled as the column spells its own."""
-    values, codes, same = [], [], []
-    for attribute, found in zip(attributes, concepts, strict=True):
-        distinct, code = np.unique(found, return_inverse=True)
-        values.append(attribute.spell(distinct))
-        codes.append(code.astype(np.int32))
-        same.append(attribute.bound()[1][counts.column(attribute.name)[source]] == found)
-    names = tuple(a.name for a in attributes)
-    facts = {
-        "unchanged": {name: int(kept.sum()) for name, kept in zip(names, same, strict=True)},
-        "unchanged_rows": int(np.logical_and.reduce(same).sum()),
-        **info,
-    }
-    return cells_of(names, values, source, codes, facts)
+def _choice(situation: Situation) -> tuple[bool, Reference]:
+    """What Table 6.1 says of a table."""
+    keep: Literal["mean", "correlation"] = "correlation" if situation.purpose == "correlations" else "mean"
+    return noise_for(situation.columns, keep, same_taxonomy=situation.same_taxonomy)
 
 
-def _partners(attributes: Sequence[Nominal], pairs: Sequence[tuple[str, str]] | None) -> dict[int, int]:
-    """Which column is measured against which; every column in exactly one pair of one domain."""
-    names = [a.name for a in attributes]
-    if pairs is None:
-        pairs = list(zip(names[::2], names[1::2], strict=False))
-    flat = [name for pair in pairs for name in pair]
-    if sorted(flat) != sorted(names):
-        raise BadInput(
-            f"a partner as reference needs disjoint pairs that hold every column once; the columns are "
-            f"{', '.join(names)}, the pairs {', '.join(f'{a}-{b}' for a, b in pairs) or 'none'}"
-        )
-    beside = {}
-    for one, other in pairs:
-        i, j = names.index(one), names.index(other)
-        check_same_domain(attributes[i], attributes[j])
-        beside[i], beside[j] = j, i
-    return beside
+def _suits(*, correlated: bool) -> tuple[tuple[When, float, str], ...]:
+    """A point more where all columns hold words and Table 6.1 names the method."""
+    text = "suits {0.columns} column(s) of words of which the %s is to be kept"
+
+    def named(situation: Situation) -> bool:
+        return set(situation.kinds) == {"words"} and _choice(situation)[0] == correlated
+
+    return (
+        (lambda s: s.purpose == "correlations" and named(s), 1.0, text % "correlation"),
+        (lambda s: s.purpose != "correlations" and named(s), 1.0, text % "mean"),
+    )
+
+
+NOISE_METHOD = registered(
+    Method(
+        name="noise",
+        title="Uncorrelated semantic noise",
+        function=noise,
+        runner=by_columns,
+        family="noise addition",
+        place=1,
+        aliases=("SNA-1",),
+        short="each column by itself",
+        intent="Replace each word by one as far away in meaning as a random error says, each column by itself.",
+        use=("one column of words is released, or columns that do not depend on each other",),
+        avoid=("columns depend on each other: their correlation suffers",),
+        inputs=NOISE_INPUTS,
+        guarantee=NO_PROMISE,
+        cost="Distinct values x concepts of the domain, then one pass.",
+        paper=(
+            "Rodríguez-García 2017, Sec. 6.3 (SNA-Algorithms 1 to 3). In project files it takes numbers and sets along."
+        ),
+        example="Influenza becomes bronchitis, now and then pneumonia, hardly ever fracture.",
+        truthful=False,
+        sets="together",
+        gaps=False,
+        fillings={"variation": ALONE, "reference": REFERENCE},
+        fit=Fit(
+            better=_suits(correlated=False),
+            unfit=(UNKNOWN_NEARNESS, FOR_WORDS),
+            cautions=(PROMISES_NOTHING,),
+            start=lambda s: {"alpha": 0.3, "reference": "mean"},
+        ),
+        shown=Shown(kinds=WORDS, settings={"alpha": 0.3, "reference": "mean"}),
+    )
+)
+
+
+METHOD = registered(
+    Method(
+        name="correlated noise",
+        title="Correlated semantic noise",
+        function=correlated_noise,
+        runner=by_columns,
+        family="noise addition",
+        place=2,
+        short="columns together, as they vary together",
+        intent="Move words of several columns together, so that the columns still belong together afterwards.",
+        use=("correlations between columns of words matter",),
+        avoid=("only one column is released", "a promise is needed"),
+        inputs=NOISE_INPUTS,
+        guarantee=NO_PROMISE,
+        cost="As uncorrelated noise, and the distance matrices of the columns.",
+        paper="Rodríguez-García 2017, Sec. 6.4; which reference to take: Table 6.1.",
+        example="Diagnosis and treatment move in the same direction.",
+        truthful=False,
+        sets="together",
+        gaps=False,
+        fillings={
+            "variation": Filling("covariance", "how much the columns vary, and how far they vary together"),
+            "reference": Filling("root", "the root, for correlations (the mean, where means matter more)"),
+        },
+        fit=Fit(
+            purposes={
+                "correlations": (
+                    9.0,
+                    "errors vary together as the columns do, so that these still belong together",
+                ),
+            },
+            better=_suits(correlated=True),
+            unfit=(UNKNOWN_NEARNESS, FOR_WORDS, (lambda s: s.columns < 2, "it needs at least two columns")),
+            cautions=(PROMISES_NOTHING,),
+            start=lambda s: {"alpha": 0.3, "reference": _choice(s)[1]},
+        ),
+        shown=Shown(kinds=WORDS, settings={"alpha": 0.3, "reference": "root"}),
+    )
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,46 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.records import cells_of, deal, records_of
-from keepsense.methods.perturb.swap import Random
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import PROMISES_NOTHING, Fit
+from keepsense.methods.flowchart import Edge, Flowchart, Node
+from keepsense.methods.records import cells_of, deal, records_of
+from keepsense.methods.registry import Method, Relation, Shown, registered
+from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
-from keepsense.random import generator
+from keepsense.random import Random, generator
 from keepsense.recoding import Cells, Draws
 from keepsense.semantics.attribute import Attribute
+
+
+def post_randomization(
+    counts: Counts,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
+    *,
+    keep: float = 0.8,
+    near: float = 0.2,
+    invariant: bool = False,
+    rng: Random = None,
+    listener: Listener | None = None,
+) -> Cells:
+    """Redraw every value of some columns from a matrix that favours near meanings (`pram`), and tell the matrices.
+
+    With `invariant` they are made so that counts need no correction. They are in `info["matrices"]`, to be published.
+    Nothing is promised about single records, so `models` are not looked at.
+
+    >>> from keepsense.semantics.attribute import Ordered
+    >>> counts = Counts.of({"age": [20, 30, 90]})
+    >>> cells = post_randomization(counts, [Ordered.of(counts, "age")], keep=0.5, rng=1)
+    >>> cells.info["matrices"][0].probabilities[0].round(2).tolist()
+    [0.5, 0.49, 0.01]
+    """
+    matrices = [pram(counts, column, keep=keep, near=near) for column in columns]
+    if invariant:
+        matrices = [made_invariant(matrix, counts) for matrix in matrices]
+    # drawn here, not by the engine: what is measured and promised is what is released
+    cells = draw(counts, matrices, rng=rng, listener=listener)
+    return replace(cells, info={**cells.info, "matrices": tuple(matrices)})
 
 
 def pram(
@@ -58,14 +93,14 @@ def pram(
     return Draws(name, values, values, table, info)
 
 
-def invariant(draws: Draws, counts: Counts) -> Draws:
+def made_invariant(draws: Draws, counts: Counts) -> Draws:
     """The same matrix made invariant: expected counts of the release are those of the table (two-stage PRAM).
 
     The released value is drawn once more with the chances of where it may have come from, so that users may count
     without correction. The matrix then depends on the column's counts.
 
     >>> counts = Counts.of({"x": ["a", "a", "b"]})
-    >>> even = invariant(pram(counts, "x", np.array([[0.8, 0.2], [0.2, 0.8]])), counts)
+    >>> even = made_invariant(pram(counts, "x", np.array([[0.8, 0.2], [0.2, 0.8]])), counts)
     >>> (counts.marginal("x") @ even.probabilities).round(9).tolist()
     [2.0, 1.0]
     """
@@ -128,3 +163,44 @@ def estimate(draws: Draws, released: NDArray[Any]) -> Floats:
     """
     found, *_ = np.linalg.lstsq(draws.probabilities.T, np.asarray(released, dtype=np.float64), rcond=None)
     return np.asarray(found, dtype=np.float64)
+
+
+METHOD = registered(
+    Method(
+        name="post-randomization",
+        title="Post-randomization (PRAM)",
+        function=post_randomization,
+        runner=by_columns,
+        place=4,
+        aliases=("PRAM",),
+        short="redraw values by published chances",
+        intent="Redraw every value by chances that are published, so that analysts can undo the effect on counts.",
+        use=("counts of categories must be estimable without bias", "no taxonomy is at hand, or any matrix is wished"),
+        avoid=("every record must be true", "analysts cannot be expected to correct for the chances"),
+        inputs=("a column", "how often a value shall stay, or a whole matrix of chances"),
+        guarantee="None beforehand, unless the chances are those of randomized response (differential privacy).",
+        cost="Distinct values squared, then one draw a row.",
+        paper="Kooiman, Willenborg and Gouweleeuw 1997; semantic matrix: own.",
+        example="A nurse stays a nurse in 8 of 10 cases, becomes a midwife in 1, something else in 1.",
+        truthful=False,
+        steps=Flowchart(
+            (
+                Node("begin", "The table, a column, and how often a value shall stay", "start"),
+                Node("matrix", "Make a table of chances: which value becomes which, near ones more often"),
+                Node("draw", "Draw every cell anew from the chances of its value"),
+                Node("publish", "Publish the chances, so that analysts can correct their counts"),
+                Node("end", "Redrawn values", "end"),
+            ),
+            (Edge("begin", "matrix"), Edge("matrix", "draw"), Edge("draw", "publish"), Edge("publish", "end")),
+        ),
+        combines=(Relation("differential privacy", "with the right chances it is differentially private"),),
+        fit=Fit(
+            purposes={
+                "single columns": (4.0, "counts can be estimated without bias from the published chances"),
+                "correlations": (2.0, "counts of combinations can be estimated, each column by itself"),
+            },
+            cautions=(PROMISES_NOTHING,),
+        ),
+        shown=Shown(settings={"keep": 0.8, "near": 0.2}),
+    )
+)

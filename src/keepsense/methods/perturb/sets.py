@@ -16,12 +16,15 @@ from keepsense.errors import BadInput
 from keepsense.methods.aggregate.item_distances import ItemDistances
 from keepsense.methods.aggregate.items import from_delimited, spelled
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
-from keepsense.methods.perturb.noise import Distribution, check_noise, unit_errors
-from keepsense.methods.perturb.records import cells_of, records_of
+from keepsense.methods.fit import Fit, always
+from keepsense.methods.perturb.noise_words import NOISE, Distribution, check_noise, unit_errors
 from keepsense.methods.perturb.replace import replace_by_reference
-from keepsense.methods.perturb.swap import Random
+from keepsense.methods.perturb.words import ALONE, NO_PROMISE, NOISE_INPUTS, REFERENCE
+from keepsense.methods.records import cells_of, join, records_of
+from keepsense.methods.registry import Method, registered
+from keepsense.privacy import Model
 from keepsense.progress import Listener
-from keepsense.random import generator
+from keepsense.random import Random, generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import Distance
@@ -112,35 +115,49 @@ class Sets:
         return frozenset(words) if kinds == {frozenset} else tuple(words)
 
 
-def add_noise_to_sets(
+def noise_on_sets(
     counts: Counts,
-    column: Sets,
-    alpha: float,
+    columns: Sequence[Sets],
+    models: Sequence[Model] = (),
     *,
+    alpha: float = NOISE,
     reference: Literal["mean", "root"] = "mean",
     distribution: Distribution = "normal",
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
-    """Add semantic noise to every word of every set, as `add_noise` does to single words (SNA-1, SNA-3).
+    """Add semantic noise to every word of every set, as `noise` does to single words (SNA-1, SNA-3).
 
-    Mean and variance are those of all words in all sets. Words that become equal fall together, so a set may shrink;
-    `info["shrunk"]` counts the rows it happens to. Not differential privacy.
+    Mean and variance are those of all words in all sets of a column. Words that become equal fall together, so a set
+    may shrink; `info["shrunk"]` counts the rows it happens to. Nothing is promised: `models` are not looked at.
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pug", "dog"), ("lab", "dog")])
     >>> counts = Counts.of({"pets": [("cat", "dog"), ("pug",), ("lab", "cat")]})
-    >>> cells = add_noise_to_sets(counts, Sets.of(counts, "pets", distance("wu-palmer", pets)), 0.3, rng=1)
+    >>> cells = noise_on_sets(counts, [Sets.of(counts, "pets", distance("wu-palmer", pets))], alpha=0.3, rng=1)
     >>> cells.check(counts)
     """
+    rng = generator(rng)
+    parts = [_noisy(counts, column, alpha, reference, distribution, rng, listener) for column in columns]
+    return parts[0] if len(parts) == 1 else join(counts, parts, rng=rng)
+
+
+def _noisy(
+    counts: Counts,
+    column: Sets,
+    alpha: float,
+    reference: Literal["mean", "root"],
+    distribution: Distribution,
+    rng: np.random.Generator,
+    listener: Listener | None,
+) -> Cells:
     nominal = column.items
     alone = np.arange(len(nominal.values), dtype=np.int32)[:, None]
     own = Counts((column.name,), (nominal.values,), alone, nominal.weights)
     check_noise(own, [nominal], alpha)
     if reference not in ("mean", "root"):
         raise BadInput(f"reference = {reference!r}: sets take 'mean' or 'root'")
-    rng = generator(rng)
     mean = semantic_mean(nominal, over="domain")
     source = records_of(counts)
     sets = counts.column(column.name)[source]
@@ -187,3 +204,28 @@ def _words(name: str, value: Value, delimiter: str | None) -> list[str]:
     if not isinstance(value, tuple | frozenset):
         raise BadInput(f"column {name!r} holds a {type(value).__name__}; a set is a tuple, a frozenset or a text")
     return sorted({str(word) for word in value})
+
+
+METHOD = registered(
+    Method(
+        name="noise on sets",
+        title="Semantic noise on sets",
+        function=noise_on_sets,
+        family="noise addition",
+        place=4,
+        short="every word of every set",
+        intent="Move every word of every set by a random amount in meaning; words that become equal fall together.",
+        use=("a column holds several words a cell, and what the sets are about matters more than single ones",),
+        avoid=("a promise is needed", "the number of items in a set matters: sets may shrink"),
+        inputs=NOISE_INPUTS,
+        guarantee=NO_PROMISE,
+        cost="As uncorrelated noise, over the words of all sets.",
+        paper="Rodríguez-García 2017, Sec. 6.3, applied to each word of a set.",
+        example="{influenza, asthma} becomes {bronchitis, asthma}.",
+        truthful=False,
+        sets="only",
+        gaps=False,
+        fillings={"variation": ALONE, "reference": REFERENCE},
+        fit=Fit(unfit=((always, 'it is part of "noise", which takes sets along'),)),
+    )
+)

@@ -10,20 +10,55 @@ import numpy as np
 
 from keepsense.counts import Counts, Value, encode
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.methods.perturb.noise import Distribution, check_noise, unit_errors
+from keepsense.methods.fit import FOR_WORDS, UNKNOWN_NEARNESS, Fit, always
+from keepsense.methods.perturb.noise_words import NOISE, Distribution, check_noise, unit_errors
 from keepsense.methods.perturb.replace import Candidates
-from keepsense.methods.perturb.swap import Random
-from keepsense.random import generator
+from keepsense.methods.perturb.words import ALONE, NO_PROMISE, NOISE_INPUTS, REFERENCE
+from keepsense.methods.registry import Method, registered
+from keepsense.privacy import Model
+from keepsense.random import Random, generator
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.mean import semantic_mean
 from keepsense.semantics.variance import semantic_variance
+
+
+def noise_on_streams(
+    counts: Counts,
+    columns: Sequence[Nominal],
+    models: Sequence[Model] = (),
+    *,
+    alpha: float = NOISE,
+    reference: Literal["mean", "root"] = "mean",
+    distribution: Distribution = "normal",
+    remember: int = 64,
+    rng: Random = None,
+) -> dict[str, NoiseStream]:
+    """A stream of noise for each column, learned from the counts of a sample (`NoiseStream`).
+
+    Nothing is promised about single records, so `models` are not looked at.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> topics = from_edges([("flu", "ill"), ("cold", "ill"), ("gout", "ill"), ("ill", "top"), ("jazz", "top")])
+    >>> sample = Counts.of({"query": ["flu", "cold", "jazz", "flu"]})
+    >>> streams = noise_on_streams(sample, [Nominal.of(sample, "query", distance("wu-palmer", topics))], alpha=0.3)
+    >>> len(streams["query"].protect(["flu", "gout"]))
+    2
+    """
+    rng = generator(rng)
+    return {
+        column.name: NoiseStream(
+            counts, column, alpha, reference=reference, distribution=distribution, remember=remember, rng=rng
+        )
+        for column in columns
+    }
 
 
 class NoiseStream:
     """Adds semantic noise to values as they arrive (SNA-1 or SNA-3 on the fly; Rodríguez-García 2017, Sec. 6.1, 8.3).
 
     Mean and variance are learned once, from a sample of the column; afterwards every record is treated by itself, with
-    the distribution `add_noise` has. Sorted candidates are kept for the `remember` values used last. The same value
+    the distribution `noise` has. Sorted candidates are kept for the `remember` values used last. The same value
     gets fresh noise each time: somebody who sends one query again and again lets it be guessed from the answers.
 
     >>> from keepsense.semantics import distance
@@ -111,3 +146,34 @@ class NoiseStream:
         else:
             self._known.move_to_end(concept)
         return known
+
+
+METHOD = registered(
+    Method(
+        name="noise on streams",
+        title="Semantic noise on streams",
+        function=noise_on_streams,
+        family="noise addition",
+        place=5,
+        short="records as they come",
+        intent="Move words of records one by one, as they come, without keeping the records.",
+        use=("data arrives all the time and is released at once",),
+        avoid=("the whole table is at hand: its own variation is the better measure",),
+        inputs=NOISE_INPUTS,
+        guarantee=NO_PROMISE,
+        cost="A bounded memory; one lookup a record.",
+        paper="Rodríguez-García 2017, Sec. 6.3, applied record by record.",
+        example="Every admission is released within the second, its diagnosis moved a little.",
+        truthful=False,
+        gaps=False,
+        streaming=True,
+        fillings={"variation": ALONE, "reference": REFERENCE},
+        fit=Fit(
+            unfit=(
+                UNKNOWN_NEARNESS,
+                FOR_WORDS,
+                (always, "it is for records that are released one by one as they come"),
+            ),
+        ),
+    )
+)

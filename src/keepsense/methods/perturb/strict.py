@@ -10,21 +10,28 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
-from keepsense.methods.perturb.records import deal, records_of
-from keepsense.methods.perturb.swap import Random
+from keepsense.methods.perturb.words import EXTREME, SWAP_INPUTS
+from keepsense.methods.records import deal, records_of
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import Task, group_size
+from keepsense.privacy import Model, ProbabilisticKAnonymity
 from keepsense.progress import Listener, emit, wants_steps
-from keepsense.random import generator
-from keepsense.recoding import Cells
+from keepsense.random import Random, generator
+from keepsense.recoding import Cells, Recoding
 from keepsense.semantics.attribute import Attribute, Ordered
 
 
-def swap_in_groups(
+def strict_rank_swapping(
     counts: Counts,
-    attributes: Sequence[Attribute],
-    k: int,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
     *,
-    together: bool = False,
+    k: int | None = None,
+    together: bool | None = None,
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -34,27 +41,31 @@ def swap_in_groups(
     none overlap. Every permutation of a group being equally likely, a released value belongs to a given member with
     chance 1 / (size of its group), at most 1 / k: probabilistic k-anonymity, which the printed algorithms aim at but do
     not enforce. `together` makes groups of tuples, in which each column is permuted by itself; otherwise every column
-    gets groups of its own. The groups are kept in `info["groups"]`, and `check_groups` verifies them before anything is
-    returned. Columns of numbers are cut along their order. O(rows / k x distinct tuples).
+    gets groups of its own. It is taken where probabilistic k-anonymity is among the models, unless it is given. The
+    groups are kept in `info["groups"]`, and `check_groups` verifies them before anything is returned. Columns of
+    numbers are cut along their order. O(rows / k x distinct tuples).
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 21, 60, 61, 62]})
-    >>> cells = swap_in_groups(counts, [Ordered.of(counts, "age")], 2, rng=1)
+    >>> cells = strict_rank_swapping(counts, [Ordered.of(counts, "age")], k=2, rng=1)
     >>> check_groups(counts, cells, 2)
     0.5
     """
-    check_swap(counts, attributes, k)
+    k = group_size(models, k)
+    check_swap(counts, columns, k)
+    if together is None:
+        together = any(isinstance(model, ProbabilisticKAnonymity) for model in models)
     rng = generator(rng)
     if together:
-        codes = np.stack([counts.column(a.name) for a in attributes], axis=1)
-        source, group = _groups(Field(attributes, codes, counts.weights), int(k), rng, listener)
-        out = np.stack([_permuted(codes[source, j], group, rng) for j in range(len(attributes))], axis=1)
-        groups = np.repeat(group[:, None], len(attributes), axis=1)
-        _tell(listener, attributes, source, codes[source], group, out)
+        codes = np.stack([counts.column(a.name) for a in columns], axis=1)
+        source, group = _groups(Field(columns, codes, counts.weights), int(k), rng, listener)
+        out = np.stack([_permuted(codes[source, j], group, rng) for j in range(len(columns))], axis=1)
+        groups = np.repeat(group[:, None], len(columns), axis=1)
+        _tell(listener, columns, source, codes[source], group, out)
     else:
         source = records_of(counts)
-        columns, marks = [], []
-        for attribute in attributes:
+        released, marks = [], []
+        for attribute in columns:
             codes = counts.column(attribute.name)[source]
             if isinstance(attribute, Ordered):
                 group = _consecutive(attribute.positions[codes], int(k), rng)
@@ -63,11 +74,11 @@ def swap_in_groups(
                 theirs, found = _groups(Field([attribute], alone, attribute.weights), int(k), rng, listener)
                 group = deal(codes, theirs, found, rng)
             marks.append(group)
-            columns.append(_permuted(codes, group, rng))
-            _tell(listener, [attribute], source, codes[:, None], group, columns[-1][:, None])
-        out, groups = np.stack(columns, axis=1), np.stack(marks, axis=1)
+            released.append(_permuted(codes, group, rng))
+            _tell(listener, [attribute], source, codes[:, None], group, released[-1][:, None])
+        out, groups = np.stack(released, axis=1), np.stack(marks, axis=1)
     info = {"method": "swapping in groups", "k": int(k), "together": together}
-    cells = to_cells(counts, attributes, source, out, info, groups)
+    cells = to_cells(counts, columns, source, out, info, groups)
     check_groups(counts, cells, int(k))
     return cells
 
@@ -162,3 +173,58 @@ def _permuted(codes: Ints, group: NDArray[np.int32], rng: np.random.Generator) -
     out = np.empty(len(codes), dtype=np.int32)
     out[plain] = codes[shuffled]
     return out
+
+
+def groups_kept(task: Task, rules: Sequence[Recoding]) -> tuple[str, ...]:
+    """Probabilistic k-anonymity holds where the same groups of k were permuted in all columns and keep their values."""
+    k = max((model.k for model in task.models if isinstance(model, ProbabilisticKAnonymity)), default=0)
+    for rule in rules:
+        if not isinstance(rule, Cells) or rule.inputs is None or set(rule.names) != set(task.every_quasi_identifier):
+            return ()
+        check_groups(rule.inputs, rule, k)
+        groups = np.asarray(rule.info["groups"])
+        # one column's groups hide that column only; and whoever knows the edits can exclude some permutations
+        if (groups != groups[:, :1]).any() or rule.info.get("mended_touched"):
+            return ()
+    return (ProbabilisticKAnonymity.name,) if k else ()
+
+
+METHOD = registered(
+    Method(
+        name="strict rank swapping",
+        title="Strict rank swapping",
+        function=strict_rank_swapping,
+        runner=by_columns,
+        family="swapping",
+        place=4,
+        short="permute inside groups of k: a promise",
+        intent="Put similar records into groups of at least k, and mix the values inside each group thoroughly.",
+        use=("statistics on single columns must come out exactly and re-identification must be bounded by 1/k",),
+        avoid=("every record must be true",),
+        inputs=SWAP_INPUTS,
+        guarantee="Probabilistic k-anonymity: a released value belongs to a given member with a chance of at most 1/k.",
+        cost="Rows / k x distinct records.",
+        paper=(
+            "Own method; the promise is that of Rodríguez-García 2017, Sec. 2.5.2 "
+            "(Soria-Comas and Domingo-Ferrer 2012)."
+        ),
+        example="Five nurses, midwives and orderlies form a group; who had which job is mixed.",
+        truthful=False,
+        promises=(PROBABILISTIC,),
+        keeps=groups_kept,
+        sets="together",
+        fillings={
+            "reference": EXTREME,
+            "cluster": Filling("groups", "its k nearest records among those in no group"),
+            "exchange": Filling("permutation", "Mix their values, every order being equally likely"),
+        },
+        fit=Fit(
+            purposes={
+                "single columns": (9.0, "every column keeps its values exactly, and nobody is linked above 1/k"),
+                "correlations": (7.0, "mixed inside groups alike in all columns, and nobody is linked above 1/k"),
+            },
+            unfit=(UNKNOWN_NEARNESS,),
+            start=lambda s: {"k": s.k, "together": True} if s.purpose == "correlations" else {"k": s.k},
+        ),
+    )
+)

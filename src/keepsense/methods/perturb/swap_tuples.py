@@ -7,16 +7,29 @@ from collections.abc import Sequence
 import numpy as np
 
 from keepsense.counts import Counts
+from keepsense.methods.calling import by_columns
+from keepsense.methods.fit import ONLY_STRICT, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.flowchart import Filling
 from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
-from keepsense.methods.perturb.swap import Random, run_clusters
+from keepsense.methods.perturb.swap import run_clusters
+from keepsense.methods.perturb.words import EXTREME, NOT_PROMISED, SWAP_INPUTS
+from keepsense.methods.registry import Method, registered
+from keepsense.methods.task import group_size
+from keepsense.privacy import Model
 from keepsense.progress import Listener
-from keepsense.random import generator
+from keepsense.random import Random, generator
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute
 
 
-def swap_tuples(
-    counts: Counts, attributes: Sequence[Attribute], k: int, *, rng: Random = None, listener: Listener | None = None
+def rank_swapping_of_tuples(
+    counts: Counts,
+    columns: Sequence[Attribute],
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    rng: Random = None,
+    listener: Listener | None = None,
 ) -> Cells:
     """Swap columns inside clusters of near tuples (SRS-Algorithm 3, Rodríguez-García 2017, Sec. 5.4).
 
@@ -30,15 +43,55 @@ def swap_tuples(
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 21, 60, 61], "stay": [1, 2, 8, 9]})
-    >>> cells = swap_tuples(counts, [Ordered.of(counts, "age"), Ordered.of(counts, "stay")], 2, rng=1)
+    >>> columns = [Ordered.of(counts, "age"), Ordered.of(counts, "stay")]
+    >>> cells = rank_swapping_of_tuples(counts, columns, k=2, rng=1)
     >>> sorted(cells.apply(counts).marginal("stay").tolist())
     [1, 1, 1, 1]
     """
-    check_swap(counts, attributes, k)
+    k = group_size(models, k)
+    check_swap(counts, columns, k)
     rng = generator(rng)
-    codes = np.stack([counts.column(a.name) for a in attributes], axis=1)
-    field = run_clusters(Field(attributes, codes, counts.weights), int(k), rng, listener)
+    codes = np.stack([counts.column(a.name) for a in columns], axis=1)
+    field = run_clusters(Field(columns, codes, counts.weights), int(k), rng, listener)
     field.tell(listener, field.source(), np.arange(counts.total))
-    in_place = {a.name: int(x) for a, x in zip(attributes, field.in_place, strict=True)}
+    in_place = {a.name: int(x) for a, x in zip(columns, field.in_place, strict=True)}
     info = {"method": "semantic rank swapping of tuples", "k": int(k), "in_place": in_place}
-    return to_cells(counts, attributes, field.source(), field.released(), info)
+    return to_cells(counts, columns, field.source(), field.released(), info)
+
+
+METHOD = registered(
+    Method(
+        name="rank swapping of tuples",
+        title="Semantic rank swapping of tuples (SRS-3)",
+        function=rank_swapping_of_tuples,
+        runner=by_columns,
+        family="swapping",
+        place=3,
+        aliases=("SRS-3",),
+        short="among records near in all columns",
+        intent="Swap words between records that are alike in all columns, so that columns still belong together.",
+        use=("columns of words depend on each other, such as diagnosis and treatment",),
+        inputs=SWAP_INPUTS,
+        guarantee=NOT_PROMISED,
+        cost="Rows x tuples near a reference.",
+        paper="Rodríguez-García 2017, SRS-Algorithm 3.",
+        example="A fracture with a cast swaps with a sprain with a bandage; casts stay with broken bones.",
+        truthful=False,
+        falls_short=ONLY_STRICT,
+        sets="together",
+        fillings={
+            "reference": EXTREME,
+            "cluster": Filling("tuples", "its k nearest records over all columns"),
+            "exchange": Filling(
+                "one draw a column", "In each column let it change places with one of them not yet swapped there"
+            ),
+        },
+        fit=Fit(
+            purposes={
+                "single columns": (6.0, "every column keeps its values exactly"),
+                "correlations": (8.0, "values change places between records alike in all columns"),
+            },
+            unfit=(UNKNOWN_NEARNESS,),
+        ),
+    )
+)

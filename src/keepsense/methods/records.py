@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value, distinct_rows
-from keepsense.errors import InternalError
+from keepsense.errors import BadInput, InternalError
+from keepsense.random import Random, generator
 from keepsense.recoding import Cells
+from keepsense.semantics.attribute import Attribute
 
 
 def records_of(counts: Counts) -> Ints:
@@ -76,4 +78,56 @@ def cells_of(
         distinct[:, 1:width],
         np.bincount(where, minlength=len(distinct)).astype(np.int64),
         info=facts,
+    )
+
+
+def join(counts: Counts, parts: Sequence[Cells], *, rng: Random = None) -> Cells:
+    """One recoding from several of different columns, made independently of one another for the same table.
+
+    Records of one tuple are exchangeable, so their outputs in different columns meet at random.
+
+    >>> import numpy as np
+    >>> counts = Counts.of({"x": ["a", "a"], "y": [1, 1]})
+    >>> x = Cells(("x",), (("a", "b"),), np.array([0, 0]), np.array([[0], [1]]), np.array([1, 1]))
+    >>> y = Cells(("y",), ((1,),), np.array([0]), np.array([[0]]), np.array([2]))
+    >>> join(counts, [x, y], rng=1).codes.tolist()
+    [[0, 0], [1, 0]]
+    """
+    rng = generator(rng)
+    names = [name for part in parts for name in part.names]
+    if len(set(names)) != len(names):
+        raise BadInput("a column occurs in several recodings; join recodings of different columns")
+    tables: list[Any] = []
+    for part in parts:
+        part.check(counts)
+        owner = np.repeat(part.source, part.multiplicity)
+        mixed = rng.permutation(len(owner))
+        tables.append(np.repeat(part.codes, part.multiplicity, axis=0)[mixed[np.argsort(owner[mixed], kind="stable")]])
+    info: dict[str, Any] = {"parts": [dict(part.info) for part in parts], "unchanged": {}}
+    for part in parts:
+        info["unchanged"].update(part.info.get("unchanged", {}))
+    values = [values for part in parts for values in part.values]
+    return cells_of(names, values, records_of(counts), np.concatenate(tables, axis=1), info)
+
+
+def joined(counts: Counts, columns: Sequence[Attribute], parts: Sequence[Cells], rng: np.random.Generator) -> Cells:
+    """Join, with the columns in the order they were given.
+
+    >>> from keepsense.semantics.attribute import Ordered
+    >>> counts = Counts.of({"x": [1, 2]})
+    >>> same = cells_of(["x"], [(1, 2)], np.arange(2), [np.arange(2)], {})
+    >>> joined(counts, [Ordered.of(counts, "x")], [same], np.random.default_rng(1)).names
+    ('x',)
+    """
+    if len(parts) == 1:
+        return parts[0]
+    cells = join(counts, parts, rng=rng)
+    order = [cells.names.index(c.name) for c in columns]
+    return Cells(
+        tuple(cells.names[j] for j in order),
+        tuple(cells.values[j] for j in order),
+        cells.source,
+        cells.codes[:, order],
+        cells.multiplicity,
+        info=cells.info,
     )

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.perturb.records import cells_of
-from keepsense.methods.perturb.swap import Random
-from keepsense.random import generator
+from keepsense.methods.records import cells_of
+from keepsense.random import Random, generator
 from keepsense.recoding import Cells
 
 Condition = Collection[Value] | Callable[[Value], bool]

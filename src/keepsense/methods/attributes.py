@@ -10,13 +10,17 @@ import numpy as np
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
-from keepsense.release.job import Job
+from keepsense.methods.perturb.sets import Sets
+from keepsense.methods.task import Task
+from keepsense.semantics.attribute import Attribute, Nominal, Ordered
 
 _MOST_VALUES = 4_096
 """Most distinct values of a column whose distances are written down pair by pair."""
 
 
-def attributes_of(job: Job, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False) -> list[Any]:
+def attributes_of(
+    task: Task, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+) -> list[Attribute]:
     """What each column means: an order for numbers, semantic distances for words, distances of sets for sets.
 
     A missing cell, and a word that no taxonomy knows, is as far from every other value as can be. With `meaning` every
@@ -24,36 +28,33 @@ def attributes_of(job: Job, counts: Counts, names: Sequence[str] | None = None, 
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
-    >>> [type(one).__name__ for one in attributes_of(job, job.counts)]
+    >>> [type(column).__name__ for column in attributes_of(job, job.counts)]
     ['Ordered', 'Nominal']
     """
-    return [_attribute(job, counts, name, meaning) for name in names or job.quasi_identifiers]
+    return [_attribute(task, counts, name, meaning) for name in names or task.quasi_identifiers]
 
 
-def _attribute(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
-    column = job.column(name)
+def _attribute(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
+    column = task.column(name)
     if column.kind == "set":
-        return _set(job, counts, name)
+        return _set(task, counts, name)
     if column.kind in ("numeric", "ordinal", "date"):
-        return _ordered(job, counts, name, meaning)
-    return _words(job, counts, name, meaning)
+        return _ordered(task, counts, name, meaning)
+    return _words(task, counts, name, meaning)
 
 
-def _set(job: Job, counts: Counts, name: str) -> Any:
-    from keepsense.methods.perturb.sets import Sets
+def _set(task: Task, counts: Counts, name: str) -> Attribute:
     from keepsense.semantics import distance
 
-    column = job.column(name)
+    column = task.column(name)
     listed = any(isinstance(value, tuple) for value in counts.values_of(name))
-    judge = distance(column.distance, job.taxonomy(name))
+    judge = distance(column.distance, task.taxonomy(name))
     return Sets.of(counts, name, judge, delimiter=None if listed else column.delimiter)
 
 
-def _ordered(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
-    from keepsense.semantics.attribute import Nominal, Ordered
-
+def _ordered(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
     values = counts.values_of(name)
-    levels = _levels(job, name, values)
+    levels = _levels(task, name, values)
     if None not in values:
         return Ordered.of(counts, name, levels=levels)
     if meaning:
@@ -74,9 +75,9 @@ def _ordered(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
     return Nominal.of(counts, name, _with_strangers(far, np.isnan(at)))
 
 
-def _levels(job: Job, name: str, values: Sequence[Value]) -> list[Value] | None:
+def _levels(task: Task, name: str, values: Sequence[Value]) -> list[Value] | None:
     """Values of an ordinal column as listed, dates in their order; None for numbers."""
-    column = job.column(name)
+    column = task.column(name)
     if column.kind == "ordinal":
         if column.order is None:
             raise BadInput(f"column {name!r} is ordinal; list its values in `order`, lowest first")
@@ -98,17 +99,16 @@ def _number(name: str, value: Value) -> float:
         raise BadInput(f"column {name!r} is numeric, but holds a value that is no number") from None
 
 
-def _words(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
+def _words(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
     from keepsense.semantics import distance
-    from keepsense.semantics.attribute import Nominal
 
-    column, values = job.column(name), counts.values_of(name)
+    column, values = task.column(name), counts.values_of(name)
     if column.taxonomy is None:
         if meaning:
             raise BadInput(f"column {name!r} has no taxonomy to draw words from; give it one, or another role")
         return Nominal.of(counts, name, _with_strangers(np.zeros((len(values),) * 2), np.ones(len(values), np.bool_)))
-    mapping = job.mapping(name, counts.rows_of(name))
-    judge = distance(column.distance, job.taxonomy(name))
+    mapping = task.mapping(name, counts.rows_of(name))
+    judge = distance(column.distance, task.taxonomy(name))
     strange = np.array([value is None or value not in mapping.concepts for value in values], dtype=np.bool_)
     if not strange.any():
         return Nominal.of(counts, name, judge, concepts=mapping.concepts)
@@ -119,7 +119,7 @@ def _words(job: Job, counts: Counts, name: str, meaning: bool) -> Any:
     _small_enough(name, values)
     known = np.flatnonzero(~strange)
     far = np.zeros((len(values), len(values)))
-    codes = [job.taxonomy(name).code(mapping.concepts[values[i]]) for i in known.tolist()]
+    codes = [task.taxonomy(name).code(mapping.concepts[values[i]]) for i in known.tolist()]
     if codes:
         far[np.ix_(known, known)] = judge.matrix(codes) / (judge.maximum or 1.0)
     return Nominal.of(counts, name, _with_strangers(far, strange))
@@ -140,26 +140,3 @@ def _with_strangers(far: Floats, strange: Any) -> Floats:
     far[:, strange] = 1.0
     np.fill_diagonal(far, 0.0)
     return far
-
-
-def with_k(job: Job, parameters: Any) -> dict[str, Any]:
-    """Parameters with the k that is promised, unless they name their own.
-
-    >>> from keepsense.release.example import example_job
-    >>> with_k(example_job(), {}), with_k(example_job(), {"k": 9})
-    ({'k': 4}, {'k': 9})
-    """
-    k = least_size(job)
-    if "k" not in parameters and k is None:
-        raise BadInput("this method needs k: promise one, or give it in [method.parameters]")
-    return {**({"k": k} if k is not None else {}), **parameters}
-
-
-def least_size(job: Job) -> int | None:
-    """Smallest class that the promises allow, or None where none of them says.
-
-    >>> from keepsense.release.example import example_job
-    >>> least_size(example_job()), least_size(example_job(privacy=[{"model": "maximum risk", "threshold": 0.2}]))
-    (4, 5)
-    """
-    return max((model.least_size for model in job.models if model.least_size is not None), default=None)

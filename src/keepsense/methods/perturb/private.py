@@ -1,0 +1,486 @@
+"""Methods that keep differential privacy: every record is redrawn by itself, at a price in epsilon."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import BadInput
+from keepsense.methods.calling import call
+from keepsense.methods.fit import DIFFERENTIAL_PRIVACY, NO_SETS, NO_WORDS, SHARED_BUDGET, Fit, When, always
+from keepsense.methods.flowchart import Edge, Filling, Flowchart, Node
+from keepsense.methods.perturb.dp import Budget, release_categories, release_words, response_matrix
+from keepsense.methods.perturb.dp_numbers import release_numbers
+from keepsense.methods.records import join
+from keepsense.methods.registry import NUMBERS, WORDS, Method, Relation, Shown, registered
+from keepsense.methods.task import Task
+from keepsense.privacy import DifferentialPrivacy, Model
+from keepsense.progress import Listener
+from keepsense.random import Random
+from keepsense.recoding import Cells, Recoding
+from keepsense.semantics.attribute import Nominal
+
+Declared = Mapping[str, Any] | None
+"""Values or bounds of columns, from public knowledge: never from the table."""
+
+
+def differential_privacy(
+    counts: Counts,
+    columns: Sequence[Nominal | str],
+    models: Sequence[Model] = (),
+    *,
+    epsilon: float | None = None,
+    domains: Declared = None,
+    bounds: Declared = None,
+    rng: Random = None,
+    listener: Listener | None = None,
+) -> Cells:
+    """Redraw every column by the mechanism that suits it, under one budget that the columns share evenly (Dwork 2006).
+
+    A column with `bounds` gets Laplace noise (`noisy_numbers`), one that comes with its meaning the exponential
+    mechanism (`semantic_exponential_mechanism`), any other one, given by name, `randomized_response` over its
+    `domains`. `epsilon` is what a record gives away in all; where it is not given it is that of the models.
+
+    >>> counts = Counts.of({"sex": ["f", "m", "m"]})
+    >>> cells = differential_privacy(counts, ["sex"], epsilon=1.0, domains={"sex": ["f", "m"]}, rng=1)
+    >>> round(cells.info["epsilon"]["sex"], 9)
+    1.0
+    """
+    budget = _Budget(counts, columns, models, epsilon, domains or {}, bounds or {})
+    numbers = [name for name in budget.names if name in budget.bounds]
+    words = [c for c in columns if isinstance(c, Nominal) and c.name not in numbers]
+    others = [name for name in budget.names if name not in numbers and name not in {c.name for c in words}]
+    parts = []
+    if numbers:
+        parts.append(budget.numbers(numbers, listener))
+    if words:
+        parts.append(budget.words(words, rng, listener))
+    if others:
+        parts.append(budget.categories(others, rng, listener))
+    return budget.told(parts[0] if len(parts) == 1 else join(counts, parts, rng=rng), parts)
+
+
+def semantic_exponential_mechanism(
+    counts: Counts,
+    columns: Sequence[Nominal],
+    models: Sequence[Model] = (),
+    *,
+    epsilon: float | None = None,
+    domains: Declared = None,
+    rng: Random = None,
+    listener: Listener | None = None,
+) -> Cells:
+    """Redraw words by the exponential mechanism, near meanings being likelier (McSherry and Talwar 2007).
+
+    The columns share `epsilon` evenly; see `release_words` for what is drawn from what, and at what cost.
+
+    >>> from keepsense.semantics import distance
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pug", "dog"), ("lab", "dog")])
+    >>> counts = Counts.of({"pet": ["pug", "lab", "lab", "cat"]})
+    >>> column = Nominal.of(counts, "pet", distance("wu-palmer", pets))
+    >>> semantic_exponential_mechanism(counts, [column], epsilon=2.0, rng=1).info["epsilon"]
+    {'pet': 2.0}
+    """
+    budget = _Budget(counts, columns, models, epsilon, domains or {}, {})
+    cells = budget.words(columns, rng, listener)
+    return budget.told(cells, [cells])
+
+
+def randomized_response(
+    counts: Counts,
+    columns: Sequence[Nominal | str],
+    models: Sequence[Model] = (),
+    *,
+    epsilon: float | None = None,
+    domains: Declared = None,
+    rng: Random = None,
+    listener: Listener | None = None,
+) -> Cells:
+    """Keep every value with a certain chance, else draw any other of its domain (Warner 1965; Kairouz et al. 2014).
+
+    The columns share `epsilon` evenly; `response_matrix` gives the chances, which are meant to be published.
+
+    >>> counts = Counts.of({"sex": ["f", "m", "m"]})
+    >>> randomized_response(counts, ["sex"], epsilon=1.0, domains={"sex": ["f", "m"]}, rng=1).values
+    (('f', 'm'),)
+    """
+    budget = _Budget(counts, columns, models, epsilon, domains or {}, {})
+    cells = budget.categories(budget.names, rng, listener)
+    return budget.told(cells, [cells])
+
+
+def noisy_numbers(
+    counts: Counts,
+    columns: Sequence[Nominal | str],
+    models: Sequence[Model] = (),
+    *,
+    epsilon: float | None = None,
+    bounds: Declared = None,
+    listener: Listener | None = None,
+) -> Cells:
+    """Add Laplace noise to numbers, as wide as the bounds that are declared for them (Dwork et al. 2006).
+
+    The columns share `epsilon` evenly; see `release_numbers`.
+
+    >>> counts = Counts.of({"age": [20, 30, 40]})
+    >>> all(0 <= age <= 120 for age in noisy_numbers(counts, ["age"], epsilon=1.0, bounds={"age": (0, 120)}).values[0])
+    True
+    """
+    budget = _Budget(counts, columns, models, epsilon, {}, bounds or {})
+    cells = budget.numbers(budget.names, listener)
+    return budget.told(cells, [cells])
+
+
+class _Budget:
+    """What a record may give away, shared evenly by its columns, and what is publicly known of them."""
+
+    def __init__(
+        self,
+        counts: Counts,
+        columns: Sequence[Nominal | str],
+        models: Sequence[Model],
+        epsilon: float | None,
+        domains: Mapping[str, Any],
+        bounds: Mapping[str, Any],
+    ) -> None:
+        self.counts = counts
+        self.names = [column if isinstance(column, str) else column.name for column in columns]
+        self.promised = [float(model.epsilon) for model in models if isinstance(model, DifferentialPrivacy)]
+        whole = (self.promised[0] if self.promised else 0.0) if epsilon is None else epsilon
+        if isinstance(whole, bool) or not isinstance(whole, int | float):
+            raise BadInput("epsilon must be a number above 0")
+        if whole <= 0:
+            raise BadInput("this method needs epsilon: promise differential privacy, or give it in [method.parameters]")
+        for what, declared in (("domains", domains), ("bounds", bounds)):
+            unknown = [name for name in _declared({what: declared}, what) if name not in self.names]
+            if unknown:
+                raise BadInput(f"{what} name the column {unknown[0]!r}, which is no quasi-identifier")
+        self.domains, self.bounds = domains, bounds
+        self.share = float(whole) / len(self.names)
+
+    def _part(self, columns: Sequence[Any]) -> Budget:
+        # computed from the matrices, the budget can exceed epsilon by rounding
+        return Budget(self.share * len(columns) * (1 + 1e-9))
+
+    def numbers(self, names: Sequence[str], listener: Listener | None) -> Cells:
+        """Laplace noise within bounds."""
+        for name in names:
+            limits = self.bounds.get(name, ())
+            if len(limits) != 2 or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in limits):
+                raise BadInput(
+                    f"column {name!r} holds numbers: declare their bounds from public knowledge, never from the table, "
+                    f"in [method.parameters], such as bounds = {{ {name} = [0, 120] }}"
+                )
+        bounds = {name: (self.bounds[name][0], self.bounds[name][1]) for name in names}
+        return release_numbers(self.counts, bounds, self.share, self._part(names), listener=listener)
+
+    def words(self, columns: Sequence[Nominal], rng: Random, listener: Listener | None) -> Cells:
+        """The exponential mechanism over declared concepts, or over the whole taxonomy."""
+        domains = {column.name: self.domains[column.name] for column in columns if column.name in self.domains}
+        part = self._part(columns)
+        return release_words(self.counts, columns, self.share, part, domains=domains, rng=rng, listener=listener)
+
+    def categories(self, names: Sequence[str], rng: Random, listener: Listener | None) -> Cells:
+        """Randomized response over declared values."""
+        rules = [response_matrix(name, self._domain(name), self.share) for name in names]
+        return release_categories(self.counts, rules, self._part(names), rng=rng, listener=listener)
+
+    def _domain(self, name: str) -> list[Value]:
+        """The values a column may have: as declared, or as found where nothing is promised about the mechanism."""
+        declared, there = self.domains.get(name), self.counts.values_of(name)
+        if not declared:
+            if self.promised:
+                raise BadInput(
+                    f"column {name!r}: differential privacy needs its possible values from public knowledge, never "
+                    f"from the table; list them in its `order`, or in [method.parameters] as domains = "
+                    f"{{ {name} = [...] }}"
+                )
+            return list(there)
+        values: list[Value] = [None if value == "" else value for value in declared]
+        if None in there and None not in values:
+            raise BadInput(
+                f"column {name!r} has empty cells, which the declared values do not provide for; add an empty text to "
+                "them, whether or not the table has empty cells"
+            )
+        return values
+
+    def told(self, cells: Cells, parts: Sequence[Cells]) -> Cells:
+        """The release with what it gives away."""
+        spent = {name: epsilon for part in parts for name, epsilon in part.info["epsilon"].items()}
+        facts = {"method": DifferentialPrivacy.name, "epsilon": spent, "neighbours": "replace one record"}
+        return replace(cells, info={**cells.info, **facts})
+
+
+def _declared(parameters: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    """What is publicly known of columns, as it is given; refuses anything but values listed by column."""
+    declared = parameters.get(what, {})
+    if not isinstance(declared, Mapping) or not all(isinstance(v, list | tuple) for v in declared.values()):
+        raise BadInput(f"{what} name columns and list their values, such as {what} = {{ age = [0, 120] }}")
+    return declared
+
+
+def epsilon_of(rule: Recoding) -> float:
+    """Budget of differential privacy that a recoding used; 0 where it says nothing of one.
+
+    >>> epsilon_of(response_matrix("sex", ["f", "m"], 1.0))
+    1.0
+    """
+    spent = rule.info.get("epsilon", 0.0)
+    return math.fsum(spent.values()) if isinstance(spent, Mapping) else float(spent)
+
+
+def budget_kept(task: Task, rules: Sequence[Recoding]) -> tuple[str, ...]:
+    """Differential privacy holds where what the mechanisms themselves give away adds up to no more than promised.
+
+    >>> from keepsense.release.example import example_job
+    >>> sensitive = {"illness": {"role": "quasi-identifier"}}
+    >>> promise = [{"model": "differential privacy", "epsilon": 1.0}]
+    >>> job = example_job(columns=sensitive, unlisted="drop", privacy=promise)
+    >>> [budget_kept(job, [response_matrix("illness", ["flu", "cold", "asthma"], spent)]) for spent in (1.0, 2.0)]
+    [('differential privacy',), ()]
+    """
+    promised = min((float(m.epsilon) for m in task.models if isinstance(m, DifferentialPrivacy)), default=0.0)
+    recoded = {name for rule in rules for name in rule.names}
+    spent = math.fsum(epsilon_of(rule) for rule in rules)
+    return (DifferentialPrivacy.name,) if recoded == set(task.released) and 0 < spent <= promised * (1 + 1e-9) else ()
+
+
+def _by_mechanism(
+    method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None
+) -> list[Recoding]:
+    """Numbers by their bounds, words by meaning unless their values are listed, all others by name."""
+    bounds, listed = _declared(parameters, "bounds"), _declared(parameters, "domains")
+    numbers = [name for name in task.quasi_identifiers if name in bounds or task.column(name).kind == "numeric"]
+    words = [
+        name
+        for name in task.quasi_identifiers
+        if name not in numbers and name not in listed and task.column(name).taxonomy is not None
+    ]
+    # where bounds are missing the method says how to declare them
+    options = {**parameters, "bounds": {**dict.fromkeys(numbers, ()), **bounds}} if numbers else parameters
+    return _called(method, task, options, listener, words)
+
+
+def _by_meaning(method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    """All columns with their meaning."""
+    return _called(method, task, parameters, listener, task.quasi_identifiers)
+
+
+def _by_name(method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    """All columns by name, whatever they mean."""
+    return _called(method, task, parameters, listener, ())
+
+
+def _called(
+    method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None, words: Sequence[str]
+) -> list[Recoding]:
+    counts = task.count(task.quasi_identifiers)
+    meanings = {a.name: a for a in task.attributes(counts, words, meaning=True)} if words else {}
+    for name, attribute in meanings.items():
+        if not isinstance(attribute, Nominal) or attribute.distance is None:
+            raise BadInput(f"column {name!r} holds no words; another method has a mechanism for every kind")
+    options = {
+        **parameters,
+        **{what: _declared(parameters, what) for what in ("domains", "bounds") if what in parameters},
+    }
+    orders = {name: task.column(name).order for name in task.quasi_identifiers if name not in words}
+    declared = {name: order for name, order in orders.items() if order is not None}
+    if declared and "domains" in inspect.signature(method.function).parameters:
+        options["domains"] = {**declared, **_declared(options, "domains")}
+    columns = [meanings.get(name, name) for name in task.quasi_identifiers]
+    cells: Cells = call(method.function, options, counts, columns, task.models, rng=task.rng, listener=listener)
+    return [cells.bound(counts)]
+
+
+_GUARANTEE = "epsilon-differential privacy, whatever an attacker knows; budgets of several releases add up."
+_INPUTS = ("the columns", "the values that are possible at all, named without looking at the data", "epsilon")
+_PUBLIC: tuple[tuple[When, str], ...] = (
+    (
+        always,
+        "Name possible values and bounds from public knowledge in [method.parameters] (domains, bounds), and "
+        "release no other column: what is released as it is has no such promise.",
+    ),
+    SHARED_BUDGET,
+)
+
+
+PRIVACY = registered(
+    Method(
+        name="differential privacy",
+        title="Differential privacy",
+        function=differential_privacy,
+        runner=_by_mechanism,
+        place=7,
+        short="a release that hardly depends on any one person",
+        intent="Release data so that it hardly matters whether any one person is in it, whatever an attacker knows.",
+        use=("the strongest promise is needed", "counts of a few columns are wanted more than records"),
+        avoid=("every record must be true", "many columns or few rows: the noise drowns the data"),
+        inputs=_INPUTS,
+        guarantee=_GUARANTEE,
+        cost="One draw a record, or one for every possible combination of values.",
+        paper="Dwork et al. 2006; for released tables Rodríguez-García 2017, Sec. 2.5.3.",
+        example="Whether you are among the 12 or not, about 12 people of your street are counted.",
+        truthful=False,
+        promises=(DIFFERENTIAL_PRIVACY,),
+        keeps=budget_kept,
+        steps=Flowchart(
+            (
+                Node(
+                    "begin",
+                    "The table, the columns, the values that are possible at all, and a budget epsilon",
+                    "start",
+                ),
+                Node("budget", "Is enough of the budget left?", "question"),
+                Node("bound", "Work out how much one person can change: {sensitivity}"),
+                Node("draw", "Draw the release at random: {mechanism}"),
+                Node("spend", "Write what was used into the ledger; it adds up over all releases"),
+                Node("end", "A release that hardly depends on any single person", "end"),
+                Node("refuse", "Nothing is released", "end"),
+            ),
+            (
+                Edge("begin", "budget"),
+                Edge("budget", "bound", "yes"),
+                Edge("bound", "draw"),
+                Edge("draw", "spend"),
+                Edge("spend", "end"),
+                Edge("budget", "refuse", "no"),
+            ),
+        ),
+        conflicts=(Relation("generalization", "levels chosen by looking at the data would need budget too"),),
+        combines=(Relation("microaggregation", "means of k vary less, so less noise is needed"),),
+        fit=Fit(
+            points=7.5,
+            reason="every column is redrawn by the mechanism that suits what it holds",
+            unfit=(
+                (
+                    lambda s: set(s.others) in ({"words"}, {"numbers"}),
+                    "all columns are of one kind, so one mechanism does",
+                ),
+                NO_SETS,
+            ),
+            cautions=_PUBLIC,
+        ),
+        shown=Shown(settings={"epsilon": 8.0}, example={"bounds": {"age": [18, 68]}}),
+    )
+)
+
+
+EXPONENTIAL = registered(
+    Method(
+        name="semantic exponential mechanism",
+        title="Exponential mechanism by meaning",
+        function=semantic_exponential_mechanism,
+        runner=_by_meaning,
+        family="differential privacy",
+        place=1,
+        short="words, near ones more often",
+        intent="Replace every word by another drawn at random, near ones more often, under differential privacy.",
+        use=("a column of words is to be released record by record under differential privacy",),
+        avoid=("several columns must fit together: each uses budget of its own",),
+        inputs=_INPUTS,
+        guarantee=_GUARANTEE,
+        cost="Distinct values x candidates, then one draw a record.",
+        paper="McSherry and Talwar 2007, with a semantic distance as score.",
+        example="Influenza becomes bronchitis more often than fracture.",
+        truthful=False,
+        promises=(DIFFERENTIAL_PRIVACY,),
+        keeps=budget_kept,
+        fillings={
+            "sensitivity": Filling("distance", "the largest distance between two words of the domain"),
+            "mechanism": Filling("exponential", "the nearer a word, the likelier"),
+        },
+        fit=Fit(
+            points=8.0,
+            reason="words become words of near meaning, under differential privacy",
+            unfit=(
+                NO_WORDS,
+                (
+                    lambda s: set(s.others) != {"words"},
+                    "it is for words; differential privacy takes the mechanism that suits each column",
+                ),
+                NO_SETS,
+            ),
+            cautions=_PUBLIC,
+        ),
+        shown=Shown(kinds=WORDS, settings={"epsilon": 4.0}),
+    )
+)
+
+
+RESPONSE = registered(
+    Method(
+        name="randomized response",
+        title="Randomized response",
+        function=randomized_response,
+        runner=_by_name,
+        family="differential privacy",
+        place=2,
+        short="categories, with published chances",
+        intent="Keep every value with a certain chance, and otherwise replace it by any other one.",
+        use=("a column of few categories is to be released record by record under differential privacy",),
+        avoid=("the column has very many values: hardly any would stay",),
+        inputs=_INPUTS,
+        guarantee=_GUARANTEE,
+        cost="One draw a record.",
+        paper="Warner 1965; Kairouz, Oh and Viswanath 2014.",
+        example="A yes is released as yes in 3 of 4 cases; analysts correct for that.",
+        truthful=False,
+        promises=(DIFFERENTIAL_PRIVACY,),
+        keeps=budget_kept,
+        fillings={
+            "sensitivity": Filling("ratio", "how much likelier an answer is for one value than for another"),
+            "mechanism": Filling("k-ary", "the value itself most often, all others alike"),
+        },
+        combines=(Relation("post-randomization", "it is a special case of it, with a promise"),),
+        fit=Fit(
+            points=5.0,
+            reason="categories, with published chances that analysts can correct for",
+            unfit=(
+                (lambda s: bool({"numbers", "dates"} & set(s.others)), "it is for columns of few categories"),
+                NO_SETS,
+            ),
+            cautions=_PUBLIC,
+        ),
+        shown=Shown(settings={"epsilon": 2.0}),
+    )
+)
+
+
+NOISY_NUMBERS = registered(
+    Method(
+        name="noisy numbers",
+        title="Laplace noise on numbers",
+        function=noisy_numbers,
+        runner=_by_name,
+        family="differential privacy",
+        place=4,
+        short="numbers record by record, or as noisy means",
+        intent="Release numbers with noise wide enough to hide any value within bounds named beforehand.",
+        use=("one column of numbers is to be released under differential privacy",),
+        avoid=("bounds are wide or epsilon is small: use noisy means of k neighbours (noisy_means)",),
+        inputs=("the columns of numbers", "bounds of each, named without looking at the data", "epsilon"),
+        guarantee=_GUARANTEE,
+        cost="One draw a record.",
+        paper="Dwork et al. 2006; with microaggregation Sánchez et al. 2016.",
+        example="An age of 43 within 0 to 100 becomes 61; the mean of thousands stays near.",
+        truthful=False,
+        promises=(DIFFERENTIAL_PRIVACY,),
+        keeps=budget_kept,
+        fillings={
+            "sensitivity": Filling("bounds", "the width of the bounds you name"),
+            "mechanism": Filling("Laplace", "the value plus noise as wide as that, cut to the bounds"),
+        },
+        fit=Fit(
+            points=6.0,
+            reason="numbers with noise as wide as their declared bounds",
+            unfit=((lambda s: set(s.others) != {"numbers"}, "it is for numbers"), NO_SETS),
+            cautions=_PUBLIC,
+        ),
+        shown=Shown(kinds=NUMBERS, settings={"epsilon": 4.0}, example={"bounds": {"age": [18, 68]}}),
+    )
+)
