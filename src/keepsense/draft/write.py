@@ -15,7 +15,7 @@ from keepsense.engines import Reading
 from keepsense.errors import BadInput
 from keepsense.files import whole_file
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.project.file import Column, Method, Project, Source, Target, check_project
+from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Target, check_project
 from keepsense.project.inspect import Inspected, Inspection, without_password
 from keepsense.project.roles import ROLES
 
@@ -191,7 +191,8 @@ def _release(path: str, folder: str) -> str:
     given: dict[str, Any] = {"folder": folder, "suppression": 0.05}
     if "://" in path:
         given["file"] = "released.csv"
-    return "\n".join(["", "[release]", *_keys(Target, given)])
+    engine = _comment(str(Project.model_fields["engine"].description))
+    return "\n".join(["", "[release]", *_keys(Target, given), "", engine, "# [engine]", *_keys(EngineChoice, {})])
 
 
 def _columns(found: Inspection) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from keepsense.counts import Value
 from keepsense.engines import Engine, Reading, started
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.project import patterns as clues
+from keepsense.project import patterns
 from keepsense.project.roles import ROLES
 from keepsense.shown import Shown, Summary
 from keepsense.taxonomy import Taxonomy
@@ -30,10 +30,10 @@ DOMAINS = ("person", "location", "activity", "state#2", "artifact", "organizatio
 
 
 @dataclass(frozen=True)
-class Meaning:
+class KnownWords:
     """How well a taxonomy covers a column: shares of the distinct values looked at and of their rows.
 
-    >>> Meaning("wordnet", "person", 0.9, 0.99, 140).rows
+    >>> KnownWords("wordnet", "person", 0.9, 0.99, 140).rows
     0.99
     """
 
@@ -56,7 +56,7 @@ class Inspected:
     role: str
     kind: str
     reason: str
-    meaning: Meaning | None = None
+    meaning: KnownWords | None = None
     delimiter: str | None = None
     order: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
@@ -136,7 +136,7 @@ def inspect(
     with started(engine) as running:
         table = running.read(source, reading)
         seen = running.profiles(table, limit)
-    known = _Meanings(taxonomies)
+    known = _Taxonomies(taxonomies)
     columns = _one_each([_inspected(profile, known, (roles or {}).get(profile.name)) for profile in seen])
     from keepsense.engines.formats import format_of
 
@@ -160,7 +160,7 @@ def _one_each(columns: Sequence[Inspected]) -> tuple[Inspected, ...]:
     return tuple(settled)
 
 
-class _Meanings:
+class _Taxonomies:
     """Taxonomies, loaded only when the first column of words turns up."""
 
     def __init__(self, taxonomies: Mapping[str, Taxonomy] | None) -> None:
@@ -173,14 +173,14 @@ class _Meanings:
             self._given = {"wordnet": wordnet()}
         return self._given
 
-    def of(self, values: Mapping[Value, int], column: str) -> Meaning | None:
+    def of(self, values: Mapping[Value, int], column: str) -> KnownWords | None:
         """The taxonomy that knows the words of most rows, with the domain that holds nearly all of them."""
         words = dict(list(values.items())[:MOST_WORDS])
-        found = [self._covered(name, taxonomy, words, column) for name, taxonomy in self.all().items()]
-        best = max(found, key=lambda meaning: meaning.rows, default=None)
+        coverages = [self._covered(name, taxonomy, words, column) for name, taxonomy in self.all().items()]
+        best = max(coverages, key=lambda coverage: coverage.rows, default=None)
         return best if best is not None and best.rows >= COVERED else None
 
-    def _covered(self, name: str, taxonomy: Taxonomy, words: Mapping[Value, int], column: str) -> Meaning:
+    def _covered(self, name: str, taxonomy: Taxonomy, words: Mapping[Value, int], column: str) -> KnownWords:
         from keepsense.taxonomy import map_values
 
         whole = map_values(words, taxonomy, column=column).coverage
@@ -189,14 +189,15 @@ class _Meanings:
             inside = map_values(words, taxonomy, domain=concept, column=column).coverage.rows
             if inside >= 0.95 * whole.rows and inside > rows:
                 domain, rows = concept, inside
-        return Meaning(name, domain, whole.values, whole.rows, len(words))
+        return KnownWords(name, domain, whole.values, whole.rows, len(words))
 
 
-def _inspected(profile: Profile, known: _Meanings, said: str | None = None) -> Inspected:
+def _inspected(profile: Profile, known: _Taxonomies, said: str | None = None) -> Inspected:
     values = list(profile.values)
     texts = [v for v in values if isinstance(v, str)]
-    kind, notes, delimiter, order = _kind(profile, values)
-    guess = (said, SAID) if said is not None else _by_shape(profile, texts, kind) or _by_name(profile, kind)
+    kind, note, delimiter, order = _kind(profile, values)
+    notes = [note] if note else []
+    guess = (said, SAID) if said is not None else _by_shape(profile, texts) or _by_name(profile, kind)
     role, reason = guess or (None, "")
     meaning = None
     if KINDS[kind].words and (role is None or ROLES[role].released) and profile.distinct > 2:
@@ -208,26 +209,35 @@ def _inspected(profile: Profile, known: _Meanings, said: str | None = None) -> I
     return Inspected(profile, role, kind, reason, meaning, delimiter, order, tuple(notes))
 
 
-def _kind(profile: Profile, values: Sequence[Value]) -> tuple[str, list[str], str | None, tuple[str, ...] | None]:
-    """Kind of a column by its values; then what to note, the delimiter of a set and the order of a scale."""
+class _Guess(NamedTuple):
+    """The kind of a column, what to note about it, the delimiter of a set and the order of a scale."""
+
+    kind: str
+    note: str = ""
+    delimiter: str | None = None
+    order: tuple[str, ...] | None = None
+
+
+def _kind(profile: Profile, values: Sequence[Value]) -> _Guess:
+    """Kind of a column by its values."""
     from keepsense.hierarchies.kinds.date import as_date
 
     if profile.holds_lists:
-        return "set", [], None, None
+        return _Guess("set")
     if values and all(as_date(v) is not None for v in values):
-        return "date", [], None, None
-    postal = clues.named_like(profile.name, clues.POSTCODES)
-    if values and (clues.are_codes(values) or (postal and all(len(str(v)) <= 10 for v in values))):
-        return "code", [], None, None
-    if clues.are_numbers(values):
-        return "numeric", [], None, None
-    if clues.are_other_dates(values):
-        return "nominal", ['looks like dates; write them as 2026-01-31 and make it kind = "date"'], None, None
-    scale = clues.scale_of(values) if profile.complete else None
+        return _Guess("date")
+    postal = patterns.named_like(profile.name, patterns.POSTCODES)
+    if values and (patterns.are_codes(values) or (postal and all(len(str(v)) <= 10 for v in values))):
+        return _Guess("code")
+    if patterns.are_numbers(values):
+        return _Guess("numeric")
+    if patterns.are_other_dates(values):
+        return _Guess("nominal", 'looks like dates; write them as 2026-01-31 and make it kind = "date"')
+    scale = patterns.scale_of(values) if profile.complete else None
     if scale is not None:
-        return "ordinal", [], None, tuple(scale)
-    delimiter = clues.delimiter_of(profile.values)
-    return ("set", [], delimiter, None) if delimiter else ("nominal", [], None, None)
+        return _Guess("ordinal", order=tuple(scale))
+    delimiter = patterns.delimiter_of(profile.values)
+    return _Guess("set", delimiter=delimiter) if delimiter else _Guess("nominal")
 
 
 def kind_of(profile: Profile) -> str:
@@ -236,56 +246,57 @@ def kind_of(profile: Profile) -> str:
     >>> kind_of(Profile("age", "VARCHAR", 2, 0, 2, 2, {"31": 1, "40": 1}))
     'numeric'
     """
-    return _kind(profile, list(profile.values))[0]
+    return _kind(profile, list(profile.values)).kind
 
 
 def _items(values: Mapping[Value, int], delimiter: str | None) -> dict[Value, int]:
     """Items of sets and the rows that hold them, most frequent first."""
-    found: dict[Value, int] = {}
+    items: dict[Value, int] = {}
     for cell, rows in values.items():
-        parts = cell if isinstance(cell, tuple) else str(cell).split(delimiter or ";")
-        for part in parts:
+        for part in cell if isinstance(cell, tuple) else str(cell).split(delimiter or ";"):
             item = part.strip() if isinstance(part, str) else part
             if item not in (None, ""):
-                found[item] = found.get(item, 0) + rows
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1], str(pair[0]))))
+                items[item] = items.get(item, 0) + rows
+    return dict(sorted(items.items(), key=lambda pair: (-pair[1], str(pair[0]))))
 
 
-def _by_shape(profile: Profile, texts: Sequence[str], kind: str) -> tuple[str, str] | None:
+def _by_shape(profile: Profile, texts: Sequence[str]) -> tuple[str, str] | None:
     """What the values themselves give away, whatever the column is called."""
-    pattern = clues.pattern_of(texts)
+    pattern = patterns.pattern_of(texts)
     if pattern is not None:
         return "identifier", f"holds {pattern}"
     if profile.filled == 0:
         return "insensitive", "has no values"
-    if clues.is_free_text(texts) and profile.uniqueness > 0.5:
+    if patterns.is_free_text(texts) and profile.uniqueness > 0.5:
         return "identifier", "free text, in which anything may stand"
     return None
 
 
 def _by_name(profile: Profile, kind: str) -> tuple[str, str] | None:
     name = profile.name
-    if named := clues.named_like(name, clues.WEIGHTS) or ("weight" if _sampling(name) else None):
+    if named := patterns.named_like(name, patterns.WEIGHTS) or ("weight" if _sampling(name) else None):
         return "weight", f"its name says {named}: a sampling weight"
-    if named := clues.named_like(name, clues.IDENTIFIERS):
+    if named := patterns.named_like(name, patterns.IDENTIFIERS):
         if profile.uniqueness > 0.95 or named not in ("id", "ids", "identifier", "key"):
             return "identifier", f"its name says {named}, and {_share(profile)} of the values occur once"
         if profile.uniqueness > 0.05:
             times = profile.filled / profile.distinct
             return "person", f"its name says {named}, and each occurs in about {times:.1f} rows"
-    if named := clues.named_like(name, clues.SENSITIVE):
+    if named := patterns.named_like(name, patterns.SENSITIVE):
         return "sensitive", f"its name says {named}"
-    if (named := clues.named_like(name, clues.KNOWN_BY_OTHERS)) and (profile.uniqueness < 0.95 or kind != "nominal"):
+    if (named := patterns.named_like(name, patterns.KNOWN_BY_OTHERS)) and (
+        profile.uniqueness < 0.95 or kind != "nominal"
+    ):
         return "quasi-identifier", f"its name says {named}, which others may know"
     return None
 
 
 def _sampling(name: str) -> bool:
-    words = set(clues.words_of(name))
+    words = set(patterns.words_of(name))
     return "weight" in words and bool(words & {"sampling", "survey", "design", "sample", "expansion"})
 
 
-def _by_default(profile: Profile, values: Sequence[Value], kind: str, meaning: Meaning | None) -> tuple[str, str]:
+def _by_default(profile: Profile, values: Sequence[Value], kind: str, meaning: KnownWords | None) -> tuple[str, str]:
     if profile.distinct == 1:
         return "insensitive", "has one value only"
     if kind == "numeric" and profile.uniqueness > 0.5 and any("." in str(v) for v in values):
