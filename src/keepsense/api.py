@@ -79,7 +79,7 @@ class Options(TypedDict, total=False):
     parameters: Mapping[str, object] | None
     suppression: float
     seed: int | None
-    engine: str
+    engine: str | None
     listener: Listener | None
 
 
@@ -107,7 +107,7 @@ def anonymize(  # noqa: PLR0913
     parameters: Mapping[str, object] | None = None,
     suppression: float = 0.05,
     seed: int | None = None,
-    engine: str = "duckdb",
+    engine: str | None = None,
     listener: Listener | None = None,
 ) -> Release[Any]:
     """Anonymize a table and give back a verified release, or raise `Infeasible` and give back nothing.
@@ -190,7 +190,7 @@ def run(
     return Release(make(Path(project), reuse=path, rng=seed, engine=engine, listener=listener))
 
 
-def inspect(data: object, *, engine: str = "duckdb") -> Inspection:
+def inspect(data: object, *, engine: str | None = None) -> Inspection:
     """Look at a table, a frame or a file, before anything is done: what each column is, and which role it may have.
 
     >>> import keepsense as ks

@@ -97,7 +97,7 @@ class Release(Shown, Generic[F]):
             raise BadInput("the release is a table of a database; read it there")
         from keepsense.release.place import read_released
 
-        with started(job.project.engine.name) as rows:
+        with started(job.engine.name) as rows:
             rows_read = read_released(job, self.outcome.file, rows)
             frame: F = rows.frame(rows_read, self._like, recoded=job.every_quasi_identifier)
         return frame

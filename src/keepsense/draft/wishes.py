@@ -84,7 +84,7 @@ def models_of(
     return (*models, *further)
 
 
-def drafted(data: object, wishes: Wishes, *, engine: str = "duckdb") -> tuple[Project, Inspection, Given]:
+def drafted(data: object, wishes: Wishes, *, engine: str | None = None) -> tuple[Project, Inspection, Given]:
     """The project for a table, the inspection it rests on, and what goes along in memory.
 
     >>> people = {"job": ["nurse", "clerk"] * 9, "id": list(range(18))}

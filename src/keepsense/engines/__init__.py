@@ -12,6 +12,7 @@ from keepsense.registry import Registry
 
 __all__ = [
     "ENGINES",
+    "USUAL",
     "Engine",
     "EngineEntry",
     "Reading",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from keepsense.engines import formats
+from keepsense.engines import USUAL, formats
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.roles import ROLES
@@ -125,7 +125,7 @@ class EngineChoice(_Part):
     {'memory': '40%', 'threads': 2}
     """
 
-    name: str = Field("duckdb", description="Name of the engine")
+    name: str = Field(USUAL, description="Name of the engine")
     memory: str | None = Field(
         None, pattern=r"^\d+(\.\d+)?\s*(%|[KMGT]i?B)$", description="Most memory to use, such as 4GB or 40%"
     )
