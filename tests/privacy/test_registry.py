@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import json
+from pathlib import Path
 
 import pytest
 
+import keepsense
 from keepsense.errors import BadInput
+from keepsense.methods.registry import METHODS
 from keepsense.privacy import (
     PRIVACY,
     DistinctDiversity,
@@ -87,3 +91,23 @@ def _any(name):
     form = entry.model.form
     chosen = {key: some[parameter.kind] for key, parameter in entry.parameters(form).items() if entry.required(key)}
     return entry.make(**chosen, **({"form": form} if form else {}))
+
+
+OTHERS = {
+    ("commands/compare.py", "average risk"),  # a heading of the table that compares projects
+    ("api.py", "k-anonymity"),  # what a user would say: the default of a public function
+}
+
+
+def test_no_other_file_holds_the_name_of_a_model():
+    """Who needs to know something of a model asks the model; method and model may share a name."""
+    source = Path(keepsense.__file__).parent
+    names = set(models()) - set(METHODS)
+    literals = {
+        (path.relative_to(source).as_posix(), node.value)
+        for path in source.rglob("*.py")
+        if path.relative_to(source).parts[0] != "privacy"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    }
+    assert literals <= OTHERS

@@ -170,7 +170,7 @@ def points_of(found: Method, answers: Answers) -> tuple[float, tuple[str, ...]]:
     if found.sets == "together" and answers.sets and answers.others:
         points += 1.0
         reasons.append("takes your columns of sets along with the others")
-    if answers.promise in ("l-diversity", "t-closeness") and found.truthful:
+    if answers.beside_k and found.truthful:
         reasons.append(f"can be asked for {answers.promise} besides k-anonymity")
     if answers.promise == PROBABILISTIC and found.promises[0] == PROBABILISTIC:
         points = max(points, 7.0)

@@ -107,6 +107,11 @@ class Answers:
         return None if self.promise == NOTHING else PRIVACY[self.promise].model
 
     @property
+    def beside_k(self) -> bool:
+        """Whether the promise does not hide who somebody is, and is made beside k-anonymity."""
+        return self.promise != NOTHING and not _hides(PRIVACY[self.promise])
+
+    @property
     def sets(self) -> bool:
         """Whether some column holds sets."""
         return "sets" in self.kinds
@@ -127,7 +132,7 @@ class Answers:
         if self.promise == NOTHING:
             return [PRIVACY[LinkageRisk.name].section(threshold=round(1 / self.k, 4))]
         entry = PRIVACY[self.promise]
-        beside = [] if _hides(entry) else [PRIVACY[KAnonymity.name].section(k=self.k)]
+        beside = [PRIVACY[KAnonymity.name].section(k=self.k)] if self.beside_k else []
         return [*beside, entry.section(k=self.k, column=self.column)]
 
 

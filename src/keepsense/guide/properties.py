@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from keepsense.privacy import DifferentialPrivacy, DistinctDiversity, KAnonymity, ProbabilisticKAnonymity, TCloseness
+
 Mark = Literal["=", "++", "+", ""]
 """How well a technique preserves a feature: fully, highly, fairly, or not."""
 
@@ -70,11 +72,11 @@ PRESERVED: dict[str, dict[str, Mark]] = {
 The mark for correlation under noise is that of correlated noise."""
 
 SATISFIES: dict[str, tuple[str, ...]] = {
-    "k-anonymity": ("generalization", "local suppression", "microaggregation"),
-    "t-closeness": ("generalization", "local suppression", "microaggregation"),
-    "l-diversity": ("generalization", "local suppression"),
-    "probabilistic k-anonymity": ("swapping", "generalization", "local suppression", "microaggregation"),
-    "differential privacy": ("differential privacy",),
+    KAnonymity.name: ("generalization", "local suppression", "microaggregation"),
+    TCloseness.name: ("generalization", "local suppression", "microaggregation"),
+    DistinctDiversity.name: ("generalization", "local suppression"),
+    ProbabilisticKAnonymity.name: ("swapping", "generalization", "local suppression", "microaggregation"),
+    DifferentialPrivacy.name: ("differential privacy",),
 }
 """Techniques that can keep a promise (Table 2.2). Generalization, suppression and microaggregation keep probabilistic
 k-anonymity too (Sec. 2.5.2), with more loss than it asks for. The table names noise addition for differential privacy,

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-K_ANONYMITY, PROBABILISTIC, DIFFERENTIAL_PRIVACY = "k-anonymity", "probabilistic k-anonymity", "differential privacy"
-CLASSES = (K_ANONYMITY, "l-diversity", "t-closeness", PROBABILISTIC)
+from keepsense.privacy import DifferentialPrivacy, DistinctDiversity, KAnonymity, ProbabilisticKAnonymity, TCloseness
+
+K_ANONYMITY, PROBABILISTIC = KAnonymity.name, ProbabilisticKAnonymity.name
+T_CLOSENESS, DIFFERENTIAL_PRIVACY = TCloseness.name, DifferentialPrivacy.name
+CLASSES = (K_ANONYMITY, DistinctDiversity.name, T_CLOSENESS, PROBABILISTIC)
 """Promises about classes of records, which generalization keeps."""
 
 

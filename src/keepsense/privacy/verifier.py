@@ -41,13 +41,14 @@ def verify(  # noqa: PLR0913 - keywords of the public function
     evidence: Mapping[str, Mapping[str, object]] | None = None,
     checked_elsewhere: Iterable[str] = (),
     show_values: bool = False,
+    delimiter: str | None = None,
     reading: Reading | None = None,
     engine: Engine | str | None = None,
 ) -> Verification:
     """Read a released table back and check every promise on it.
 
     `released`, `original` and `population` are files, frames of any kind, or streams of Arrow record batches; `reading`
-    says how a released file is to be read where that is not to be found out.
+    says how a released file is to be read where that is not to be found out, `delimiter` what stands between columns.
     `promises` are models or their `promise()`; with plain dictionaries, the data a ground distance needs goes into
     `evidence` by column. `suppression` is the share of the original's records that may be suppressed or dropped. With
     `original`, no row may be added, the `identifiers` must be gone and the `preserved` columns must hold the same rows
@@ -74,11 +75,12 @@ def verify(  # noqa: PLR0913 - keywords of the public function
         raise BadInput("the verifier needs at least one promise")
     wild = {"category": (), "wildcard": quasi_identifiers}[missing] if isinstance(missing, str) else missing
     elsewhere = tuple(checked_elsewhere)
+    delimited = Reading(delimiter=delimiter)
     with sql(engine) as connection:
-        tables = {"released": connection.table("released", released, reading, beside=hidden)}
+        tables = {"released": connection.table("released", released, reading or delimited, beside=hidden)}
         for name, source in (("original", original), ("population", population)):
             if source is not None:
-                tables[name] = connection.table(name, source)
+                tables[name] = connection.table(name, source, delimited)
         lacking = [*_lacking(tables["released"], [*quasi_identifiers, *sensitive, *preserved])]
         findings = [*lacking, *_unwanted(tables["released"], identifiers, columns)]
         records = int(connection.run("SELECT count(*) FROM released")[0][0])

@@ -195,7 +195,7 @@ METHOD = registered(
             points=6.0,
             reason="true sets by one rule, safe against anybody who knows up to m items",
             unfit=(ALONE,),
-            promised=lambda s: [{"model": "k^m-anonymity", "k": s.k, "m": 2, "column": s.set_column}],
+            promised=lambda s: [KmAnonymity(s.k, 2, s.set_column).promise()],
         ),
         shown=Shown(settings={"m": 2}),
     )

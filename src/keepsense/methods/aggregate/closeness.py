@@ -27,7 +27,7 @@ from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.aggregate.records import own_order, tell_centres
 from keepsense.methods.calling import by_columns
-from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, T_CLOSENESS, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import Task, group_size
@@ -320,7 +320,7 @@ METHOD = registered(
         paper="Soria-Comas, Domingo-Ferrer, Sánchez and Martínez 2015.",
         example="A group of five nurses holds as large a share of flu as the table does.",
         truthful=False,
-        promises=(K_ANONYMITY, "t-closeness", PROBABILISTIC),
+        promises=(K_ANONYMITY, T_CLOSENESS, PROBABILISTIC),
         fillings={
             "distance": Filling("mixed", "by their columns, and by what their sensitive values add to the group"),
             "representative": Filling("centre", "the mean of its numbers and the most typical of its words"),
@@ -328,7 +328,7 @@ METHOD = registered(
         fit=Fit(
             points=6.5,
             reason="k-anonymity and t-closeness without coarse ranges",
-            unfit=((lambda s: s.promise != "t-closeness", "it is for the promise of t-closeness"), UNKNOWN_NEARNESS),
+            unfit=((lambda s: s.promise != T_CLOSENESS, "it is for the promise of t-closeness"), UNKNOWN_NEARNESS),
         ),
         shown=Shown(settings={"t": 0.3}),
     )
