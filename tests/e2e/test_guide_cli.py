@@ -112,12 +112,12 @@ def test_explain_writes_a_page(run: Run, tmp_path: Path) -> None:
         (("explain", "noise", "--set", "alpha"), "name=value"),
         (("explain", "noise", "--set", "alfa=1"), "Did you mean alpha"),
         (("explain", "apriori sets", "--on", "people.csv", "--column", "age"), "column of sets"),
-        (("guide", "--kind", "words", "--limit", "1", "--write"), "there is no keepsense.toml"),
+        (("guide", "--kind", "nominal", "--limit", "1", "--write"), "there is no keepsense.toml"),
         (("explain", "datafly", "--on", "people.csv", "--column", "agee"), "Did you mean age"),
         (("explain", "datafly", "--on", "people.csv", "--project", "x.toml"), "not both"),
         (("guide",), "--kind"),
-        (("guide", "--kind", "wrods"), "Did you mean words"),
-        (("guide", "--kind", "words", "--preset", "hippa"), "Did you mean hipaa"),
+        (("guide", "--kind", "nomnial"), "Did you mean nominal"),
+        (("guide", "--kind", "nominal", "--preset", "hippa"), "Did you mean hipaa"),
         (("guide", "mondrain"), "Did you mean mondrian"),
         (("guide", "--project", "nowhere.toml"), "keepsense init"),
         (("guide", "--try", "nowhere.csv"), "nowhere.csv"),
@@ -135,17 +135,17 @@ def test_bad_input_is_named_with_what_to_do(run: Run, people: Path, words: tuple
 
 
 def test_guide_takes_its_answers_from_options(run: Run) -> None:
-    found = run("guide", "--kind", "numbers", "--purpose", "regression", "--json").json
+    found = run("guide", "--kind", "numeric", "--purpose", "regression", "--json").json
     assert found["recommended"][0]["name"] == "lsd mondrian"
     assert found["warnings"][0]["code"] == "W501"
-    shown = run("guide", "--kind", "words").out
+    shown = run("guide", "--kind", "nominal").out
     for part in ("1. Local recoding", "W501", "only k is promised", "[method]", 'name = "local recoding"'):
         assert part in shown
-    assert run("guide", "--kind", "words", "--quiet").out == ""
+    assert run("guide", "--kind", "nominal", "--quiet").out == ""
 
 
 def test_guide_says_when_nothing_fits(run: Run) -> None:
-    outcome = run("guide", "--kind", "words", "--promise", "differential privacy", "--truthful")
+    outcome = run("guide", "--kind", "nominal", "--promise", "differential privacy", "--truthful")
     assert outcome.code == cli.DONE
     assert "No method of the catalogue fits all of this" in outcome.out
 
@@ -232,7 +232,7 @@ def test_guide_leads_from_a_table_to_a_release(run: Run, people: Path, tmp_path:
 
 def test_guide_writes_into_the_project_file_and_shows_the_change(run: Run, people: Path, tmp_path: Path) -> None:
     file = tmp_path / "keepsense.toml"
-    assert "there is no keepsense.toml" in run("guide", "--kind", "words", "--write").err
+    assert "there is no keepsense.toml" in run("guide", "--kind", "nominal", "--write").err
     run("init", "people.csv", "--quiet")
     before = file.read_text(encoding="utf-8")
     assert "keepsense guide --write" in run("guide", "--project", "keepsense.toml").out
@@ -280,7 +280,7 @@ def test_guide_tries_sets(run: Run, tmp_path: Path) -> None:
     lines = [f"{20 + i % 5},{';'.join({food[i % 6], food[i % 5], food[i % 4]})}" for i in range(60)]
     (tmp_path / "baskets.csv").write_text("age,basket\n" + "\n".join(lines) + "\n", encoding="utf-8")
     found = run("guide", "--try", "baskets.csv", "-k", "3", "--json").json
-    assert "sets" in found["answers"]["kinds"]
+    assert "set" in found["answers"]["kinds"]
     assert [trial["loss"] for trial in found["tried"] if trial["ok"]]
     assert all(trial["loss"] is not None for trial in found["tried"] if trial["ok"]), "sets are measured, too"
     assert "W508" in [warning["code"] for warning in found["warnings"]]

@@ -8,12 +8,13 @@ from typing import Any, get_args
 
 import pytest
 
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, InputWarning
 from keepsense.guide.advise import advise, recommend
-from keepsense.guide.answers import Answers, DataKind, Purpose, from_project, promises
+from keepsense.guide.answers import DATA_KINDS, Answers, Purpose, from_project, promises
 from keepsense.guide.catalogue import entry, family_of
 from keepsense.guide.presets import preset, presets
 from keepsense.guide.properties import SATISFIES
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.privacy import MaximumRisk, model
 from keepsense.project.file import check_project
 
@@ -27,32 +28,32 @@ def names(**given: Any) -> list[str]:
     [
         ({"purpose": "classification"}, "infogain mondrian"),
         ({"purpose": "classification", "reuse": True}, "top-down"),
-        ({"purpose": "regression", "kinds": ("numbers",)}, "lsd mondrian"),
-        ({"kinds": ("words",)}, "local recoding"),
-        ({"kinds": ("words",), "even": True}, "optimal"),
-        ({"kinds": ("words",), "reuse": True}, "optimal"),
-        ({"kinds": ("words",), "even": True, "columns": 25}, "anytime"),
+        ({"purpose": "regression", "kinds": ("numeric",)}, "lsd mondrian"),
+        ({"kinds": ("nominal",)}, "local recoding"),
+        ({"kinds": ("nominal",), "even": True}, "optimal"),
+        ({"kinds": ("nominal",), "reuse": True}, "optimal"),
+        ({"kinds": ("nominal",), "even": True, "columns": 25}, "anytime"),
         (
             {"truthful": False, "promise": "probabilistic k-anonymity", "purpose": "single columns"},
             "strict rank swapping",
         ),
         (
-            {"truthful": False, "promise": "none", "purpose": "single columns", "kinds": ("numbers",)},
+            {"truthful": False, "promise": "none", "purpose": "single columns", "kinds": ("numeric",)},
             "strict rank swapping",
         ),
         ({"truthful": False, "promise": "none", "purpose": "correlations", "columns": 3}, "correlated noise"),
-        ({"truthful": False, "promise": "none", "purpose": "correlations", "kinds": ("numbers",)}, "noise on numbers"),
+        ({"truthful": False, "promise": "none", "purpose": "correlations", "kinds": ("numeric",)}, "noise on numbers"),
         ({"truthful": False, "promise": "differential privacy"}, "semantic exponential mechanism"),
-        ({"truthful": False, "promise": "t-closeness", "kinds": ("numbers",)}, "t-close microaggregation"),
-        ({"kinds": ("sets",)}, "apriori sets"),
-        ({"kinds": ("sets",), "truthful": False}, "set microaggregation"),
+        ({"truthful": False, "promise": "t-closeness", "kinds": ("numeric",)}, "t-close microaggregation"),
+        ({"kinds": ("set",)}, "apriori sets"),
+        ({"kinds": ("set",), "truthful": False}, "set microaggregation"),
     ],
 )
 def test_the_best_method(given: dict[str, Any], best: str) -> None:
     assert names(**given)[0] == best
 
 
-EVERY = list(product(get_args(DataKind), get_args(Purpose), promises(), (True, False)))
+EVERY = list(product(DATA_KINDS, get_args(Purpose), promises(), (True, False)))
 
 
 @pytest.mark.parametrize(("kind", "purpose", "promise", "truthful"), EVERY)
@@ -70,13 +71,13 @@ def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: An
     assert set(found.excluded).isdisjoint(one.name for one in found.advice)
     assert all(found.excluded.values())
     assert [one.points for one in found.advice] == sorted((one.points for one in found.advice), reverse=True)
-    impossible = promise == "differential privacy" and (truthful or kind == "sets")
-    spread = kind == "sets" and promise in ("l-diversity", "t-closeness")
+    impossible = promise == "differential privacy" and (truthful or kind == "set")
+    spread = kind == "set" and promise in ("l-diversity", "t-closeness")
     assert bool(found.advice) != (impossible or spread)
 
 
 def test_mixed_tables_get_advice_for_sets_apart() -> None:
-    found = advise(Answers(kinds=("words", "sets"), truthful=False))
+    found = advise(Answers(kinds=("nominal", "set"), truthful=False))
     assert {one.part for one in found.advice} == {"records", "sets"}
     assert [one.name for one in found.advice if one.part == "sets"] == ["set microaggregation"]
     assert "[set_method]" in found.advice[-1].settings(found.answers)
@@ -84,14 +85,14 @@ def test_mixed_tables_get_advice_for_sets_apart() -> None:
 
 
 def test_true_sets_beside_other_columns_cannot_be_had_and_it_is_said() -> None:
-    found = advise(Answers(kinds=("words", "sets")))
+    found = advise(Answers(kinds=("nominal", "set")))
     assert {one.part for one in found.advice} == {"records"}
     assert "W508" in [warning.code for warning in found.warnings]
     assert "without other columns" in found.excluded["apriori sets"]
 
 
 def test_swapping_takes_sets_along() -> None:
-    asked = Answers(kinds=("words", "sets"), truthful=False, promise="probabilistic k-anonymity")
+    asked = Answers(kinds=("nominal", "set"), truthful=False, promise="probabilistic k-anonymity")
     best = recommend(asked)[0]
     assert best.name == "strict rank swapping"
     assert any("sets" in reason for reason in best.reasons)
@@ -102,7 +103,7 @@ def test_every_method_promises_what_it_can_keep() -> None:
     promised = {one.name: [section["model"] for section in one.promised] for one in masked}
     assert promised["rank swapping"] == ["linkage risk"]
     assert promised["optimal"] == promised["microaggregation of records"] == ["k-anonymity"]
-    sets = {one.name: one.promised[0] for one in advise(Answers(kinds=("sets",), set_column="basket")).advice}
+    sets = {one.name: one.promised[0] for one in advise(Answers(kinds=("set",), set_column="basket")).advice}
     assert sets["apriori sets"] == {"model": "k^m-anonymity", "k": 5, "m": 2, "column": "basket"}
     assert sets["top-down sets"]["model"] == "k-anonymity"
 
@@ -110,10 +111,10 @@ def test_every_method_promises_what_it_can_keep() -> None:
 @pytest.mark.parametrize(
     ("kinds", "best"),
     [
-        (("words",), "semantic exponential mechanism"),
-        (("categories",), "differential privacy"),
-        (("words", "numbers"), "differential privacy"),
-        (("numbers",), "noisy histogram"),
+        (("nominal",), "semantic exponential mechanism"),
+        (("category",), "differential privacy"),
+        (("nominal", "numeric"), "differential privacy"),
+        (("numeric",), "noisy histogram"),
     ],
 )
 def test_differential_privacy_suits_the_columns(kinds: Any, best: str) -> None:
@@ -180,7 +181,7 @@ def test_answers_are_read_off_a_project_file() -> None:
         "method": {"name": "noise"},
     }
     found = from_project(check_project(data), rows=1000)
-    assert found.kinds == ("words", "codes", "sets")
+    assert found.kinds == ("nominal", "code", "set")
     assert (found.purpose, found.promise, found.k, found.truthful) == ("regression", "t-closeness", 12, False)
     assert (found.sensitive, found.columns, found.column, found.rows) == (True, 3, "illness", 1000)
     data["columns"] = {"illness": {"role": "sensitive"}}
@@ -191,7 +192,7 @@ def test_answers_are_read_off_a_project_file() -> None:
 @pytest.mark.parametrize(
     ("given", "hint"),
     [
-        ({"kinds": ("wrods",)}, "Did you mean words"),
+        ({"kinds": ("nomnial",)}, "Did you mean nominal"),
         ({"purpose": "regresion"}, "Did you mean regression"),
         ({"promise": "k-anonymty"}, "Did you mean k-anonymity"),
         ({"kinds": ()}, "say what the columns hold"),
@@ -251,3 +252,9 @@ def test_presets_have_a_hint() -> None:
 
 def test_technique_of_an_entry() -> None:
     assert family_of(entry("mondrian")) == "generalization"
+
+
+def test_the_guide_speaks_of_kinds_as_all_others_do() -> None:
+    assert [*KINDS, "category"] == list(DATA_KINDS)
+    with pytest.warns(InputWarning, match="the kind of data 'numbers' is called 'numeric' now"):
+        assert Answers(kinds=("numbers",)).kinds == ("numeric",)

@@ -123,7 +123,7 @@ def in_order(found: list[Trial]) -> bool:
 
 
 def test_recommended_methods_can_be_tried(project: Project, tmp_path: Path) -> None:
-    advice = recommend(Answers(kinds=("numbers", "ordered"), columns=2, k=3))
+    advice = recommend(Answers(kinds=("numeric", "ordinal"), columns=2, k=3))
     assert any(trial.ok for trial in try_out(project, advice, folder=tmp_path, rng=1))
 
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def checked(told: dict[str, Any]) -> dict[str, Any]:
     """The same, if it says what columns hold; refuses where it does not."""
     from keepsense.errors import BadInput
-    from keepsense.guide.answers import KINDS
+    from keepsense.guide.answers import DATA_KINDS
 
     if "kinds" not in told:
         raise BadInput(
-            f"say what the columns hold with --kind ({', '.join(KINDS)}), or give a project file with --project, or a "
-            "table with --try"
+            f"say what the columns hold with --kind ({', '.join(DATA_KINDS)}), or give a project file with --project, "
+            "or a table with --try"
         )
     return told
 
@@ -35,11 +35,11 @@ def asked(told: dict[str, Any], *, terminal: bool) -> Answers:
 
 def _ask(told: dict[str, Any]) -> Answers:
     """Ask what was not told as an option."""
-    from keepsense.guide.answers import KINDS, PURPOSES, Answers, asks_for_k, promises
+    from keepsense.guide.answers import DATA_KINDS, PURPOSES, Answers, asks_for_k, promises
 
     typer.echo("A few questions; press Enter for the answer in brackets.\n")
     if "kinds" not in told:
-        told["kinds"] = tuple(_several("What do the columns hold by which people could be recognized?", KINDS))
+        told["kinds"] = tuple(_several("What do the columns hold by which people could be recognized?", DATA_KINDS))
     if "columns" not in told:
         told["columns"] = typer.prompt("How many such columns are there?", type=int, default=4)
     if "rows" not in told:
@@ -54,7 +54,7 @@ def _ask(told: dict[str, Any]) -> Answers:
         told["promise"] = _one("What do you want to promise?", promises())
     if "k" not in told and asks_for_k(told["promise"]):
         told["k"] = typer.prompt("Among how many people shall everybody be hidden (k)?", type=int, default=5)
-    if "same_taxonomy" not in told and told["columns"] == 2 and told["kinds"] == ("words",) and not told["truthful"]:
+    if "same_taxonomy" not in told and told["columns"] == 2 and told["kinds"] == ("nominal",) and not told["truthful"]:
         told["same_taxonomy"] = typer.confirm("Do both columns hold words of one taxonomy?", default=False)
     if told["truthful"]:
         if "reuse" not in told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -15,6 +15,7 @@ from keepsense.commands._guide_change import PROJECT, Change, change_of
 from keepsense.commands._guide_questions import asked, checked
 from keepsense.commands._output import Json, Quiet, show
 from keepsense.errors import Infeasible
+from keepsense.hierarchies.kinds import KindName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,7 +34,7 @@ def guide(
     project: Annotated[Path | None, typer.Option(help="Read the answers off this project file.")] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(help="What columns hold: words, categories, ordered, numbers, dates, codes, sets; repeatable."),
+        typer.Option(help=f"What columns hold: {', '.join(get_args(KindName))}, or category; repeatable."),
     ] = None,
     purpose: Annotated[
         str | None, typer.Option(help="general, classification, regression, single columns or correlations.")

@@ -30,7 +30,7 @@ class Advice:
     `part` says what it is for: the `records`, or the `sets` of columns that hold several items a cell. `promised` is
     what it can promise of what is wanted, as sections of a project file.
 
-    >>> best = recommend(Answers(kinds=("numbers",), purpose="regression"))[0]
+    >>> best = recommend(Answers(kinds=("numeric",), purpose="regression"))[0]
     >>> best.name
     'lsd mondrian'
     """
@@ -88,7 +88,7 @@ class Guidance(Shown):
 def recommend(answers: Answers, limit: int = 3) -> list[Advice]:
     """The methods that fit best, best first; for sets and for the other columns apart where there are both.
 
-    >>> [a.name for a in recommend(Answers(kinds=("words",)))]
+    >>> [a.name for a in recommend(Answers(kinds=("nominal",)))]
     ['local recoding', 'semantic mondrian', 'optimal']
     """
     return advise(answers, limit).advice
@@ -127,7 +127,7 @@ def part_of(found: Method, answers: Answers) -> str:
     """What a method is for: the `sets`, or the `records`, which some methods take the sets along with.
 
     >>> from keepsense.methods.registry import method
-    >>> part_of(method("top-down sets"), Answers()), part_of(method("rank swapping"), Answers(kinds=("sets",)))
+    >>> part_of(method("top-down sets"), Answers()), part_of(method("rank swapping"), Answers(kinds=("set",)))
     ('sets', 'sets')
     """
     alone = found.sets == "only" or (found.sets == "together" and not answers.others)
@@ -157,7 +157,7 @@ def points_of(found: Method, answers: Answers) -> tuple[float, tuple[str, ...]]:
     """Points and reasons of a method that fits.
 
     >>> from keepsense.methods.registry import method
-    >>> points_of(method("mondrian"), Answers(kinds=("numbers",)))[0]
+    >>> points_of(method("mondrian"), Answers(kinds=("numeric",)))[0]
     5.0
     """
     fit = found.fit

@@ -7,24 +7,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
+from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.methods.registry import METHODS
 from keepsense.privacy import PRIVACY, KAnonymity, LinkageRisk, Model, PrivacyModel, model
 from keepsense.project.file import Project
+from keepsense.registry import Registry
 
-DataKind = Literal["words", "categories", "ordered", "numbers", "dates", "codes", "sets"]
 Purpose = Literal["general", "classification", "regression", "single columns", "correlations"]
 NOTHING = "none"
 """The promise of those who promise nothing by construction."""
 
-KINDS: dict[DataKind, str] = {
-    "words": "words with a meaning a taxonomy knows: jobs, diagnoses, places",
-    "categories": "names or labels without such a meaning: brands, branches",
-    "ordered": "categories with an order: grades, sizes",
-    "numbers": "numbers: age, income",
-    "dates": "dates",
-    "codes": "codes whose first characters are the coarser part: postcodes",
-    "sets": "several items in one cell: baskets, tags, diagnosis lists",
-}
+DATA_KINDS: Registry[str] = Registry("kind of data")
+"""What columns hold, in words: the kinds of columns, and words whose meaning no taxonomy knows."""
+_WORDS = zip(("words", "ordered", "numbers", "dates", "codes", "sets"), get_args(KindName), strict=True)
+_OUTDATED = {name: [word] for word, name in _WORDS}
+for _name, _kind in KINDS.items():
+    DATA_KINDS.add(_name, f"{_kind.about}: {_kind.examples}", outdated=_OUTDATED.get(_name, ()))
+DATA_KINDS.add("category", "names or labels whose meaning no taxonomy knows: brands, branches", outdated=["categories"])
+
 PURPOSES: dict[Purpose, str] = {
     "general": "for purposes you do not know yet",
     "classification": "to predict a category, such as whether somebody falls ill",
@@ -71,11 +71,11 @@ class Answers:
     one. `even` asks for one level of detail in each column, `reuse` for a rule that fits later files too;
     `column` is the sensitive one, `set_column` one that holds sets.
 
-    >>> Answers(kinds=("words", "numbers"), purpose="classification").truthful
+    >>> Answers(kinds=("nominal", "numeric"), purpose="classification").truthful
     True
     """
 
-    kinds: tuple[DataKind, ...] = ("words",)
+    kinds: tuple[str, ...] = ("nominal",)
     purpose: Purpose = "general"
     truthful: bool = True
     promise: str = KAnonymity.name
@@ -93,9 +93,8 @@ class Answers:
 
     def __post_init__(self) -> None:
         if not self.kinds:
-            raise BadInput(f"say what the columns hold: {', '.join(KINDS)}")
-        for kind in self.kinds:
-            _known("kind of data", kind, get_args(DataKind))
+            raise BadInput(f"say what the columns hold: {', '.join(DATA_KINDS)}")
+        object.__setattr__(self, "kinds", tuple(DATA_KINDS.name_of(kind) for kind in self.kinds))
         _known("purpose", self.purpose, get_args(Purpose))
         _known("promise", self.promise, tuple(promises()))
         if self.k < 2:
@@ -114,12 +113,12 @@ class Answers:
     @property
     def sets(self) -> bool:
         """Whether some column holds sets."""
-        return "sets" in self.kinds
+        return any(KINDS[kind].sets for kind in self.kinds if kind in KINDS)
 
     @property
-    def others(self) -> tuple[DataKind, ...]:
+    def others(self) -> tuple[str, ...]:
         """Kinds of the columns that hold one value a cell."""
-        return tuple(kind for kind in self.kinds if kind != "sets")
+        return tuple(kind for kind in self.kinds if kind not in KINDS or not KINDS[kind].sets)
 
     def promised(self) -> list[dict[str, Any]]:
         """The promise as `[[privacy]]` sections of a project file.
@@ -151,24 +150,19 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
     ... })
     >>> found = from_project(project)
     >>> found.kinds, found.purpose, found.k
-    (('numbers',), 'classification', 3)
+    (('numeric',), 'classification', 3)
     """
     names = project.quasi_identifiers
     if not names:
         raise BadInput('no column has the role "quasi-identifier"; name those by which people could be recognized')
     chosen = [project.columns[name] for name in names]
-    plain: dict[str, DataKind] = {
-        "ordinal": "ordered",
-        "numeric": "numbers",
-        "date": "dates",
-        "code": "codes",
-        "set": "sets",
-    }
-    kinds = [plain.get(c.kind) or ("words" if c.taxonomy else "categories") for c in chosen]
+    # words that no taxonomy knows have no meaning that a method could go by
+    known = [KINDS[c.kind].sets or not KINDS[c.kind].words or c.taxonomy is not None for c in chosen]
+    kinds = [c.kind if meant else "category" for c, meant in zip(chosen, known, strict=True)]
     targets = [project.columns[name] for name in project.having("target")]
     purpose: Purpose = "general"
     if targets:
-        purpose = "regression" if targets[0].kind == "numeric" else "classification"
+        purpose = "regression" if KINDS[targets[0].kind].numbers else "classification"
     taxonomies = {c.taxonomy for c in chosen if c.taxonomy}
     return Answers(
         kinds=tuple(dict.fromkeys(kinds)),
@@ -182,7 +176,7 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
         same_taxonomy=len(taxonomies) == 1,
         suppression=project.release.suppression,
         column=next(iter(project.having("sensitive")), "..."),
-        set_column=next((name for name in names if project.columns[name].kind == "set"), "..."),
+        set_column=next((name for name in names if KINDS[project.columns[name].kind].sets), "..."),
         privacy=tuple(project.privacy),
     )
 

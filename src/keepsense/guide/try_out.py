@@ -147,7 +147,7 @@ def with_method(project: Project, advice: Advice, limit: float | None = None) ->
     >>> from keepsense.release.example import example_job
     >>> from keepsense.guide.advise import advise
     >>> from keepsense.guide.answers import Answers
-    >>> best = advise(Answers(kinds=("words",), truthful=False)).advice[0]
+    >>> best = advise(Answers(kinds=("nominal",), truthful=False)).advice[0]
     >>> best.name, with_method(example_job().project, best).method.name
     ('local recoding', 'local recoding')
     """

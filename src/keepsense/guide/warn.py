@@ -80,7 +80,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "who is in several releases can be found by comparing them; the ledger of releases warns of it",
             )
         )
-    if "sets" in answers.kinds and answers.others:
+    if answers.sets and answers.others:
         told.append(
             (
                 "W507",
@@ -89,7 +89,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "the less is left of the sets. Leave out columns that the purpose does not need",
             )
         )
-    if "sets" in answers.kinds and answers.others and answers.truthful:
+    if answers.sets and answers.others and answers.truthful:
         told.append(
             (
                 "W508",

@@ -19,7 +19,7 @@ class Situation(Protocol):
 
     @property
     def others(self) -> tuple[str, ...]:
-        """What the columns hold that have one value a cell: words, categories, ordered, numbers, dates, codes."""
+        """What the columns hold that have one value a cell: kinds of columns, or `category`."""
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def only(*kinds: str) -> When:
     """Columns hold something else than these.
 
     >>> from types import SimpleNamespace
-    >>> only("numbers")(SimpleNamespace(others=("numbers", "words")))
+    >>> only("numeric")(SimpleNamespace(others=("numeric", "nominal")))
     True
     """
     return lambda situation: not set(situation.others) <= set(kinds)
@@ -117,9 +117,9 @@ CELLS: tuple[tuple[When, str], ...] = (
     (lambda s: s.reuse, "its groups belong to one table, so its rule does not fit later files"),
 )
 """Why a method that recodes single cells does not fit."""
-NO_WORDS: tuple[When, str] = (lambda s: "words" not in s.others, "no column holds words whose meaning is known")
+NO_WORDS: tuple[When, str] = (lambda s: "nominal" not in s.others, "no column holds words whose meaning is known")
 UNKNOWN_NEARNESS: tuple[When, str] = (
-    lambda s: bool({"categories", "codes"} & set(s.others)),
+    lambda s: bool({"category", "code"} & set(s.others)),
     "nothing tells which values of some columns are near each other",
 )
 """Why a method that needs distances does not fit."""
@@ -140,7 +140,7 @@ MANY_SUBSETS: tuple[When, str] = (
 )
 GOES_BEFORE: tuple[When, str] = (always, "it goes before another method, and is no protection by itself")
 FOR_WORDS: tuple[When, str] = (
-    lambda s: bool(s.others) and "words" not in s.others,
+    lambda s: bool(s.others) and "nominal" not in s.others,
     "it is for words; noise on numbers does the same for numbers",
 )
 NO_SETS: tuple[When, str] = (lambda s: s.sets, "it has no mechanism for sets")

@@ -60,7 +60,7 @@ KINDS.add(
     "code",
     Kind(
         "code",
-        "codes whose ends can be hidden, such as postcodes",
+        "codes whose ends can be hidden",
         "postcodes, product codes",
         build=lambda values: masked(values.rows, name=values.name),
         candidates=_candidates,

@@ -108,7 +108,7 @@ KINDS.add(
     Kind(
         "date",
         "dates such as 2026-01-31",
-        "days of birth, admission or visit",
+        "birthdays, admissions",
         build=lambda values: dates(values.rows, name=values.name),
         candidates=_candidates,
         places=_places,

@@ -83,7 +83,7 @@ KINDS.add(
     "ordinal",
     Kind(
         "ordinal",
-        "words in an order, given by `order`",
+        "words in an order",
         "grades, sizes, levels of education",
         build=_build,
         candidates=_candidates,

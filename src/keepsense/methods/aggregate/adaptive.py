@@ -131,7 +131,7 @@ METHOD = registered(
         fit=Fit(
             points=4.5,
             reason="k-anonymity, and common words are released as they are",
-            unfit=((lambda s: "numbers" in s.others, "it is for values that repeat a lot"), UNKNOWN_NEARNESS),
+            unfit=((lambda s: "numeric" in s.others, "it is for values that repeat a lot"), UNKNOWN_NEARNESS),
         ),
     )
 )

@@ -263,6 +263,6 @@ METHOD = registered(
                 Edge("replace", "end"),
             ),
         ),
-        fit=Fit(unfit=(UNKNOWN_NEARNESS, (only("numbers", "ordered"), "it is for numbers"))),
+        fit=Fit(unfit=(UNKNOWN_NEARNESS, (only("numeric", "ordinal"), "it is for numbers"))),
     )
 )

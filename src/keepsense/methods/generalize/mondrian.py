@@ -94,7 +94,7 @@ METHOD = registered(
             reason="groups of k to 2k people, nearly equal in size, and quickly found",
             better=(
                 (
-                    lambda s: set(s.others) <= {"numbers", "dates"},
+                    lambda s: set(s.others) <= {"numeric", "date"},
                     1.5,
                     "numbers come out as ranges of their own group, not of a hierarchy",
                 ),

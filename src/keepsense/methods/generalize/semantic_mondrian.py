@@ -132,7 +132,7 @@ METHOD = registered(
         fit=Fit(
             points=4.0,
             reason="groups are cut where least meaning is lost",
-            better=((lambda s: "words" in s.others, 1.0, "your columns hold words whose meaning is known"),),
+            better=((lambda s: "nominal" in s.others, 1.0, "your columns hold words whose meaning is known"),),
             unfit=(*CELLS, NO_WORDS),
             cautions=(RANGES,),
         ),

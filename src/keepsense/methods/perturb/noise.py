@@ -149,7 +149,7 @@ def _suits(*, correlated: bool) -> tuple[tuple[When, float, str], ...]:
     text = "suits {0.columns} column(s) of words of which the %s is to be kept"
 
     def named(situation: Situation) -> bool:
-        return set(situation.kinds) == {"words"} and _choice(situation)[0] == correlated
+        return set(situation.kinds) == {"nominal"} and _choice(situation)[0] == correlated
 
     return (
         (lambda s: s.purpose == "correlations" and named(s), 1.0, text % "correlation"),

@@ -128,7 +128,7 @@ METHOD = registered(
                 "single columns": (5.0, "means stay, variances grow by a known factor"),
                 "correlations": (9.0, "correlated noise keeps correlations of numbers"),
             },
-            unfit=(UNKNOWN_NEARNESS, (only("numbers", "ordered", "dates"), "it moves numbers and ordered values only")),
+            unfit=(UNKNOWN_NEARNESS, (only("numeric", "ordinal", "date"), "it moves numbers and ordered values only")),
             cautions=(PROMISES_NOTHING,),
             start=lambda s: {"alpha": 0.3, "correlated": True} if s.purpose == "correlations" else {"alpha": 0.3},
         ),

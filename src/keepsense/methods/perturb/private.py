@@ -358,7 +358,7 @@ PRIVACY = registered(
             reason="every column is redrawn by the mechanism that suits what it holds",
             unfit=(
                 (
-                    lambda s: set(s.others) in ({"words"}, {"numbers"}),
+                    lambda s: set(s.others) in ({"nominal"}, {"numeric"}),
                     "all columns are of one kind, so one mechanism does",
                 ),
                 NO_SETS,
@@ -400,7 +400,7 @@ EXPONENTIAL = registered(
             unfit=(
                 NO_WORDS,
                 (
-                    lambda s: set(s.others) != {"words"},
+                    lambda s: set(s.others) != {"nominal"},
                     "it is for words; differential privacy takes the mechanism that suits each column",
                 ),
                 NO_SETS,
@@ -441,7 +441,7 @@ RESPONSE = registered(
             points=5.0,
             reason="categories, with published chances that analysts can correct for",
             unfit=(
-                (lambda s: bool({"numbers", "dates"} & set(s.others)), "it is for columns of few categories"),
+                (lambda s: bool({"numeric", "date"} & set(s.others)), "it is for columns of few categories"),
                 NO_SETS,
             ),
             cautions=_PUBLIC,
@@ -478,7 +478,7 @@ NOISY_NUMBERS = registered(
         fit=Fit(
             points=6.0,
             reason="numbers with noise as wide as their declared bounds",
-            unfit=((lambda s: set(s.others) != {"numbers"}, "it is for numbers"), NO_SETS),
+            unfit=((lambda s: set(s.others) != {"numeric"}, "it is for numbers"), NO_SETS),
             cautions=_PUBLIC,
         ),
         shown=Shown(kinds=NUMBERS, settings={"epsilon": 4.0}, example={"bounds": {"age": [18, 68]}}),

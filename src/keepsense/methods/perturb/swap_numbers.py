@@ -129,7 +129,7 @@ METHOD = registered(
                     "every column keeps its values exactly: counts, mean, variance, extremes",
                 ),
             },
-            unfit=(UNKNOWN_NEARNESS, (only("numbers", "ordered", "dates"), "it swaps ordered values only")),
+            unfit=(UNKNOWN_NEARNESS, (only("numeric", "ordinal", "date"), "it swaps ordered values only")),
             cautions=(DEPENDENCE_SUFFERS,),
         ),
         shown=Shown(kinds=NUMBERS),
