@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import sys
 
@@ -328,3 +329,64 @@ def test_randomized_response_can_be_corrected() -> None:
     released = release_categories(counts, [rule], Budget(1), rng=1).apply(counts).marginal("x")
     assert estimate(rule, released) == pytest.approx([6000, 3000, 1000], abs=500)
     assert distort_by_frequency(counts, ["x"], rng=1).info["method"] == "distortion by frequency"
+
+
+# ---- nothing about the mechanism depends on the data -----------------------------------------------------------------
+
+
+def project_chances(words: list[str], **column: object) -> dict[str, dict[str, float]]:
+    """Chances of every word to come out as every other, in a project file that promises differential privacy."""
+    from keepsense.methods.registry import method
+    from keepsense.progress import Event
+    from keepsense.release.example import example_job
+
+    job = example_job(
+        columns={"seen": {"role": "quasi-identifier", "taxonomy": "wordnet", **column}},
+        privacy=[{"model": "differential privacy", "epsilon": 1.0}],
+        method={"name": "semantic exponential mechanism"},
+    )
+    job = dataclasses.replace(job, data={"seen": words})
+    rules = []
+
+    class Listening:
+        every_step = True
+
+        def __call__(self, event: Event) -> None:
+            if event.name == "drawn":
+                rules.append(event.details["rule"])
+
+    chances = {}
+    domain = ["crane", "heron", "bulldozer", "bird", "machine"]
+    method("semantic exponential mechanism").run(job, {"domains": {"seen": domain}}, Listening())
+    for i, word in enumerate(rules[0].inputs):
+        chances[word] = dict(zip(rules[0].outputs, rules[0].probabilities[i].tolist(), strict=True))
+    return chances
+
+
+def test_what_a_word_means_does_not_depend_on_the_other_records() -> None:
+    """Tables that differ in one record: the chances of everybody else's word must be the same."""
+    birds = project_chances(["crane"] * 50 + ["heron"])
+    machines = project_chances(["crane"] * 50 + ["bulldozer"])
+    assert birds["crane"] == machines["crane"]
+
+
+def test_chances_of_any_two_words_differ_by_no_more_than_epsilon_allows() -> None:
+    chances = project_chances(["crane", "heron", "bulldozer"])
+    for first in chances.values():
+        for second in chances.values():
+            assert max(first[word] / second[word] for word in first) <= math.exp(1.0) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("senses", ["joint", "lesk"])
+def test_senses_that_look_at_other_records_are_refused(senses: str) -> None:
+    with pytest.raises(BadInput, match="set senses = 'first'"):
+        project_chances(["crane", "heron"], senses=senses)
+
+
+def test_a_taxonomy_made_of_the_columns_own_words_is_refused() -> None:
+    from keepsense.semantics.attribute import nominal
+    from keepsense.taxonomy import wordnet
+
+    counts = Counts.of({"seen": ["crane", "heron"]})
+    with pytest.raises(BadInput, match="over="):
+        release_words(counts, [nominal(counts, "seen", wordnet())], 1.0, Budget(1.0))

@@ -92,9 +92,9 @@ class LessonTask:
         """Taxonomy of a column's words."""
         return self.lesson.meaning.taxonomy(name)
 
-    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
+    def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
         """Concepts of a column's words."""
-        return self.lesson.meaning.mapping(name, values)
+        return self.lesson.meaning.mapping(name, values, alone=alone)
 
     def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
         """Cells of a column of sets, divided into their items."""

@@ -102,8 +102,8 @@ class Task(Protocol):
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column's words."""
 
-    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
-        """Concepts of a column's words."""
+    def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
+        """Concepts of a column's words; with `alone` each by itself, whatever the other records hold."""
 
     def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
         """Cells of a set-valued column, divided into their items."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
+
+
+_BY_ITSELF: Literal["first"] = "first"
+"""The way to choose a word's sense that looks at nothing but the word."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +91,30 @@ class Meaning:
 
         return distance(self.column(name).distance, self.taxonomy(name))
 
-    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
-        """Concepts of a column's values: from its mapping file first, then found."""
+    def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
+        """Concepts of a column's values: from its mapping file first, then found.
+
+        With `alone` each word is looked up by itself, as differential privacy needs it: what a word means must not
+        depend on the other records. Ways to choose senses that do are refused where the project file asks for them.
+
+        >>> birds, machines = {"crane": 9, "heron": 1}, {"crane": 9, "bulldozer": 1}
+        >>> words = Meaning({"seen": Column(taxonomy="wordnet")})
+        >>> [len({words.mapping("seen", v, alone=a).concepts["crane"] for v in (birds, machines)}) for a in (0, 1)]
+        [2, 1]
+        """
         from keepsense.taxonomy import map_values
 
-        words = {value: rows for value, rows in values.items() if value is not None}
+        column = self.column(name)
+        if alone and column.senses != _BY_ITSELF and "senses" in column.model_fields_set:
+            raise BadInput(
+                f"column {name!r}: senses = {column.senses!r} looks at the other records, which would tell about them; "
+                f"under differential privacy set senses = {_BY_ITSELF!r}, or say what words mean in a mapping file"
+            )
         return map_values(
-            words,
+            {value: rows for value, rows in values.items() if value is not None},
             self.taxonomy(name),
             table=self.own_senses(name),
-            senses=self.column(name).senses,
+            senses=_BY_ITSELF if alone else column.senses,
             column=name,
         )
 

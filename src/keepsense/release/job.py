@@ -248,9 +248,9 @@ class Job:
         """Taxonomy of a column, restricted to its domain."""
         return self.meaning.taxonomy(name)
 
-    def mapping(self, name: str, values: Mapping[Value, int]) -> Mapped:
+    def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
         """Concepts of a column's values."""
-        return self.meaning.mapping(name, values)
+        return self.meaning.mapping(name, values, alone=alone)
 
     def own_senses(self, name: str) -> Mapped | None:
         """What the publisher's mapping file says that a column's words mean."""

@@ -7,7 +7,7 @@ from numbers or ranks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Protocol
 
@@ -78,6 +78,8 @@ class Nominal:
     distance: Distance | None = None
     concepts: Ints | None = None
     given: Floats | None = None
+    own_taxonomy: bool = False
+    """Whether the taxonomy was cut down to what the column holds, so that it tells what is in the table."""
 
     @classmethod
     def of(
@@ -203,7 +205,8 @@ def nominal(
         codes = _concepts(name, counts.values_of(name), taxonomy, concepts)
         ids = dict(zip(counts.values_of(name), (taxonomy.ids[c] for c in codes.tolist()), strict=True))
         part = taxonomy.taxonomy_of(codes[counts.marginal(name) > 0].tolist())
-        return Nominal.of(counts, name, make_distance(distance, part, **options), concepts=ids)
+        column = Nominal.of(counts, name, make_distance(distance, part, **options), concepts=ids)
+        return replace(column, own_taxonomy=True)
     return Nominal.of(counts, name, make_distance(distance, taxonomy, **options), concepts=concepts)
 
 

@@ -104,9 +104,10 @@ def release_words(
     epsilon: over domains of up to 2,048 concepts found exactly from the public matrix of chances, else epsilon / 2D, D
     being the greatest distance the measure can take. `epsilon` is for each column, or given by column; a record's
     columns add up, and the sum is entered into the budget first. A column's domain is its whole taxonomy unless
-    `domains` declares one from public knowledge; values outside are refused. Prefer a small domain: epsilon buys little
-    among 100,000 concepts. Chances are rounded to whole numbers, a billionth of epsilon paying for it, and drawn
-    exactly, from the operating system's randomness unless `rng` is given. O(distinct values x domain + rows).
+    `domains` declares one from public knowledge; values outside are refused, and so is a column whose taxonomy was made
+    from its own values. Prefer a small domain: epsilon buys little among 100,000 concepts. Chances are rounded to whole
+    numbers, a billionth of epsilon paying for it, and drawn exactly, from the operating system's randomness unless
+    `rng` is given. O(distinct values x domain + rows).
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -120,6 +121,12 @@ def release_words(
     each = _each(columns, epsilon)
     if domains and set(domains) - set(each):
         raise BadInput(f"domains are declared for {sorted(set(domains) - set(each))}, which are not released")
+    for column in columns:
+        if column.own_taxonomy:
+            raise BadInput(
+                f"column {column.name!r}: its taxonomy was cut down to what the column holds, so that the mechanism "
+                'would tell what is in the table; make the column with over="domain", from the whole taxonomy'
+            )
     declared = {c.name: _domain(c.name, c.bound()[0], (domains or {}).get(c.name)) for c in columns}
     for column in columns:
         outside = int((~np.isin(column.bound()[1], declared[column.name])).sum())

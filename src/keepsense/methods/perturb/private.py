@@ -23,6 +23,7 @@ from keepsense.progress import Listener
 from keepsense.random import Random
 from keepsense.recoding import Cells, Recoding
 from keepsense.semantics.attribute import Nominal
+from keepsense.semantics.base import distance
 
 Declared = Mapping[str, Any] | None
 """Values or bounds of columns, from public knowledge: never from the table."""
@@ -280,10 +281,7 @@ def _called(
     method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None, words: Sequence[str]
 ) -> list[Recoding]:
     counts = task.count(task.quasi_identifiers)
-    meanings = {a.name: a for a in task.attributes(counts, words, meaning=True)} if words else {}
-    for name, attribute in meanings.items():
-        if not isinstance(attribute, Nominal) or attribute.distance is None:
-            raise BadInput(f"column {name!r} holds no words; another method has a mechanism for every kind")
+    meanings = {name: _meaning(task, counts, name) for name in words}
     options = {
         **parameters,
         **{what: _declared(parameters, what) for what in ("domains", "bounds") if what in parameters},
@@ -295,6 +293,19 @@ def _called(
     columns = [meanings.get(name, name) for name in task.quasi_identifiers]
     cells: Cells = call(method.function, options, counts, columns, task.models, rng=task.rng, listener=listener)
     return [cells.bound(counts)]
+
+
+def _meaning(task: Task, counts: Counts, name: str) -> Nominal:
+    """What the words of a column mean, each looked up by itself: the other records must not have a say in it."""
+    column = task.column(name)
+    if column.kind in NUMBERS or column.kind == "set" or column.taxonomy is None:
+        raise BadInput(f"column {name!r} holds no words; another method has a mechanism for every kind")
+    rows = counts.rows_of(name)
+    concepts = task.mapping(name, rows, alone=True).concepts
+    unknown = sum(value not in concepts for value in rows)
+    if unknown:
+        raise BadInput(f"column {name!r} has {unknown} value(s) in no taxonomy; map them in a mapping file first")
+    return Nominal.of(counts, name, distance(column.distance, task.taxonomy(name)), concepts=concepts)
 
 
 _GUARANTEE = "epsilon-differential privacy, whatever an attacker knows; budgets of several releases add up."
