@@ -23,7 +23,7 @@ def phrases_by_hanta(model: str = "morphmodel_en.pgz") -> Chunker:
     It reads the context of each word, so it is better on sentences than the embedded chunker, and slower: about a
     millisecond a text. Give it to `map_sets(..., phrases=phrases_by_hanta())`.
 
-    >>> phrases_by_hanta()(["AC charger for an iPhone"])  # doctest: +SKIP
+    >>> phrases_by_hanta()(["AC charger for an iPhone"])
     [['AC charger', 'iPhone']]
     """
     tagger = _hanta(model)
