@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
 from keepsense.explain.lesson import Lesson, example
 from keepsense.explain.lesson_files import from_file
-from keepsense.explain.pages import entry_page, trace_page
+from keepsense.explain.page import trace_page
 from keepsense.explain.trace import Trace, about_sets, explain, explainable, lesson_for
 from keepsense.guide.catalogue import entry, function
+from keepsense.guide.page import entry_page
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import KAnonymity
 from keepsense.project.file import Column

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def show_catalogue(name: str | None, html: Path | None, *, as_json: bool, quiet: bool) -> None:
     """Show one entry, or the tree of all."""
-    from keepsense.explain import pages
     from keepsense.files import whole_file
     from keepsense.guide import catalogue, describe, taxonomy_tree
+    from keepsense.guide.page import entry_page
 
     if name is None:
         trees = taxonomy_tree.trees()
@@ -34,7 +34,7 @@ def show_catalogue(name: str | None, html: Path | None, *, as_json: bool, quiet:
     found = catalogue.entry(name)
     if html is not None:
         with whole_file(html) as part:
-            part.write_text(pages.entry_page(found.name), encoding="utf-8")
+            part.write_text(entry_page(found.name), encoding="utf-8")
 
     def render_one(console: Console) -> None:
         console.print(describe.as_text(found), markup=False)

@@ -1,4 +1,4 @@
-"""`keepsense explain`: an algorithm step by step on a small table, to learn how it works."""
+"""`keepsense explain`: a method step by step on a small table, to learn how it works."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def explain(
-    algorithm: Annotated[
-        str | None, typer.Argument(help="Name of the algorithm, such as datafly; without one they are listed.")
+    method: Annotated[
+        str | None, typer.Argument(help="Name of the method, such as datafly; without one they are listed.")
     ] = None,
     on: Annotated[
         Path | None, typer.Option("--on", help="Small table of your own (up to 200 rows); else ten made-up people.")
@@ -42,45 +42,44 @@ def explain(
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run an algorithm on a small table and show each step: what it chose, the score, and the table so far."""
-    from keepsense.explain import pages
+    """Run a method on a small table and show each step: what it chose, the score, and the table so far."""
+    from keepsense.explain import page
     from keepsense.explain import trace as tracing
     from keepsense.files import whole_file
 
-    if algorithm is None:
+    if method is None:
         _list(as_json=as_json, quiet=quiet)
         return
-    sets = tracing.about_sets(algorithm)
-    lesson = _lesson(on, project, column or [], target, sets=sets)
-    found = tracing.explain(algorithm, lesson, k=k, settings=_settings(setting or []), rng=seed)
+    lesson = _lesson(on, project, column or [], target, sets=tracing.about_sets(method))
+    trace = tracing.explain(method, lesson, k=k, settings=_settings(setting or []), rng=seed)
     if html is not None:
         with whole_file(html) as part:
-            part.write_text(pages.trace_page(found), encoding="utf-8")
+            part.write_text(page.trace_page(trace), encoding="utf-8")
 
     def render(console: Console) -> None:
-        _render(console, found)
+        _render(console, trace)
         if html is not None:
             console.print(f"written to {html}: open it in a browser", markup=False)
 
-    show(as_data(found), render, as_json=as_json, quiet=quiet)
+    show(as_data(trace), render, as_json=as_json, quiet=quiet)
 
 
-def _settings(given: list[str]) -> dict[str, Any]:
+def _settings(texts: list[str]) -> dict[str, Any]:
     """Settings as they are written in project files: numbers, true and false, or text."""
     import tomllib
 
     from keepsense.errors import BadInput
 
-    found: dict[str, Any] = {}
-    for one in given:
-        name, sign, text = one.partition("=")
+    settings: dict[str, Any] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
         if not sign or not name.strip():
-            raise BadInput(f"--set {one}: write it as name=value, for instance --set alpha=0.5")
+            raise BadInput(f"--set {text}: write it as name=value, for instance --set alpha=0.5")
         try:
-            found[name.strip()] = tomllib.loads(f"value = {text}")["value"]
+            settings[name.strip()] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
-            found[name.strip()] = text.strip()
-    return found
+            settings[name.strip()] = value.strip()
+    return settings
 
 
 def _lesson(on: Path | None, project: Path | None, columns: list[str], target: str | None, *, sets: bool) -> Any:
@@ -102,86 +101,76 @@ def _list(*, as_json: bool, quiet: bool) -> None:
     from keepsense.explain.trace import explainable
     from keepsense.guide.catalogue import entry
 
-    found = [entry(name) for name in explainable()]
+    methods = [entry(name) for name in explainable()]
 
     def render(console: Console) -> None:
-        rows = [(one.name, one.short) for one in found]
+        rows = [(method.name, method.short) for method in methods]
         console.print(table("Methods that can be shown step by step", ("name", "what it does"), rows))
         console.print("Try `keepsense explain datafly`, or `keepsense guide datafly` for its description.")
 
-    show({"algorithms": [one.name for one in found]}, render, as_json=as_json, quiet=quiet)
+    show({"algorithms": [method.name for method in methods]}, render, as_json=as_json, quiet=quiet)
 
 
-def as_data(found: Trace) -> dict[str, Any]:
+def as_data(trace: Trace) -> dict[str, Any]:
     """A trace for scripts."""
-    names = found.columns
 
-    def step(one: Step) -> dict[str, Any]:
-        marks = {"what happens": list(one.marks)} if one.marks else {}
+    def step_data(step: Step) -> dict[str, Any]:
+        marks = {"what happens": list(step.marks)} if step.marks else {}
         return {
-            "title": one.title,
-            "chosen": one.chosen,
-            "score": one.score,
-            "safe": one.safe,
-            "facts": dict(one.facts),
-            "table": [dict(zip(names, map(str, row), strict=True)) for row in one.table],
-            "group sizes": list(one.sizes),
+            "title": step.title,
+            "chosen": step.chosen,
+            "score": step.score,
+            "safe": step.safe,
+            "facts": dict(step.facts),
+            "table": [dict(zip(trace.columns, map(str, row), strict=True)) for row in step.table],
+            "group sizes": list(step.sizes),
             **marks,
         }
 
     return {
-        "algorithm": found.entry.name,
-        "k": found.k,
-        "settings": dict(found.settings),
-        "columns": list(names),
-        "before": step(found.before),
-        "steps": [step(one) for one in found.steps],
-        "released": {**step(found.final), "suppressed": list(found.suppressed)},
-        "promise": found.verdict,
-        "notes": list(found.notes),
+        "algorithm": trace.method.name,
+        "k": trace.k,
+        "settings": dict(trace.settings),
+        "columns": list(trace.columns),
+        "before": step_data(trace.before),
+        "steps": [step_data(step) for step in trace.steps],
+        "released": {**step_data(trace.final), "suppressed": list(trace.suppressed)},
+        "promise": trace.verdict,
+        "notes": list(trace.notes),
     }
 
 
-def _render(console: Console, found: Trace) -> None:
+def _render(console: Console, trace: Trace) -> None:
     from rich.markup import escape
 
-    where = escape(f"step by step, on {found.lesson.title}; {found.in_a_line}")
-    console.print(f"\n[bold]{escape(found.entry.title)}[/], {where}")
-    console.print(found.entry.intent, markup=False)
-    alone = "" if found.by_rows else f", ! a group of fewer than {found.k} rows"
+    console.print(f"\n[bold]{escape(trace.method.title)}[/], {escape(f'step by step, on {trace.where}')}")
+    console.print(trace.method.intent, markup=False)
+    alone = "" if trace.by_rows else f", ! a group of fewer than {trace.k} rows"
     console.print(f"> marks what a step changed{alone}\n", markup=False)
-    console.print(_drawn(found, found.before, None))
-    last = found.before
-    for number, one in enumerate(found.steps, start=1):
-        verdict = "" if one.safe is None else ("  [green]safe[/]" if one.safe else "  [yellow]not safe[/]")
-        console.print(f"[bold]{number}. {escape(one.title)}[/]{verdict}")
-        if one.facts:
-            console.print("   " + "; ".join(f"{name}: {value}" for name, value in one.facts), markup=False)
-        console.print(_drawn(found, one, last))
-        last = one
-    gone = sum(found.suppressed)
-    told = f" {gone} row(s) are suppressed." if gone else ""
-    console.print(f"[bold]Released[/]: {escape(found.verdict)}{told}")
-    for note in found.notes:
+    console.print(_drawn(trace, trace.before, None))
+    for number, (step, last) in enumerate(zip(trace.steps, (trace.before, *trace.steps), strict=False), start=1):
+        verdict = "" if step.safe is None else ("  [green]safe[/]" if step.safe else "  [yellow]not safe[/]")
+        console.print(f"[bold]{number}. {escape(step.title)}[/]{verdict}")
+        if step.facts:
+            console.print("   " + "; ".join(f"{name}: {value}" for name, value in step.facts), markup=False)
+        console.print(_drawn(trace, step, last))
+    hidden = sum(trace.suppressed)
+    suppressed = f" {hidden} row(s) are suppressed." if hidden else ""
+    console.print(f"[bold]Released[/]: {escape(trace.verdict)}{suppressed}")
+    for note in trace.notes:
         console.print(f"beware: {note}", markup=False)
 
 
-def _drawn(found: Trace, one: Step, last: Step | None) -> Table:
+def _drawn(trace: Trace, step: Step, last: Step | None) -> Table:
     """The table as it stands; what the step changed is marked, and so are rows that stand out."""
-    names = found.columns
-    further = found.further
     rows: list[tuple[object, ...]] = []
-    for i, row in enumerate(one.table):
+    for i, row in enumerate(step.table):
         cells = [_marked(value, last is not None and value != last.table[i][j]) for j, value in enumerate(row)]
-        size = one.sizes[i]
-        told = (
-            (one.marks[i],) if any(one.marks) else () if one.marks else (f"{size}" if size >= found.k else f"{size} !",)
-        )
-        number = (i + 1,) if found.by_rows else ()
-        rows.append((*number, *cells, *(str(found.lesson.columns[name][i]) for name in further), *told))
-    head = ("row",) if found.by_rows else ()
-    about = ("what happens",) if any(one.marks) else () if one.marks else ("group of",)
-    return table("" if last else "The table before", (*head, *names, *further, *about), rows)
+        beside = [str(trace.lesson.columns[name][i]) for name in trace.further]
+        size = f"{step.sizes[i]}{'' if step.sizes[i] >= trace.k else ' !'}"
+        about = [step.marks[i]] if any(step.marks) else [] if step.marks else [size]
+        rows.append((*([i + 1] if trace.by_rows else []), *cells, *beside, *about))
+    return table("" if last else "The table before", trace.head(step), rows)
 
 
 def _marked(value: object, new: bool) -> str:

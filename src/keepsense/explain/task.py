@@ -50,7 +50,7 @@ class LessonTask:
 
     @property
     def released(self) -> tuple[str, ...]:
-        """All columns of the lesson."""
+        """All columns of the table."""
         return tuple(self.lesson.columns)
 
     @cached_property
@@ -88,6 +88,12 @@ class LessonTask:
         """What is known of a column."""
         return self.lesson.column(name)
 
+    def attributes(
+        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+    ) -> list[Attribute]:
+        """What columns mean to methods that measure distances; with `meaning` every word must be a concept."""
+        return attributes_of(self, counts, names, meaning=meaning)
+
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column's words."""
         return self.lesson.meaning.taxonomy(name)
@@ -103,9 +109,3 @@ class LessonTask:
     def concept_sets(self, name: str, items: ItemSets) -> ConceptSets:
         """What the items of a column of sets mean."""
         return self.lesson.meaning.concept_sets(name, items)
-
-    def attributes(
-        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
-    ) -> list[Attribute]:
-        """What columns mean to methods that measure distances."""
-        return attributes_of(self, counts, names, meaning=meaning)

@@ -31,20 +31,23 @@ from keepsense.recoding import Recoding
 
 _SEED = 7
 """The made-up people meet the same chances each time, so that a course can be prepared."""
+_SECONDS = 300.0
+"""Small tables are done at once; on a machine that never ran a method, compiling takes some of its time."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trace:
     """A whole run: the table before, every step, and what is released.
 
-    `settings` are those that were used, `verdict` says what the release promises.
+    `settings` are those that were used, `verdict` says what the release promises. `beside` are columns that the method
+    looks at and does not change.
 
     >>> trace = explain("datafly", k=2)
     >>> trace.steps[0].chosen, len(trace.steps), trace.final.safe
     ('age', 4, True)
     """
 
-    entry: Method
+    method: Method
     lesson: Lesson
     columns: tuple[str, ...]
     k: int
@@ -68,31 +71,27 @@ class Trace:
         """Columns shown beside those that are changed: what the method looks at, or may be for."""
         return self.beside if self.by_rows else self.lesson.targets
 
+    def head(self, step: Step) -> tuple[str, ...]:
+        """Names above the table of a step: the columns, and what is said of each row."""
+        about = ("what happens",) if any(step.marks) else () if step.marks else ("group of",)
+        return (*(("row",) if self.by_rows else ()), *self.columns, *self.further, *about)
+
     @property
-    def in_a_line(self) -> str:
-        """The settings in a line."""
-        own = {} if {"alpha", "epsilon", "keep"} & set(self.settings) else {"k": self.k}
-        spelled = {n: str(v).lower() if isinstance(v, bool) else v for n, v in (own | dict(self.settings)).items()}
-        return ", ".join(f"{name} = {value}" for name, value in spelled.items())
+    def where(self) -> str:
+        """On which table, and with which settings."""
+        own = {"k": self.k} if "k" in _parameters(self.method) else {}
+        spelled = {n: str(v).lower() if isinstance(v, bool) else v for n, v in {**own, **self.settings}.items()}
+        settings = ", ".join(f"{name} = {value}" for name, value in spelled.items())
+        return f"{self.lesson.title}; {settings}" if settings else self.lesson.title
 
 
 def explainable() -> list[str]:
     """Names of the methods whose steps can be shown.
 
-    >>> "datafly" in explainable()
-    True
-    """
-    return [found.name for found in catalogue().values() if found.in_projects]
-
-
-def about_sets(name: str) -> bool:
-    """Whether a method is for a column of sets.
-
-    >>> about_sets("apriori sets"), about_sets("datafly")
+    >>> "datafly" in explainable(), "sampling" in explainable()
     (True, False)
     """
-    found = entry(name)
-    return isinstance(found, Method) and found.in_projects and found.sets == "only"
+    return [found.name for found in catalogue().values() if isinstance(found, Method) and not found.shown.why_not]
 
 
 def lesson_for(name: str) -> Lesson:
@@ -101,10 +100,19 @@ def lesson_for(name: str) -> Lesson:
     >>> lesson_for("correlated noise").quasi_identifiers
     ('education', 'job')
     """
-    if about_sets(name):
+    method = _method(name)
+    if method.sets == "only":
         return example_sets()
-    found = entry(name)
-    return example_words() if isinstance(found, Method) and found.shown.kinds == WORDS else example()
+    return example_words() if method.shown.kinds == WORDS else example()
+
+
+def about_sets(name: str) -> bool:
+    """Whether a method is for a column of sets.
+
+    >>> about_sets("apriori sets"), about_sets("datafly")
+    (True, False)
+    """
+    return _method(name).sets == "only"
 
 
 def explain(
@@ -121,31 +129,16 @@ def explain(
     >>> [step.title for step in explain("datafly", k=2).steps][:3]
     ['Raise age to level 1', 'Raise education to level 1', 'Raise age to level 2']
     """
-    found = entry(name)
-    if not isinstance(found, Method) or not found.in_projects:
-        listed = explainable()
-        raise BadInput(
-            f"the steps of {found.title} cannot be shown; those of these can: {', '.join(listed)}."
-            f"{did_you_mean(name, listed)}"
-        )
-    table = lesson or lesson_for(found.name)
-    shown = found.shown
-    used = {
-        **_sensitive(found, table),
-        **({"k": k} if "m" in shown.settings else {}),
-        **shown.settings,
-        **(shown.example if lesson is None else {}),
-        **(settings or {}),
-    }
-    story = Story(table, _columns(found, table, shown.kinds, k), k)
+    method, table = _method(name), lesson or lesson_for(name)
+    given = {**method.shown.settings, **(method.shown.example if lesson is None else {}), **(settings or {})}
+    story = Story(table, _columns(method, table, k), k)
     random = np.random.default_rng(_SEED if lesson is None and rng is None else rng)
-    task = LessonTask(table, story, [KAnonymity(k)], random)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
-        recoding = _run(found, task, used)
+        recoding = _run(method, LessonTask(table, story, [KAnonymity(k)], random), given)
     notes = [str(warning.message) for warning in caught]
-    by_rows = not found.truthful or table.sets  # generalization makes groups, all else is about single rows
-    final, hidden, verdict = _ended(story, recoding, found, by_rows)
+    by_rows = not method.truthful or table.sets  # generalization makes groups, all else is about single rows
+    final, hidden, verdict = _ended(story, recoding, method, by_rows)
     steps = story.steps
     if len(steps) > most:
         notes.append(f"{len(steps) - most} more steps are not shown")
@@ -153,47 +146,60 @@ def explain(
     if any(hidden) and steps and steps[-1].table != final.table:
         steps.append(replace(final, title="Suppress the rows that still stand alone"))
     return Trace(
-        found, table, story.names, k, _before(table, story, by_rows), tuple(steps), final, hidden, recoding,
+        method, table, story.names, k, _before(table, story, by_rows), tuple(steps), final, hidden, recoding,
         beside=story.beside, notes=tuple(notes), verdict=verdict,
-        settings={setting: value for setting, value in used.items() if value is not None},
+        settings={setting: value for setting, value in given.items() if value is not None},
     )  # fmt: skip
 
 
-def _run(found: Method, task: LessonTask, settings: Mapping[str, Any]) -> Recoding:
+def _method(name: str) -> Method:
+    found = entry(name)
+    if isinstance(found, Method) and not found.shown.why_not:
+        return found
+    reason = f" ({found.shown.why_not})" if isinstance(found, Method) else ""
+    listed = explainable()
+    raise BadInput(
+        f"the steps of {found.title} cannot be shown{reason}; those of these can: {', '.join(listed)}."
+        f"{did_you_mean(name, listed)}"
+    )
+
+
+def _parameters(method: Method) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(method.function).parameters
+
+
+def _run(method: Method, task: LessonTask, settings: Mapping[str, Any]) -> Recoding:
     """Run the method as a release does."""
-    if found.sets == "only":
-        return found.run_on_sets(task, task.quasi_identifiers[0], task.counts, settings, task.story)
-    return found.run(task, settings, task.story)[0]
+    table = task.lesson
+    given = {**({method.time_limit: _SECONDS} if method.time_limit else {}), **settings}
+    if "target" in method.needs and not {*table.targets, *given} & {*table.targets, "target"}:
+        raise BadInput(f"{method.title} needs a column that is to be predicted; name it with --target")
+    if "sensitive" in _parameters(method) and "sensitive" not in given:
+        column = table.sensitive or next(iter(table.targets), None)
+        if column is None:
+            raise BadInput(f"{method.title} looks at a sensitive column; name it with --target")
+        given["sensitive"] = column
+    if method.sets == "only":
+        sets = {"k": task.story.k, **given}
+        return method.run_on_sets(task, task.quasi_identifiers[0], task.counts, sets, task.story)
+    return method.run(task, given, task.story)[0]
 
 
-def _columns(found: Method, table: Lesson, kinds: tuple[str, ...], k: int) -> tuple[str, ...]:
+def _columns(method: Method, table: Lesson, k: int) -> tuple[str, ...]:
     """The columns the method is for."""
     if k < 2:
         raise BadInput(f"k = {k}: people must be hidden among at least 2")
     if k > table.rows:
         raise BadInput(f"k = {k}, but the table has {table.rows} rows only; give a smaller k")
-    sets = about_sets(found.name)
-    if sets != table.sets:
+    if (method.sets == "only") != table.sets:
         what = "for columns of one value a cell, and these are sets" if table.sets else "for a column of sets"
-        raise BadInput(f"{found.title} is {what}")
-    names = tuple(n for n in table.quasi_identifiers if not kinds or table.column(n).kind in kinds)
+        raise BadInput(f"{method.title} is {what}")
+    kinds = method.shown.kinds
+    names = tuple(name for name in table.quasi_identifiers if not kinds or table.column(name).kind in kinds)
     if not names:
         what = "words with a meaning" if kinds == WORDS else "numbers or an order"
-        raise BadInput(f"{found.title} is for columns of {what}, and the table has none; name others with --column")
+        raise BadInput(f"{method.title} is for columns of {what}, and the table has none; name others with --column")
     return names
-
-
-def _sensitive(found: Method, table: Lesson) -> dict[str, str]:
-    """The column that a method looks at besides those it changes: the sensitive one, else what is to be predicted."""
-    takes = inspect.signature(found.function).parameters
-    if "target" in takes and takes["target"].default is inspect.Parameter.empty and not table.targets:
-        raise BadInput(f"{found.title} needs a column that is to be predicted; name it with --target")
-    if "sensitive" not in takes:
-        return {}
-    column = table.sensitive or next(iter(table.targets), None)
-    if column is None:
-        raise BadInput(f"{found.title} looks at a sensitive column; name it with --target")
-    return {"sensitive": column}
 
 
 def _before(table: Lesson, story: Story, by_rows: bool) -> Step:
@@ -205,7 +211,7 @@ def _before(table: Lesson, story: Story, by_rows: bool) -> Step:
     return start.steps[0]
 
 
-def _ended(story: Story, recoding: Recoding, found: Method, by_rows: bool) -> tuple[Step, tuple[bool, ...], str]:
+def _ended(story: Story, recoding: Recoding, method: Method, by_rows: bool) -> tuple[Step, tuple[bool, ...], str]:
     """The table as it is released, which rows are suppressed, and what that promises."""
     table, hidden = dealt(story, recoding)
     rows = range(len(table))
@@ -219,12 +225,12 @@ def _ended(story: Story, recoding: Recoding, found: Method, by_rows: bool) -> tu
     title, cells = "The released table", tuple(table)
     if by_rows and in_groups is None:
         same = [row == before for row, before in zip(table, story.original, strict=True)]
-        marks = tuple("as it was" if one else "changed" for one in same)
+        marks = tuple("as it was" if unchanged else "changed" for unchanged in same)
         final = Step(title, as_text({"rows as they were": sum(same)}), cells, tuple(rows), 2, marks=marks)
-        return final, tuple(hidden), found.guarantee
+        return final, tuple(hidden), method.guarantee
     safe = bool(sizes) and min(sizes) >= story.k
     if by_rows:
-        return Step(title, as_text(counted), cells, groups, 2, safe=safe), tuple(hidden), found.guarantee
+        return Step(title, as_text(counted), cells, groups, 2, safe=safe), tuple(hidden), method.guarantee
     counted["suppressed"] = sum(hidden)
     final = Step(title, as_text(counted), cells, groups, story.k, safe=safe)
     if safe:

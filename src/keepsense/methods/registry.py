@@ -35,7 +35,9 @@ WORDS = ("nominal",)
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """How a lesson shows a method: kinds of column, settings to begin with, and those for the made-up people alone.
+    """How a lesson shows a method: on which kinds of column (any, where none is named), and with which settings.
+
+    `example` are settings about the made-up people alone. `why_not` says why there is no lesson.
 
     >>> Shown(kinds=WORDS, settings={"alpha": 0.3}).example
     {}
@@ -44,6 +46,7 @@ class Shown:
     kinds: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     example: Mapping[str, Any] = field(default_factory=dict)
+    why_not: str = ""
 
 
 @dataclass(frozen=True)
@@ -146,6 +149,7 @@ class Method(Described):
     """Its place among the methods that a report tries beside the chosen one."""
     fit: Fit = field(default_factory=Fit)
     shown: Shown = field(default_factory=Shown)
+    """How a lesson shows it, or why none does."""
 
     @property
     def code(self) -> str:  # type: ignore[override]

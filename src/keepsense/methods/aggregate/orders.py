@@ -18,7 +18,7 @@ from keepsense.methods.aggregate.records import own_order
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit, only
 from keepsense.methods.flowchart import Edge, Flowchart, Node
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import group_size
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit, wants_steps
@@ -264,5 +264,6 @@ METHOD = registered(
             ),
         ),
         fit=Fit(unfit=(UNKNOWN_NEARNESS, (only("numeric", "ordinal"), "it is for numbers"))),
+        shown=Shown(why_not="it groups neighbours of one line, as individual ranking does in each column"),
     )
 )

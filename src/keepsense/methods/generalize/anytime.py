@@ -26,7 +26,7 @@ from keepsense.methods.generalize._lattice.climbing import around, climb, descen
 from keepsense.methods.generalize._lattice.cutting import CutSet
 from keepsense.methods.generalize._lattice.result import infeasible, recoding
 from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict
-from keepsense.methods.registry import Method, Shown, registered
+from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
@@ -197,6 +197,5 @@ METHOD = registered(
                 ),
             ),
         ),
-        shown=Shown(settings={"time_limit": 300.0}),
     )
 )

@@ -12,7 +12,7 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.fit import GOES_BEFORE, Fit
 from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.registry import Method, Relation, registered
+from keepsense.methods.registry import Method, Relation, Shown, registered
 from keepsense.privacy import Model
 from keepsense.recoding import Cut, Cuts
 
@@ -115,5 +115,6 @@ METHOD = registered(
         ),
         combines=(Relation("generalization", "fewer levels are needed afterwards"),),
         fit=Fit(unfit=(GOES_BEFORE,)),
+        shown=Shown(why_not="it has one step: values beyond the ends become one"),
     )
 )

@@ -11,7 +11,7 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.fit import GOES_BEFORE, Fit
 from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.registry import Method, Relation, registered
+from keepsense.methods.registry import Method, Relation, Shown, registered
 from keepsense.privacy import Model
 from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Cells
@@ -94,5 +94,6 @@ METHOD = registered(
             Relation("swapping", "the sample is swapped like any table"),
         ),
         fit=Fit(unfit=(GOES_BEFORE,)),
+        shown=Shown(why_not="it draws rows and changes none of them"),
     )
 )

@@ -20,7 +20,7 @@ from keepsense.methods.fit import DIFFERENTIAL_PRIVACY, NO_SETS, SHARED_BUDGET, 
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.perturb.dp import Budget, check_epsilon
 from keepsense.methods.records import cells_of, records_of
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
@@ -254,5 +254,6 @@ METHOD = registered(
             ),
             cautions=(SHARED_BUDGET,),
         ),
+        shown=Shown(why_not="it releases counts and not rows, so there is nothing to follow row by row"),
     )
 )

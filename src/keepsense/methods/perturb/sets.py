@@ -21,7 +21,7 @@ from keepsense.methods.perturb.noise_words import NOISE, Distribution, check_noi
 from keepsense.methods.perturb.replace import replace_by_reference
 from keepsense.methods.perturb.words import ALONE, NO_PROMISE, NOISE_INPUTS, REFERENCE
 from keepsense.methods.records import cells_of, join, records_of
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.random import Random, generator
@@ -227,5 +227,6 @@ METHOD = registered(
         gaps=False,
         fillings={"variation": ALONE, "reference": REFERENCE},
         fit=Fit(unfit=((always, 'it is part of "noise", which takes sets along'),)),
+        shown=Shown(why_not="it moves every item of a set as noise moves single words"),
     )
 )

@@ -14,7 +14,7 @@ from keepsense.methods.fit import FOR_WORDS, UNKNOWN_NEARNESS, Fit, always
 from keepsense.methods.perturb.noise_words import NOISE, Distribution, check_noise, unit_errors
 from keepsense.methods.perturb.replace import Candidates
 from keepsense.methods.perturb.words import ALONE, NO_PROMISE, NOISE_INPUTS, REFERENCE
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import Model
 from keepsense.random import Random, generator
 from keepsense.semantics.attribute import Nominal
@@ -175,5 +175,6 @@ METHOD = registered(
                 (always, "it is for records that are released one by one as they come"),
             ),
         ),
+        shown=Shown(why_not="it is noise on words, record by record as they come"),
     )
 )
