@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.methods.registry import Method
 from keepsense.project.file import Project
-
-
-class TakesSets(Protocol):
-    """What the method of a project says about sets: it leaves them to another method, takes them too, or only them.
-
-    >>> from types import SimpleNamespace
-    >>> swapping: TakesSets = SimpleNamespace(name="rank swapping", sets="together")
-    """
-
-    @property
-    def name(self) -> str:
-        """Name of the method."""
-
-    @property
-    def sets(self) -> Literal["apart", "together", "only"]:
-        """What it does with set-valued columns."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +24,8 @@ class Columns:
     ...         "role": "quasi-identifier", "kind": "set"}},
     ...     "privacy": [{"model": "k-anonymity", "k": 5}],
     ... })
-    >>> from types import SimpleNamespace
-    >>> columns = resolve(project, ["id", "job", "likes"], SimpleNamespace(name="optimal", sets="apart"))
+    >>> from keepsense.methods.registry import method
+    >>> columns = resolve(project, ["id", "job", "likes"], method("optimal"))
     >>> columns.dropped, columns.released, columns.quasi_identifiers, columns.set_columns
     (('id',), ('job', 'likes'), ('job',), ('likes',))
     """
@@ -70,12 +55,12 @@ class Columns:
         return "wildcard" if self.wildcards == self.every_quasi_identifier else "category"
 
 
-def resolve(project: Project, names: Sequence[str], method: TakesSets) -> Columns:
+def resolve(project: Project, names: Sequence[str], method: Method) -> Columns:
     """The columns of a source as a project file and its method take them; refuses what does not fit.
 
-    >>> from types import SimpleNamespace
+    >>> from keepsense.methods.registry import method
     >>> project = Project.model_validate({"columns": {"job": {}}, "privacy": [{"model": "k-anonymity", "k": 5}]})
-    >>> resolve(project, ["id"], SimpleNamespace(name="optimal", sets="apart"))
+    >>> resolve(project, ["id"], method("optimal"))
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: the project file lists the column 'job', but the source has no such column.
@@ -109,7 +94,7 @@ def check_names(project: Project, names: Sequence[str]) -> None:
         )
 
 
-def _divided(project: Project, method: TakesSets) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _divided(project: Project, method: Method) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Quasi-identifiers that the method decides on, and set-valued ones that are recoded after those."""
     every = project.quasi_identifiers
     if not every:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from keepsense.engines import ENGINES
 from keepsense.methods.registry import methods
 from keepsense.privacy import PRIVACY
 from keepsense.project.file import Project
@@ -12,14 +13,16 @@ from keepsense.project.file import Project
 def json_schema() -> dict[str, Any]:
     """JSON schema of the project file; editors complete its keys, the names of methods and those of promises.
 
-    >>> found = json_schema()
-    >>> found["title"], "optimal" in found["$defs"]["Method"]["properties"]["name"]["anyOf"][0]["enum"]
+    >>> schema = json_schema()
+    >>> schema["title"], "optimal" in schema["$defs"]["Method"]["properties"]["name"]["anyOf"][0]["enum"]
     ('Project', True)
     """
-    found = Project.model_json_schema()
-    name = found["$defs"]["Method"]["properties"]["name"]
+    schema = Project.model_json_schema()
+    name = schema["$defs"]["Method"]["properties"]["name"]
     # any spelling of a name is taken (rank-swapping, rank swapping), so the list only proposes
-    name["anyOf"] = [{"enum": sorted(found.name for found in methods(in_projects=True))}, {"type": "string"}]
+    name["anyOf"] = [{"enum": sorted(method.name for method in methods(in_projects=True))}, {"type": "string"}]
     name.pop("type", None)
-    found["properties"]["privacy"]["items"] = {"anyOf": [model.schema() for model in PRIVACY.values()]}
-    return found
+    schema["properties"]["privacy"]["items"] = {"anyOf": [model.schema() for model in PRIVACY.values()]}
+    engine = schema["properties"]["engine"]
+    engine["anyOf"] = [{"enum": list(ENGINES)}, {"$ref": engine.pop("$ref")}]
+    return schema

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from keepsense.engines import Table
 from keepsense.errors import BadInput
 from keepsense.methods.registry import Method, method
 from keepsense.progress import Listener
@@ -12,7 +13,7 @@ from keepsense.recoding import Recoding
 from keepsense.release.job import Job
 
 
-def recode_sets(job: Job, released: Any, listener: Listener | None) -> tuple[list[Recoding], Any]:
+def recode_sets(job: Job, released: Table, listener: Listener | None) -> tuple[list[Recoding], Table]:
     """Recode the set-valued quasi-identifiers of a table whose other quasi-identifiers are recoded already.
 
     One column after another, so that a set is shared within its class, and the next column within that.
@@ -26,8 +27,8 @@ def recode_sets(job: Job, released: Any, listener: Listener | None) -> tuple[lis
     """
     rules: list[Recoding] = []
     single = [name for name in job.quasi_identifiers if name not in job.set_columns]
-    for done, name in enumerate(job.set_columns):
-        counts = job.engine.count(released, [*single, *job.set_columns[:done], name])
+    for number, name in enumerate(job.set_columns):
+        counts = job.engine.count(released, [*single, *job.set_columns[:number], name])
         rule = method_for_sets(job).run_on_sets(job, name, counts, _parameters(job), listener)
         released = job.engine.recode(released, [rule], rng=job.rng)
         rules.append(rule)
@@ -41,9 +42,8 @@ def method_for_sets(job: Job) -> Method:
     >>> method_for_sets(example_job()).name
     'set microaggregation'
     """
-    chosen = method(job.project.method.name)
-    if chosen.sets == "only":
-        return chosen
+    if job.method.sets == "only":
+        return job.method
     chosen = method(job.project.set_method.name)
     if chosen.sets != "only":
         raise BadInput(f"[set_method] names {chosen.name!r}, which is no method for sets")
@@ -51,5 +51,5 @@ def method_for_sets(job: Job) -> Method:
 
 
 def _parameters(job: Job) -> Mapping[str, Any]:
-    alone = method(job.project.method.name).sets == "only"
-    return job.project.method.parameters if alone else job.project.set_method.parameters
+    section = job.project.method if job.method.sets == "only" else job.project.set_method
+    return section.parameters
