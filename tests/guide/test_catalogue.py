@@ -24,7 +24,7 @@ from keepsense.privacy import KAnonymity
 from keepsense.registry import plain
 
 EVERY = list(catalogue().values())
-TEMPLATES = {"kernels", "remainder", "table", "lattice", "multidim", "dimension"}
+TEMPLATES = {"kernels", "parts", "table", "lattice", "multidim"}
 NINE = {
     "table recoding": {"datafly", "mu-argus", "bottom-up", "top-down"},
     "lattice recoding": {"samarati", "incognito"},

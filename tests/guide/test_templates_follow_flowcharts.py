@@ -14,7 +14,7 @@ from keepsense.guide.catalogue import entry as find
 from keepsense.guide.catalogue import flowchart, function
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize import lattice, multidim, table
-from keepsense.methods.generalize._table.state import State
+from keepsense.methods.generalize.parts.table_state import State
 from keepsense.privacy import KAnonymity
 
 

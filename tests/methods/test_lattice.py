@@ -16,9 +16,9 @@ from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._lattice.nodes import limits
 from keepsense.methods.generalize.lattice import LatticeSearch, LossTables
 from keepsense.methods.generalize.optimal import optimal
+from keepsense.methods.generalize.parts.lattice_nodes import limits
 from keepsense.methods.generalize.samarati import samarati
 from keepsense.privacy import AverageRisk, DistinctDiversity, EntropyDiversity, KAnonymity
 

@@ -15,11 +15,11 @@ from tests.methods.lattice_reference import judge, nodes_of, tables, value
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._lattice.blocks import block_bound, blocks
 from keepsense.methods.generalize.anytime import anytime
 from keepsense.methods.generalize.kernels.cuts import cheapest
 from keepsense.methods.generalize.lattice import LatticeSearch
 from keepsense.methods.generalize.optimal import optimal
+from keepsense.methods.generalize.parts.lattice_blocks import block_bound, blocks
 from keepsense.privacy import DistinctDiversity, EntropyDiversity, KAnonymity, Model, TCloseness
 
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.dimension import nominal, numeric, semantic
 from keepsense.methods.generalize.infogain_mondrian import infogain_mondrian
 from keepsense.methods.generalize.lsd_mondrian import lsd_mondrian
 from keepsense.methods.generalize.mondrian import mondrian
+from keepsense.methods.generalize.parts.dimension import nominal, numeric, semantic
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
 from keepsense.privacy import DistinctDiversity, KAnonymity
 from keepsense.recoding import Cells
@@ -214,7 +214,8 @@ def test_events_tell_each_round() -> None:
 @given(counts=tables(), k=st.integers(2, 4))
 def test_orders_kept_from_round_to_round_give_the_same_groups(rule: Any, counts: Counts, k: int) -> None:
     """Large tables are not sorted again in every round; small ones are, and are the reference."""
-    from keepsense.methods.generalize import dimension, multidim
+    from keepsense.methods.generalize import multidim
+    from keepsense.methods.generalize.parts import dimension
 
     plain = rule(counts, k)
     with pytest.MonkeyPatch.context() as patch:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.clusters import Field
-from keepsense.methods.perturb.kernels import clusters as cluster_kernels
+from keepsense.methods.perturb.clusters import ClusterWalk
+from keepsense.methods.perturb.kernels import cluster_walk as cluster_kernels
 from keepsense.methods.perturb.kernels import values as _kernels
 from keepsense.methods.perturb.strict import check_groups, strict_rank_swapping
 from keepsense.methods.perturb.swap import rank_swapping_by_one_ranking, run_clusters, swap_by_clusters
@@ -80,10 +80,10 @@ def _correlated(rows: int = 600, profiles: int = 30) -> tuple[Taxonomy, Counts, 
 # ---- compiled steps against plain ones ----------------------------------------------------------------------------
 
 
-def _distances(field: Field, tuple_index: int) -> NDArray[np.float64]:
-    codes = field.board.codes
+def _distances(walk: ClusterWalk, tuple_index: int) -> NDArray[np.float64]:
+    codes = walk.state.codes
     total = np.zeros(len(codes))
-    for j, attribute in enumerate(field.attributes):
+    for j, attribute in enumerate(walk.attributes):
         total += attribute.matrix[codes[tuple_index, j], codes[:, j]]
     return total
 
@@ -93,19 +93,17 @@ def _distances(field: Field, tuple_index: int) -> NDArray[np.float64]:
 def test_reach_is_the_distance_of_the_kth_nearest_record(case: tuple, k: int, seed: int) -> None:
     counts, attributes = case
     k = min(k, counts.total - 1)
-    field = Field(attributes, counts.codes, counts.weights)
+    walk = ClusterWalk(attributes, counts.codes, counts.weights)
     record = int(np.random.default_rng(seed).integers(counts.total))
-    owner = int(field.board.owner[record])
-    rows, orders, tol = field.see(record)
-    expected = np.repeat(_distances(field, owner), field.weights).tolist()
+    owner = int(walk.state.owner[record])
+    rows, orders, tol = walk.see(record)
+    expected = np.repeat(_distances(walk, owner), walk.weights).tolist()
     expected.remove(0.0)
-    found = cluster_kernels.reach(rows, orders, field.board, field.board.weights, owner, k, tol)
+    found = cluster_kernels.reach(rows, orders, walk.state, walk.state.weights, owner, k, tol)
     assert found == pytest.approx(sorted(expected)[k - 1])
-    inner, tied, near, level = cluster_kernels._gather(
-        rows, orders, field.board, field.board.weights, owner, found, tol
-    )
-    away = _distances(field, owner)
-    members = field.board.members
+    inner, tied, near, level = cluster_kernels._gather(rows, orders, walk.state, walk.state.weights, owner, found, tol)
+    away = _distances(walk, owner)
+    members = walk.state.members
     assert set(members[:inner].tolist()) == set(np.flatnonzero(away < found - tol).tolist())
     assert set(members[len(members) - tied :].tolist()) == set(np.flatnonzero(np.abs(away - found) <= tol).tolist())
     assert near < k <= near + level
@@ -116,15 +114,15 @@ def test_reach_is_the_distance_of_the_kth_nearest_record(case: tuple, k: int, se
 def test_farthest_is_one_of_the_farthest_live_records(case: tuple, seed: int) -> None:
     counts, attributes = case
     rng = np.random.default_rng(seed)
-    field = Field(attributes, counts.codes, counts.weights)
+    walk = ClusterWalk(attributes, counts.codes, counts.weights)
     gone = rng.permutation(counts.total)[: int(rng.integers(0, counts.total))]
     for record in gone:
-        cluster_kernels._retire(field.board, int(record))
+        cluster_kernels._retire(walk.state, int(record))
     live = sorted(set(range(counts.total)) - set(gone.tolist()))
     reference = int(rng.integers(counts.total))
-    rows, orders, tol = field.see(reference)
-    found = cluster_kernels.farthest(rng, rows, orders, field.board, tol)
-    away = _distances(field, int(field.board.owner[reference]))[field.board.owner]
+    rows, orders, tol = walk.see(reference)
+    found = cluster_kernels.farthest(rng, rows, orders, walk.state, tol)
+    away = _distances(walk, int(walk.state.owner[reference]))[walk.state.owner]
     assert found in live
     assert away[found] >= max(away[live]) - tol
 
@@ -135,8 +133,8 @@ def test_clusters_swap_within_the_k_nearest(case: tuple, k: int, seed: int) -> N
     counts, (attribute,) = case
     k = min(k, counts.total - 1)
     alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
-    field = run_clusters(Field([attribute], alone, attribute.weights), k, np.random.default_rng(seed), None)
-    before, after = field.source(), field.released()[:, 0]
+    walk = run_clusters(ClusterWalk([attribute], alone, attribute.weights), k, np.random.default_rng(seed), None)
+    before, after = walk.source(), walk.released()[:, 0]
     reach = {}
     for value in range(len(attribute.values)):
         away = np.repeat(attribute.matrix[value], attribute.weights).tolist()
@@ -144,8 +142,8 @@ def test_clusters_swap_within_the_k_nearest(case: tuple, k: int, seed: int) -> N
         reach[value] = sorted(away)[k - 1]
     for old, new in zip(before.tolist(), after.tolist(), strict=True):
         assert attribute.matrix[old, new] <= max(reach[old], reach[new]) + 1e-9
-    assert field.board.tally[0] == 0
-    assert not field.board.pending.any()
+    assert walk.state.tally[0] == 0
+    assert not walk.state.pending.any()
 
 
 def _plain_tuples(

@@ -15,6 +15,9 @@ from keepsense.engines import Reading
 from keepsense.errors import BadInput
 from keepsense.files import whole_file
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.methods.registry import Method as Registered
+from keepsense.methods.registry import method as find_method
+from keepsense.methods.registry import methods
 from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Target, check_project
 from keepsense.project.inspect import Inspected, Inspection, without_password
 from keepsense.project.roles import ROLES
@@ -23,7 +26,6 @@ FILE = "keepsense.toml"
 """Usual name of a project file."""
 
 _WIDTH = 116
-_FEW = 5
 
 
 def draft(
@@ -159,18 +161,12 @@ def _promises(found: Inspection, k: int) -> str:
 def _method(found: Inspection, method: str | None) -> str:
     holding = [KINDS[c.kind].sets for c in found.columns if c.role == "quasi-identifier"]
     flat, sets = holding.count(False), any(holding)
-    usual = "set microaggregation" if sets and not flat else "optimal" if flat <= _FEW else "semantic mondrian"
-    name = method or usual
-    why = {
-        "set microaggregation": "similar sets in groups of k, one synthetic set for each",
-        "optimal": "one level a column, at least loss, proven",
-        "semantic mondrian": "many columns would lose too much at one level each, so every class gets its own",
-    }.get(name, "")
+    chosen = _usual(flat if sets else max(1, flat)) if method is None else find_method(method)
     return "\n".join(
         [
             "",
             "[method]",
-            f"name = {_text(name)}" + (f"  # {why}" if why else ""),
+            _named(chosen),
             _comment(f"{_said(Method, 'name')} and tells which fit"),
             "# [method.parameters]  # " + _said(Method, "parameters"),
             *(_set_method() if sets and flat else ()),
@@ -178,12 +174,22 @@ def _method(found: Inspection, method: str | None) -> str:
     )
 
 
+def _usual(columns: int) -> Registered:
+    """The method that a draft begins with, by the number of columns that hold one value a cell."""
+    return next(found for found in methods() if found.drafted is not None and columns in found.drafted.columns)
+
+
+def _named(method: Registered) -> str:
+    """The line that names a method, with why it was taken."""
+    return f"name = {_text(method.name)}" + (f"  # {method.drafted.why}" if method.drafted is not None else "")
+
+
 def _set_method() -> list[str]:
     return [
         "",
         _comment(str(Project.model_fields["set_method"].description)),
         "[set_method]",
-        'name = "set microaggregation"  # similar sets in groups of k, one synthetic set for each',
+        _named(_usual(0)),
     ]
 
 

@@ -13,7 +13,7 @@ from keepsense.methods.perturb.words import NO_PROMISE, NOISE_INPUTS, SWAP_INPUT
 from keepsense.methods.registry import Described, Relation
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Family(Described):
     """What several methods have in common, or what is only described.
 

@@ -50,6 +50,18 @@ class Shown:
 
 
 @dataclass(frozen=True)
+class Drafted:
+    """Why a drafted project begins with a method, and for how many columns of one value a cell.
+
+    >>> 3 in Drafted("one level a column", range(1, 6)).columns
+    True
+    """
+
+    why: str
+    columns: range
+
+
+@dataclass(frozen=True)
 class Relation:
     """Another method or family and why it conflicts or combines with this one.
 
@@ -61,7 +73,7 @@ class Relation:
     why: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Described:
     """What to know about a method, or a family of methods, before choosing it, for people who do not program.
 
@@ -108,7 +120,7 @@ class Described:
         return "algorithm" if self.runs else "category"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Method(Described):
     """One way to change data: how to call it, what it needs and keeps, when it fits, and what to know about it.
 
@@ -150,6 +162,8 @@ class Method(Described):
     fit: Fit = field(default_factory=Fit)
     shown: Shown = field(default_factory=Shown)
     """How a lesson shows it, or why none does."""
+    drafted: Drafted | None = None
+    """Why and when a drafted project begins with it."""
 
     @property
     def code(self) -> str:  # type: ignore[override]

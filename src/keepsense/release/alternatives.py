@@ -130,8 +130,8 @@ def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
     trees = [job.hierarchies[name] for name in rules[0].names]
     if np.prod([tree.height + 1.0 for tree in trees]) > MOST_NODES:
         return None
-    from keepsense.methods.generalize._lattice.walking import classified
     from keepsense.methods.generalize.lattice import LatticeSearch
+    from keepsense.methods.generalize.parts.lattice_walking import classified
 
     search = LatticeSearch(
         job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, measure="loss"

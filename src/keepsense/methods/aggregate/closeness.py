@@ -41,7 +41,7 @@ from keepsense.semantics.attribute import Attribute
 How = Literal["merge", "swap", "spread"]
 
 
-def t_close_microaggregation(
+def t_close_microaggregation(  # noqa: PLR0913
     counts: Counts,
     columns: Sequence[Attribute],
     models: Sequence[Model] = (),

@@ -47,7 +47,7 @@ class SetComparison:
     profile: float | None
 
 
-def compare_sets(
+def compare_sets(  # noqa: PLR0913
     sets: ConceptSets,
     released: Sequence[Sequence[Value]],
     measure: Distance | None,

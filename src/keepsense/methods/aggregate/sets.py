@@ -21,7 +21,7 @@ from keepsense.methods.aggregate.set_column import microaggregated
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
 from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import group_size
 from keepsense.privacy import KAnonymity, Model
 from keepsense.progress import Listener, emit, wants_steps
@@ -99,7 +99,7 @@ class SetRelease:
         return [*self.sets.findings(), *(Finding(code, name, text) for code, n, text in remarks if n)]
 
 
-def set_microaggregation(
+def set_microaggregation(  # noqa: PLR0913
     sets: ConceptSets,
     measure: Distance | None,
     models: Sequence[Model] = (),
@@ -301,5 +301,6 @@ METHOD = registered(
             reason="keeps what sets are about, and every released set is shared by k people",
             unfit=(UNKNOWN_NEARNESS,),
         ),
+        drafted=Drafted("similar sets in groups of k, one synthetic set for each", range(1)),
     )
 )

@@ -70,12 +70,12 @@ def top_down_sets(
     if wants_steps(listener):
         emit(listener, "root", 0, None, sets=labelled(tree, released_rows(rows, node)))
     while open_groups:
-        one = open_groups.pop()
-        parts = _split(tree, rows, node, one, k, listener)
+        opened = open_groups.pop()
+        parts = _split(tree, rows, node, opened, k, listener)
         if parts is None:
-            group[one.records] = finished
+            group[opened.records] = finished
             finished += 1
-            emit(listener, "groups", finished, None, size=len(one.records))
+            emit(listener, "groups", finished, None, size=len(opened.records))
         else:
             open_groups += parts
     released = released_rows(rows, node)
@@ -100,29 +100,30 @@ def _entries(rows: Rows, records: NDArray[np.int64]) -> tuple[NDArray[np.int64],
 
 
 def _split(
-    tree: ItemTree, rows: Rows, node: NDArray[np.int64], one: _Group, k: int, listener: Listener | None
+    tree: ItemTree, rows: Rows, node: NDArray[np.int64], group: _Group, k: int, listener: Listener | None
 ) -> list[_Group] | None:
     """The parts of a group, split at the most winning node that can be split; None where there is none."""
-    at, owner = _entries(rows, one.records)
-    closed = set(one.closed)
+    at, owner = _entries(rows, group.records)
+    closed = set(group.closed)
     while True:
         best = _most_winning(tree, rows, node, at, closed)
         if best is None:
             return None
         chosen, win = best
-        parts = _parted(tree, rows, node, at, owner, chosen, win, len(one.records), k)
+        below = node[at] == chosen
+        parts = _parted(tree, chosen, rows.indices[at[below]], owner[below], win, len(group.records), k)
         if parts is not None:
             break
         closed.add(chosen)
     stay, *moved = parts
     for part in moved:
-        inside = np.zeros(len(one.records), dtype=np.bool_)
+        inside = np.zeros(len(group.records), dtype=np.bool_)
         inside[part] = True
         mine = at[inside[owner] & (node[at] == chosen)]
         node[mine] = tree.children[chosen][tree.child_of(chosen, rows.indices[mine])]
-    found = [_Group(one.records[part], frozenset(closed)) for part in moved]
+    found = [_Group(group.records[part], frozenset(closed)) for part in moved]
     if len(stay):
-        found.append(_Group(one.records[stay], frozenset(closed | {chosen})))
+        found.append(_Group(group.records[stay], frozenset(closed | {chosen})))
     if wants_steps(listener):
         emit(listener, "split", opened=tree.labels[chosen], won=float(win.max()), stay=len(stay),
              parts=[part.records for part in found], sets=labelled(tree, released_rows(rows, node)))  # fmt: skip
@@ -148,21 +149,18 @@ def _most_winning(
 
 def _parted(
     tree: ItemTree,
-    rows: Rows,
-    node: NDArray[np.int64],
-    at: NDArray[np.int64],
-    owner: NDArray[np.int64],
     chosen: int,
+    leaves: NDArray[np.int32],
+    owner: NDArray[np.int64],
     win: NDArray[np.float64],
     size: int,
     k: int,
 ) -> list[NDArray[np.int64]] | None:
     """Records that stay at the node (perhaps none), then the parts; None where not even one part has k records."""
-    below = node[at] == chosen
-    child = tree.child_of(chosen, rows.indices[at[below]])
+    child = tree.child_of(chosen, leaves)
     width = len(tree.children[chosen])
-    pairs = np.unique(owner[below] * width + child)
-    gain = np.bincount(owner[below], win[child], size).astype(np.float64)
+    pairs = np.unique(owner * width + child)
+    gain = np.bincount(owner, win[child], size).astype(np.float64)
     parts: dict[bytes, list[int]] = {}
     starts = np.flatnonzero(np.diff(pairs // width, prepend=-1, append=-1))
     for first, stop in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):

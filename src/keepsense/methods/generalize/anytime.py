@@ -21,11 +21,11 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize._lattice.blocks import block_bound
-from keepsense.methods.generalize._lattice.climbing import around, climb, descend, wander
-from keepsense.methods.generalize._lattice.cutting import CutSet
-from keepsense.methods.generalize._lattice.result import infeasible, recoding
 from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict
+from keepsense.methods.generalize.parts.lattice_blocks import block_bound
+from keepsense.methods.generalize.parts.lattice_climbing import around, climb, descend, wander
+from keepsense.methods.generalize.parts.lattice_cuts import CutSet
+from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -34,7 +34,7 @@ from keepsense.random import generator
 from keepsense.recoding import Cuts
 
 
-def anytime(
+def anytime(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),

@@ -20,9 +20,9 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, CLASSES, Fit
 from keepsense.methods.flowchart import loop
-from keepsense.methods.generalize._lattice.objective import Measure, value_losses
-from keepsense.methods.generalize._lattice.requirement import Requirement, requirement
-from keepsense.methods.generalize._lattice.space import Space, prepare
+from keepsense.methods.generalize.parts.objective import Measure, value_losses
+from keepsense.methods.generalize.parts.requirement import Requirement, requirement
+from keepsense.methods.generalize.parts.space import Space, prepare
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -33,7 +33,7 @@ Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-def cell_greedy(
+def cell_greedy(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),

@@ -9,7 +9,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize._lattice.requirement import requirement
+from keepsense.methods.generalize.parts.requirement import requirement
 from keepsense.methods.generalize.table import Metric, distinct_values, recode
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import promised
@@ -18,7 +18,7 @@ from keepsense.progress import Listener
 from keepsense.recoding import Cuts
 
 
-def datafly(
+def datafly(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),

@@ -13,11 +13,11 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, MANY_SUBSETS, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize._lattice.nodes import MOST_NODES
-from keepsense.methods.generalize._lattice.result import infeasible, recoding
-from keepsense.methods.generalize._lattice.space import Node
-from keepsense.methods.generalize._lattice.walking import find_best
 from keepsense.methods.generalize.lattice import LatticeSearch, Measure
+from keepsense.methods.generalize.parts.lattice_nodes import MOST_NODES
+from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
+from keepsense.methods.generalize.parts.lattice_walking import find_best
+from keepsense.methods.generalize.parts.space import Node
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model

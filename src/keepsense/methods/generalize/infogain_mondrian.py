@@ -13,9 +13,9 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, CLASSES, FOR_A_TARGET, RANGES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.dimension import dimensions
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
+from keepsense.methods.generalize.parts.dimension import dimensions
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._lattice.objective import MEASURES, LossTables, Measure, Objective, objective
-from keepsense.methods.generalize._lattice.requirement import Requirement, requirement
-from keepsense.methods.generalize._lattice.semantic import semantic_tables
-from keepsense.methods.generalize._lattice.space import Node, Space, prepare
+from keepsense.methods.generalize.parts.objective import MEASURES, LossTables, Measure, Objective, objective
+from keepsense.methods.generalize.parts.requirement import Requirement, requirement
+from keepsense.methods.generalize.parts.semantic_losses import semantic_tables
+from keepsense.methods.generalize.parts.space import Node, Space, prepare
 from keepsense.privacy import Model, decide, needed_columns
 
 __all__ = [
@@ -207,7 +207,7 @@ class LatticeSearch:
     @cached_property
     def nodes(self) -> Any:
         """State of every node: loss without suppression, lower bound of the loss, status, order by loss."""
-        from keepsense.methods.generalize._lattice.nodes import open_nodes
+        from keepsense.methods.generalize.parts.lattice_nodes import open_nodes
 
         return open_nodes(self)
 

@@ -28,9 +28,9 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, CLASSES, Fit, Situation
 from keepsense.methods.flowchart import loop
-from keepsense.methods.generalize._lattice.objective import Measure, value_losses
-from keepsense.methods.generalize._lattice.requirement import Requirement, requirement
-from keepsense.methods.generalize._lattice.space import Node, Space, prepare
+from keepsense.methods.generalize.parts.objective import Measure, value_losses
+from keepsense.methods.generalize.parts.requirement import Requirement, requirement
+from keepsense.methods.generalize.parts.space import Node, Space, prepare
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -41,7 +41,7 @@ _ROUNDING = 1e-12
 _MOST_VISITS = 100_000_000  # tuples looked at, over all nodes: some seconds, and the same on every machine
 
 
-def local_recoding(
+def local_recoding(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),
@@ -240,7 +240,7 @@ class _Search:
 
     def divide_the_rest(self, listener: Listener | None) -> None:
         """Make classes of those who still wait, if they are enough for one."""
-        from keepsense.methods.generalize.remainder import divided
+        from keepsense.methods.generalize.parts.remainder import divided
 
         rest = self.waiting[: self.size]
         if int(self.space.counts.weights[rest].sum()) < self.asked.k:

@@ -14,8 +14,8 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.generalize._lattice.objective import LossTables
 from keepsense.methods.generalize.local import local_recoding
+from keepsense.methods.generalize.parts.objective import LossTables
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model

@@ -10,8 +10,8 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, CLASSES, RANGES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.dimension import dimensions
 from keepsense.methods.generalize.multidim import divide, median
+from keepsense.methods.generalize.parts.dimension import dimensions
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -20,7 +20,7 @@ from keepsense.recoding import Cells
 from keepsense.taxonomy import Concept, Taxonomy
 
 
-def mondrian(
+def mondrian(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     models: Sequence[Model] = (),

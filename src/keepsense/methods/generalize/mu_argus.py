@@ -21,10 +21,10 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import K_ANONYMITY, Fit, always
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize._lattice.requirement import requirement
-from keepsense.methods.generalize._table.columns import Flags, Longs
-from keepsense.methods.generalize._table.state import State
 from keepsense.methods.generalize.datafly import METHOD as DATAFLY
+from keepsense.methods.generalize.parts.requirement import requirement
+from keepsense.methods.generalize.parts.table_columns import Flags, Longs
+from keepsense.methods.generalize.parts.table_state import State
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import KAnonymity, Model, suppression_limit

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Histogram, Value, histogram
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.generalize.dimension import Dimension
+from keepsense.methods.generalize.parts.dimension import Dimension
 from keepsense.privacy import KAnonymity, Model, ProbabilisticKAnonymity, bind
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
@@ -38,7 +38,7 @@ class Cutting:
 
     `left` and `total` are the records left of the cut and in the whole group; `low` and `high` the group's span.
 
-    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> counts, rounds = Counts.of({"age": [31, 35, 40, 40]}), []
     >>> def last(cutting):
     ...     rounds.append(cutting)
@@ -73,7 +73,7 @@ Score = Callable[[Cutting], Floats]
 def median(cutting: Cutting) -> Floats:
     """As close to half of the group's records on each side as whole values allow.
 
-    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> counts = Counts.of({"age": [31, 35, 36, 40, 40, 40]})
     >>> sorted(divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)], score=median).values[0])
     ['31-36', '40']
@@ -82,7 +82,7 @@ def median(cutting: Cutting) -> Floats:
     return found
 
 
-def divide(
+def divide(  # noqa: PLR0913
     counts: Counts,
     dimensions: Sequence[Dimension],
     models: Sequence[Model],
@@ -104,7 +104,7 @@ def divide(
     is released as, and the score of each column, which `scored` names. Cost: rounds (about log2 of the number of
     groups) x dimensions x one sort.
 
-    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> from keepsense.privacy import KAnonymity
     >>> counts = Counts.of({"age": [31, 35, 40, 44]})
     >>> cells = divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)])
@@ -126,7 +126,7 @@ def groups(
 ) -> Longs:
     """The group of each tuple after a division: for methods that go on from there.
 
-    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> from keepsense.privacy import KAnonymity
     >>> counts = Counts.of({"age": [31, 35, 40, 44]})
     >>> groups(counts, [numeric("age", counts.values[0])], [KAnonymity(2)]).tolist()

@@ -21,17 +21,17 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize._lattice.result import infeasible, recoding
-from keepsense.methods.generalize._lattice.walking import classified, find_best
 from keepsense.methods.generalize.lattice import LatticeSearch, Measure
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
+from keepsense.methods.generalize.parts.lattice_walking import classified, find_best
+from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
 
 
-def optimal(
+def optimal(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),
@@ -117,5 +117,6 @@ METHOD = registered(
             better=(LATER_FILES,),
             unfit=((lambda s: s.columns > 15, "there are too many choices of levels to search them all"),),
         ),
+        drafted=Drafted("one level a column, at least loss, proven", range(1, 6)),
     )
 )

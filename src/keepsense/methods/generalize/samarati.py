@@ -12,8 +12,8 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize._lattice.result import infeasible, recoding
 from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict
+from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,10 +13,10 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, CLASSES, NO_WORDS, RANGES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.dimension import dimensions
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.generalize.parts.dimension import dimensions
+from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
@@ -85,7 +86,7 @@ def semantic_mondrian(
 def kept(cutting: Cutting) -> Floats:
     """How much less is lost after each cut in its dimension; where that is equal, the more even cut is better.
 
-    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> from keepsense.privacy import KAnonymity
     >>> counts = Counts.of({"age": [31, 32, 33, 34, 70, 71]})
     >>> age = numeric("age", counts.values[0])
@@ -135,6 +136,9 @@ METHOD = registered(
             better=((lambda s: "nominal" in s.others, 1.0, "your columns hold words whose meaning is known"),),
             unfit=(*CELLS, NO_WORDS),
             cautions=(RANGES,),
+        ),
+        drafted=Drafted(
+            "many columns would lose too much at one level each, so every class gets its own", range(6, sys.maxsize)
         ),
     )
 )

@@ -24,10 +24,10 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput, Infeasible, did_you_mean
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._lattice.objective import Measure
-from keepsense.methods.generalize._lattice.requirement import requirement
-from keepsense.methods.generalize._table.columns import Candidates, Direction
-from keepsense.methods.generalize._table.state import Score, State, Step, target_tables
+from keepsense.methods.generalize.parts.objective import Measure
+from keepsense.methods.generalize.parts.requirement import requirement
+from keepsense.methods.generalize.parts.table_columns import Candidates, Direction
+from keepsense.methods.generalize.parts.table_state import Score, State, Step, target_tables
 from keepsense.privacy import Model, decide
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cuts
@@ -45,7 +45,7 @@ Anonymity = Literal["smallest class", "at risk"]
 _AFTER_ALL_OTHERS = 1e3  # more than any number of bits a record can lose
 
 
-def recode(
+def recode(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model],

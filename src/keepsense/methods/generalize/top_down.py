@@ -9,8 +9,8 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize._lattice.objective import Measure
 from keepsense.methods.generalize.bottom_up import METHOD as BOTTOM_UP
+from keepsense.methods.generalize.parts.objective import Measure
 from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
@@ -19,7 +19,7 @@ from keepsense.progress import Listener
 from keepsense.recoding import Cuts
 
 
-def top_down(
+def top_down(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),

@@ -52,11 +52,11 @@ class Exchange:
     distance: float | None
 
 
-class Field:
+class ClusterWalk:
     """Distinct tuples with their records, and the walk from reference to reference at opposite ends."""
 
     def __init__(self, attributes: Sequence[Attribute], codes: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
-        from keepsense.methods.perturb.kernels.clusters import Board
+        from keepsense.methods.perturb.kernels.cluster_walk import WalkState
 
         m = len(attributes)
         # The attribute with most values leads: the search for the farthest tuple goes through its values.
@@ -78,7 +78,7 @@ class Field:
         first = np.concatenate(ranges).astype(np.int64)
         self.weights = weights
         self.steps: list[Exchange] = []
-        self.board = Board(
+        self.state = WalkState(
             codes=codes,
             weights=weights,
             listed=listed,
@@ -117,7 +117,7 @@ class Field:
 
     def see(self, record: int) -> tuple[Floats, Ints, float]:
         """Distances from a record's values to all values, each attribute's values nearest first, and what ties."""
-        codes = self.board.codes[self.board.owner[record]]
+        codes = self.state.codes[self.state.owner[record]]
         for j, attribute in enumerate(self.attributes):
             value, size = int(codes[j]), len(attribute.values)
             self._rows[j, :size] = attribute.row(value)
@@ -134,17 +134,17 @@ class Field:
         """A record of the tuple farthest from all rows (Eq. 5.1, 5.6), drawn where several tie."""
         total = np.zeros(len(self.weights))
         for j, attribute in enumerate(self.attributes):
-            total += attribute.totals()[self.board.codes[:, j]]
+            total += attribute.totals()[self.state.codes[:, j]]
         ties = np.flatnonzero(total >= total.max() - _TIE * max(1.0, float(total.max())))
         share = self.weights[ties] / self.weights[ties].sum()
         chosen = int(rng.choice(ties, p=share))
-        return int(self.board.start[chosen] + rng.integers(self.weights[chosen]))
+        return int(self.state.start[chosen] + rng.integers(self.weights[chosen]))
 
-    def walk(
+    def references(
         self, rng: np.random.Generator, step: Callable[[int, Floats, Ints, float], int], listener: Listener | None
     ) -> Iterator[int]:
         """Take references at opposite ends until every record is dealt with; yields each reference."""
-        n = len(self.board.owner)
+        n = len(self.state.owner)
         ref = self.outermost(rng)
         count = 0
         while ref >= 0:
@@ -155,7 +155,7 @@ class Field:
             if was is not None:
                 self.steps.append(self._exchange(at, was))
             if count % _NEWS == 0:
-                emit(listener, "swap", n - int(self.board.tally[0]), n)
+                emit(listener, "swap", n - int(self.state.tally[0]), n)
         emit(listener, "swap", n, n)
 
     def _exchange(self, record: int, was: NDArray[np.bool_]) -> Exchange:
@@ -170,7 +170,7 @@ class Field:
             if changed[record, j]:
                 partners[attribute.name] = int(others[0]) if len(others) else None
             if changed[record, j] and len(others):
-                a, b = self.board.codes[self.board.owner[[record, others[0]]], lead].tolist()
+                a, b = self.state.codes[self.state.owner[[record, others[0]]], lead].tolist()
                 moved.append(float(attribute.row(a)[b]))
         return Exchange(record, self.cluster(record), partners, float(np.mean(moved)) if moved else None)
 
@@ -185,17 +185,17 @@ class Field:
 
     def free(self) -> NDArray[np.bool_]:
         """Which records are still unswapped, by attribute as given; the last column: still to be dealt with at all."""
-        board = self.board
-        standing: NDArray[np.bool_] = (board.where - board.start[board.owner] < board.left[:, board.owner]).T
+        state = self.state
+        standing: NDArray[np.bool_] = (state.where - state.start[state.owner] < state.left[:, state.owner]).T
         return standing[:, [*np.argsort(self.lead), len(self.lead)]]
 
     def cluster(self, record: int) -> Ints:
         """Records that were near enough to change places with a reference in the step just made."""
-        board = self.board
+        state = self.state
         rows, _, tol = self.see(record)
-        far = sum(rows[j, board.codes[board.owner, j]] for j in range(len(self.lead)))
-        radius = board.radius[board.owner[record]]
-        drawn = board.stamp == board.tally[1]
+        far = sum(rows[j, state.codes[state.owner, j]] for j in range(len(self.lead)))
+        radius = state.radius[state.owner[record]]
+        drawn = state.stamp == state.tally[1]
         tied = np.abs(far - radius) <= tol
         near = (far < radius - tol) | (tied & drawn if drawn.any() else tied)
         near[record] = False
@@ -203,18 +203,18 @@ class Field:
 
     def released(self) -> NDArray[np.int32]:
         """Codes each record gets, attributes in the order they were given."""
-        out: NDArray[np.int32] = self.board.out[:, np.argsort(self.lead)]
+        out: NDArray[np.int32] = self.state.out[:, np.argsort(self.lead)]
         return out
 
     def source(self) -> Ints:
         """Distinct tuple of each record, numbered as they were given."""
-        found: Ints = self.sorting[self.board.owner].astype(np.int32)
+        found: Ints = self.sorting[self.state.owner].astype(np.int32)
         return found
 
     @property
     def in_place(self) -> NDArray[np.int64]:
         """Records left in place because their whole cluster was swapped already, by attribute as given."""
-        found: NDArray[np.int64] = self.board.tally[2 : 2 + len(self.lead)][np.argsort(self.lead)]
+        found: NDArray[np.int64] = self.state.tally[2 : 2 + len(self.lead)][np.argsort(self.lead)]
         return found
 
 

@@ -211,7 +211,7 @@ def response_matrix(name: str, domain: Sequence[Value], epsilon: float) -> Draws
     other = math.exp(-epsilon) / (1 + (size - 1) * math.exp(-epsilon))
     table = np.full((size, size), other)
     np.fill_diagonal(table, 1 - (size - 1) * other)
-    info = {"method": "randomized response", "epsilon": float(epsilon), "publish": True}
+    info = {"method": "k-ary randomized response", "epsilon": float(epsilon), "publish": True}
     return Draws(name, tuple(domain), tuple(domain), table, info)
 
 

@@ -25,7 +25,7 @@ from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered
 
 
-def noise(
+def noise(  # noqa: PLR0913
     counts: Counts,
     columns: Sequence[Attribute],
     models: Sequence[Model] = (),
@@ -63,7 +63,7 @@ def noise(
     return _noisy(counts, columns, alpha, options, False, generator(rng), listener)
 
 
-def correlated_noise(
+def correlated_noise(  # noqa: PLR0913
     counts: Counts,
     columns: Sequence[Attribute],
     models: Sequence[Model] = (),

@@ -25,7 +25,7 @@ from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Ordered
 
 
-def noise_on_numbers(
+def noise_on_numbers(  # noqa: PLR0913
     counts: Counts,
     columns: Sequence[Ordered],
     models: Sequence[Model] = (),

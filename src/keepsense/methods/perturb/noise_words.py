@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -29,7 +30,7 @@ NOISE = 0.2
 """Share of a column's variance that noise has unless another is given."""
 
 
-def noise_on_words(
+def noise_on_words(  # noqa: PLR0913
     counts: Counts,
     columns: Sequence[Nominal],
     alpha: float,
@@ -69,7 +70,8 @@ def noise_on_words(
         variances = [semantic_variance(column, mean) for column, mean in zip(columns, means, strict=True)]
         errors = unit_errors(distribution, rng, counts.total, len(columns))
         errors *= np.sqrt(alpha * np.array(variances))
-    return apply_noise(counts, columns, errors, reference, pairs, means, info, rng, listener)
+    cells = apply_noise(counts, columns, errors, means, reference=reference, pairs=pairs, rng=rng, listener=listener)
+    return replace(cells, info={**cells.info, **info})
 
 
 def check_noise(counts: Counts, attributes: Sequence[Nominal] | Sequence[Ordered], alpha: float) -> None:
@@ -137,10 +139,10 @@ def apply_noise(
     counts: Counts,
     attributes: Sequence[Nominal],
     errors: Floats,
+    means: Sequence[Mean],
+    *,
     reference: Reference,
     pairs: Sequence[tuple[str, str]] | None,
-    means: Sequence[Mean],
-    info: dict[str, Any],
     rng: np.random.Generator,
     listener: Listener | None,
 ) -> Cells:
@@ -171,7 +173,6 @@ def apply_noise(
                  **_moves(attribute, codes[j], found.concepts, reference, means[j]))  # fmt: skip
     names = [a.name for a in attributes]
     info = {
-        **info,
         "reference": reference,
         "means": {name: mean.label for name, mean in zip(names, means, strict=True)},
         "target_rmse": {name: float(np.sqrt(np.mean(errors[:, j] ** 2))) for j, name in enumerate(names)},

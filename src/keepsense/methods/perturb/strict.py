@@ -13,7 +13,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
+from keepsense.methods.perturb.clusters import ClusterWalk, check_swap, to_cells
 from keepsense.methods.perturb.words import EXTREME, SWAP_INPUTS
 from keepsense.methods.records import deal, records_of
 from keepsense.methods.registry import Method, registered
@@ -58,7 +58,7 @@ def strict_rank_swapping(
     rng = generator(rng)
     if together:
         codes = np.stack([counts.column(a.name) for a in columns], axis=1)
-        source, group = _groups(Field(columns, codes, counts.weights), int(k), rng, listener)
+        source, group = _groups(ClusterWalk(columns, codes, counts.weights), int(k), rng, listener)
         out = np.stack([_permuted(codes[source, j], group, rng) for j in range(len(columns))], axis=1)
         groups = np.repeat(group[:, None], len(columns), axis=1)
         _tell(listener, columns, source, codes[source], group, out)
@@ -71,7 +71,7 @@ def strict_rank_swapping(
                 group = _consecutive(attribute.positions[codes], int(k), rng)
             else:
                 alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
-                theirs, found = _groups(Field([attribute], alone, attribute.weights), int(k), rng, listener)
+                theirs, found = _groups(ClusterWalk([attribute], alone, attribute.weights), int(k), rng, listener)
                 group = deal(codes, theirs, found, rng)
             marks.append(group)
             released.append(_permuted(codes, group, rng))
@@ -139,20 +139,20 @@ def check_groups(counts: Counts, cells: Cells, k: int) -> float:
 
 
 def _groups(
-    field: Field, k: int, rng: np.random.Generator, listener: Listener | None
+    walk: ClusterWalk, k: int, rng: np.random.Generator, listener: Listener | None
 ) -> tuple[Ints, NDArray[np.int32]]:
-    from keepsense.methods.perturb.kernels.clusters import group_step
+    from keepsense.methods.perturb.kernels.cluster_walk import group_step
 
-    group = np.full(len(field.board.owner), -1, dtype=np.int32)
+    group = np.full(len(walk.state.owner), -1, dtype=np.int32)
 
     def step(ref: int, rows: Floats, orders: Ints, tol: float) -> int:
-        remaining = int(field.board.tally[0])
+        remaining = int(walk.state.tally[0])
         size = k if remaining >= 2 * k else remaining
-        return int(group_step(rng, ref, size, tol, rows, orders, field.board, group))
+        return int(group_step(rng, ref, size, tol, rows, orders, walk.state, group))
 
-    for _ in field.walk(rng, step, listener):
+    for _ in walk.references(rng, step, listener):
         pass
-    return field.source(), group
+    return walk.source(), group
 
 
 def _consecutive(positions: Floats, k: int, rng: np.random.Generator) -> NDArray[np.int32]:

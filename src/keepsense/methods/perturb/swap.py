@@ -12,7 +12,7 @@ from keepsense.counts import Counts
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import DEPENDENCE_SUFFERS, ONLY_STRICT, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
+from keepsense.methods.perturb.clusters import ClusterWalk, check_swap, to_cells
 from keepsense.methods.perturb.words import NOT_PROMISED, ONE, SWAP_INPUTS
 from keepsense.methods.records import deal, records_of
 from keepsense.methods.registry import Method, registered
@@ -94,12 +94,12 @@ def swap_by_clusters(
     columns, in_place = [], {}
     for attribute in attributes:
         alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
-        field = run_clusters(Field([attribute], alone, attribute.weights), int(k), rng, listener)
+        walk = run_clusters(ClusterWalk([attribute], alone, attribute.weights), int(k), rng, listener)
         codes = counts.column(attribute.name)[source]
         dealt = np.empty(len(codes), dtype=np.int64)
-        columns.append(deal(codes, field.source(), field.released()[:, 0], rng, dealt))
-        field.tell(listener, source, dealt)
-        in_place[attribute.name] = int(field.in_place[0])
+        columns.append(deal(codes, walk.source(), walk.released()[:, 0], rng, dealt))
+        walk.tell(listener, source, dealt)
+        in_place[attribute.name] = int(walk.in_place[0])
     info = {"method": "semantic rank swapping by clusters", "k": int(k), "in_place": in_place}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)
 
@@ -123,16 +123,16 @@ def tell_ranks(
              partners=partners.tolist(), distances=moved)  # fmt: skip
 
 
-def run_clusters(field: Field, k: int, rng: np.random.Generator, listener: Listener | None) -> Field:
-    """Swap a field's records inside clusters of k around references at opposite ends, all attributes of each."""
-    from keepsense.methods.perturb.kernels.clusters import swap_step
+def run_clusters(walk: ClusterWalk, k: int, rng: np.random.Generator, listener: Listener | None) -> ClusterWalk:
+    """Swap a walk's records inside clusters of k around references at opposite ends, all attributes of each."""
+    from keepsense.methods.perturb.kernels.cluster_walk import swap_step
 
     def step(ref: int, rows: Floats, orders: Ints, tol: float) -> int:
-        return int(swap_step(rng, ref, k, tol, rows, orders, field.board))
+        return int(swap_step(rng, ref, k, tol, rows, orders, walk.state))
 
-    for _ in field.walk(rng, step, listener):
+    for _ in walk.references(rng, step, listener):
         pass
-    return field
+    return walk
 
 
 METHOD = registered(

@@ -10,7 +10,7 @@ from keepsense.counts import Counts
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import ONLY_STRICT, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.perturb.clusters import Field, check_swap, to_cells
+from keepsense.methods.perturb.clusters import ClusterWalk, check_swap, to_cells
 from keepsense.methods.perturb.swap import run_clusters
 from keepsense.methods.perturb.words import EXTREME, NOT_PROMISED, SWAP_INPUTS
 from keepsense.methods.registry import Method, registered
@@ -52,11 +52,11 @@ def rank_swapping_of_tuples(
     check_swap(counts, columns, k)
     rng = generator(rng)
     codes = np.stack([counts.column(a.name) for a in columns], axis=1)
-    field = run_clusters(Field(columns, codes, counts.weights), int(k), rng, listener)
-    field.tell(listener, field.source(), np.arange(counts.total))
-    in_place = {a.name: int(x) for a, x in zip(columns, field.in_place, strict=True)}
+    walk = run_clusters(ClusterWalk(columns, codes, counts.weights), int(k), rng, listener)
+    walk.tell(listener, walk.source(), np.arange(counts.total))
+    in_place = {a.name: int(x) for a, x in zip(columns, walk.in_place, strict=True)}
     info = {"method": "semantic rank swapping of tuples", "k": int(k), "in_place": in_place}
-    return to_cells(counts, columns, field.source(), field.released(), info)
+    return to_cells(counts, columns, walk.source(), walk.released(), info)
 
 
 METHOD = registered(

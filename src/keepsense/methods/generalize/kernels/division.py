@@ -34,21 +34,10 @@ def halve(ranks: Any, weights: Any, width: Any, least: int, widest: bool, final:
             total += weights[order[i]]
         at, chosen = -1, -1
         if total >= 2 * least:
-            for j in range(d):
-                low[j], high[j] = ranks[order[a], j], ranks[order[a], j]
-                tried[j] = False
-            for i in range(a + 1, b):
-                t = order[i]
-                for j in range(d):
-                    low[j] = min(low[j], ranks[t, j])
-                    high[j] = max(high[j], ranks[t, j])
+            _span(ranks, order, a, b, low, high)
+            tried[:] = False
             for _ in range(d):
-                best, j = -1.0, -1
-                for c in range(d):
-                    if not tried[c] and low[c] < high[c]:
-                        span = width[c, high[c]] - width[c, low[c]] if widest else float(d - c)
-                        if span > best:
-                            best, j = span, c
+                j = _next_dimension(width, low, high, tried, widest)
                 if j < 0:
                     break
                 tried[j] = True
@@ -61,13 +50,7 @@ def halve(ranks: Any, weights: Any, width: Any, least: int, widest: bool, final:
                 final[order[i]] = groups
             groups += 1
             continue
-        left, right = a, b - 1
-        while left <= right:
-            if ranks[order[left], chosen] <= at:
-                left += 1
-            else:
-                order[left], order[right] = order[right], order[left]
-                right -= 1
+        left = _parted(ranks, order, a, b, chosen, at)
         begin.append(left)
         end.append(b)
         deep.append(depth + 1)
@@ -75,6 +58,43 @@ def halve(ranks: Any, weights: Any, width: Any, least: int, widest: bool, final:
         end.append(left)
         deep.append(depth + 1)
     return groups, deepest
+
+
+@njit(cache=True, nogil=True)
+def _span(ranks: Any, order: Any, a: int, b: int, low: Any, high: Any) -> None:
+    """Lowest and highest place of a group in each dimension."""
+    for j in range(ranks.shape[1]):
+        low[j], high[j] = ranks[order[a], j], ranks[order[a], j]
+    for i in range(a + 1, b):
+        t = order[i]
+        for j in range(ranks.shape[1]):
+            low[j] = min(low[j], ranks[t, j])
+            high[j] = max(high[j], ranks[t, j])
+
+
+@njit(cache=True, nogil=True)
+def _next_dimension(width: Any, low: Any, high: Any, tried: Any, widest: bool) -> int:
+    """The widest dimension not tried yet, or the first; -1 where none can be cut."""
+    best, chosen = -1.0, -1
+    for c in range(len(low)):
+        if not tried[c] and low[c] < high[c]:
+            span = width[c, high[c]] - width[c, low[c]] if widest else float(len(low) - c)
+            if span > best:
+                best, chosen = span, c
+    return chosen
+
+
+@njit(cache=True, nogil=True)
+def _parted(ranks: Any, order: Any, a: int, b: int, dimension: int, at: int) -> int:
+    """Put those up to a place in front; returns where the others begin."""
+    left, right = a, b - 1
+    while left <= right:
+        if ranks[order[left], dimension] <= at:
+            left += 1
+        else:
+            order[left], order[right] = order[right], order[left]
+            right -= 1
+    return left
 
 
 @njit(cache=True, nogil=True)

@@ -54,21 +54,7 @@ def grow(columns: Any, weights: Any, waiting: Any, k: int, codes: Any, losses: A
             lost += losses[at[j, 0] + rep[j]]
         joining_costs(rep, level, codes, losses, at, sizes, heights, costs, begin)
         while weight < k:
-            best, best_cost = -1, np.inf
-            for i in range(size):
-                u = waiting[i]
-                if owner[u] >= 0:
-                    continue
-                w = weight + weights[u]
-                bound = (best_cost + weight * lost) / w
-                cost = 0.0
-                for j in range(d):
-                    cost += costs[begin[j] + columns[u, j]]
-                    if cost >= bound:
-                        break
-                added = w * cost - weight * lost
-                if cost < bound and added < best_cost:
-                    best, best_cost = i, added
+            best = _least_added(columns, weights, waiting, size, owner, costs, begin, weight, lost)
             if best < 0:
                 break
             u = waiting[best]
@@ -87,20 +73,48 @@ def grow(columns: Any, weights: Any, waiting: Any, k: int, codes: Any, losses: A
             break
         classes += 1
         total -= weight
-        kept, near, seed = 0, -1.0, 0
-        for i in range(size):
-            u = waiting[i]
-            if owner[u] >= 0:
-                continue
-            cost = 0.0
-            for j in range(d):
-                cost += costs[begin[j] + columns[u, j]]
-            if near < 0 or cost < near:
-                near, seed = cost, kept
-            waiting[kept] = u
-            kept += 1
-        size = kept
+        size, seed = _still_waiting(columns, waiting, size, owner, costs, begin)
     return size, classes
+
+
+@njit(cache=True, nogil=True)
+def _least_added(columns: Any, weights: Any, waiting: Any, size: int, owner: Any, costs: Any, begin: Any, weight: Any,
+                 lost: float) -> int:  # fmt: skip
+    """Place of the waiting tuple that adds least loss to a class of some weight, of several the first; -1: none."""
+    best, best_cost = -1, np.inf
+    for i in range(size):
+        u = waiting[i]
+        if owner[u] >= 0:
+            continue
+        w = weight + weights[u]
+        bound = (best_cost + weight * lost) / w
+        cost = 0.0
+        for j in range(columns.shape[1]):
+            cost += costs[begin[j] + columns[u, j]]
+            if cost >= bound:
+                break
+        added = w * cost - weight * lost
+        if cost < bound and added < best_cost:
+            best, best_cost = i, added
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _still_waiting(columns: Any, waiting: Any, size: int, owner: Any, costs: Any, begin: Any) -> tuple[int, int]:
+    """Put those who still wait in front; returns how many they are and the place of the nearest."""
+    waits, near, seed = 0, -1.0, 0
+    for i in range(size):
+        u = waiting[i]
+        if owner[u] >= 0:
+            continue
+        cost = 0.0
+        for j in range(columns.shape[1]):
+            cost += costs[begin[j] + columns[u, j]]
+        if near < 0 or cost < near:
+            near, seed = cost, waits
+        waiting[waits] = u
+        waits += 1
+    return waits, seed
 
 
 @njit(cache=True, nogil=True)

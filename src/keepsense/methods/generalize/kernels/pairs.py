@@ -41,19 +41,7 @@ def pair_limits(
     d = tuples.shape[1]
     width = np.max(levels.heights) + 1
     fine = np.ones((d, d, width, width), np.bool_)
-    start = lowest.copy()  # level at which each column is counted, so that no pair has too many cells
-    order = np.argsort(-levels.sizes[:, 0])
-    for i in range(1, d):
-        while True:
-            a, b = order[0], order[i]
-            for q in range(i):
-                if levels.sizes[order[q], start[order[q]]] > levels.sizes[a, start[a]]:
-                    a = order[q]
-            if levels.sizes[a, start[a]] * levels.sizes[b, start[b]] <= cells:
-                break
-            if levels.sizes[a, start[a]] < levels.sizes[b, start[b]]:
-                a = b
-            start[a] += 1
+    start = _counted_levels(levels, lowest, cells)
     x = _columns(tuples, codes, codes_at, levels.heights, start)
     most = 1
     for b in range(1, d):
@@ -88,6 +76,25 @@ def pair_limits(
                 a = star[first + q]
                 _judge_pair(counts[q], codes, codes_at, levels, a, start[a], b, start[b], k, limit, fine)
     return fine
+
+
+@njit(cache=True, nogil=True)
+def _counted_levels(levels: Any, lowest: Any, cells: int) -> Any:
+    """Level at which each column is counted, so that no pair has too many cells."""
+    start = lowest.copy()
+    order = np.argsort(-levels.sizes[:, 0])
+    for i in range(1, len(order)):
+        while True:
+            a, b = order[0], order[i]
+            for q in range(i):
+                if levels.sizes[order[q], start[order[q]]] > levels.sizes[a, start[a]]:
+                    a = order[q]
+            if levels.sizes[a, start[a]] * levels.sizes[b, start[b]] <= cells:
+                break
+            if levels.sizes[a, start[a]] < levels.sizes[b, start[b]]:
+                a = b
+            start[a] += 1
+    return start
 
 
 @njit(cache=True, nogil=True)

@@ -58,6 +58,27 @@ class Goal(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
+def _make_room(store: Any, source: int) -> tuple[int, int, int]:
+    """Keep the source alone, right behind the distinct tuples; returns its place, the tables and what they take."""
+    size, n = store.length[0], store.length[source]
+    if source == 0:
+        store.rank[0] = 0
+        return 0, 1, size
+    begin = store.first[source]
+    for i in range(n):
+        for w in range(store.keys.shape[1]):
+            store.keys[size + i, w] = store.keys[begin + i, w]
+        store.weights[size + i] = store.weights[begin + i]
+        for s in range(store.seen.shape[1]):
+            store.seen[size + i, s] = store.seen[begin + i, s]
+    for j in range(store.level.shape[1]):
+        store.level[1, j] = store.level[source, j]
+    store.first[1], store.length[1] = size, n
+    store.rank[0], store.rank[1] = 1, 0
+    return 1, 2, size + n
+
+
+@njit(cache=True, nogil=True)
 def roll_up(levels: Any, store: Any, source: int, node: Any, want: bool) -> Any:
     """Make the class table of `node` from a stored, more specific one; return its place in the store.
 
@@ -67,22 +88,7 @@ def roll_up(levels: Any, store: Any, source: int, node: Any, want: bool) -> Any:
     n = store.length[source]
     tables, used = store.fill[0], store.fill[1]
     if tables == len(store.first) or used + n + 1 > len(store.weights):
-        if source != 0:  # make room: keep the source alone, right behind the distinct tuples
-            begin, size = store.first[source], store.length[0]
-            for i in range(n):
-                for w in range(store.keys.shape[1]):
-                    store.keys[size + i, w] = store.keys[begin + i, w]
-                store.weights[size + i] = store.weights[begin + i]
-                for s in range(store.seen.shape[1]):
-                    store.seen[size + i, s] = store.seen[begin + i, s]
-            for j in range(d):
-                store.level[1, j] = store.level[source, j]
-            store.first[1], store.length[1] = size, n
-            store.rank[0], store.rank[1] = 1, 0
-            source, tables, used = 1, 2, size + n
-        else:
-            tables, used = 1, store.length[0]
-            store.rank[0] = 0
+        source, tables, used = _make_room(store, source)
     keep = np.full(store.keys.shape[1], ~np.uint64(0), np.uint64)
     jobs = np.empty((d, 4), np.uint64)
     n_jobs = 0

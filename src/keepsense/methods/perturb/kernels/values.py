@@ -158,25 +158,7 @@ def replace_beside(
         possible = mine < top[partner[i]] if sign > 0 else mine > 0
         listed = held_for == partner[i] and held_sign == sign
         if possible and not listed:
-            # Walk outwards, run by run: a few draws inside a run, then all of it. Long walks are remembered instead.
-            low, steps = begin, 0
-            while low < n and chosen < 0 and steps < 2048:
-                high = level[low]
-                for _ in range(min(8, high - low)):
-                    c = order[low + int(rng.random() * (high - low))]
-                    if (row[c] - mine) * sign > 0:
-                        chosen = c
-                        break
-                if chosen < 0:
-                    seen = 0
-                    for at in range(low, high):
-                        c = order[at]
-                        if (row[c] - mine) * sign > 0:
-                            seen += 1
-                            if rng.random() * seen < 1.0:
-                                chosen = c
-                steps += high - low
-                low = high
+            chosen = _walk_outwards(rng, order, level, row, mine, sign, begin)
         if possible and chosen < 0:
             if not listed:
                 held, held_for, held_sign = 0, partner[i], sign
@@ -207,3 +189,30 @@ def replace_beside(
             chosen = order[low + int(rng.random() * (high - low))]
         out[i] = chosen
     return short, unsided
+
+
+@njit(cache=True, nogil=True)
+def _walk_outwards(rng: Any, order: Any, level: Any, row: Any, mine: Any, sign: int, begin: int) -> int:
+    """A concept on the right side in the nearest run that has one: a few draws inside a run, then all of it.
+
+    Gives up with -1 after a long walk: it is remembered instead.
+    """
+    low, steps = begin, 0
+    while low < len(order) and steps < 2048:
+        high = level[low]
+        for _ in range(min(8, high - low)):
+            c = order[low + int(rng.random() * (high - low))]
+            if (row[c] - mine) * sign > 0:
+                return int(c)
+        chosen, seen = -1, 0
+        for at in range(low, high):
+            c = order[at]
+            if (row[c] - mine) * sign > 0:
+                seen += 1
+                if rng.random() * seen < 1.0:
+                    chosen = c
+        if chosen >= 0:
+            return int(chosen)
+        steps += high - low
+        low = high
+    return -1

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._lattice.objective import LossTables
+from keepsense.methods.generalize.parts.objective import LossTables
 from keepsense.semantics import Distance
 from keepsense.utility import leaf_distances, level_losses
 

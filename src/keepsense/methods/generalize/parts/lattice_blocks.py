@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keepsense.methods.generalize._lattice.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES
-from keepsense.methods.generalize._lattice.space import Space
-from keepsense.methods.generalize._lattice.walking import find_best
+from keepsense.methods.generalize.parts.lattice_walking import find_best
+from keepsense.methods.generalize.parts.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES
+from keepsense.methods.generalize.parts.space import Space
 
 if TYPE_CHECKING:
     from keepsense.methods.generalize.lattice import LatticeSearch

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Value
 from keepsense.errors import Infeasible
-from keepsense.methods.generalize._lattice.space import Node, Space
+from keepsense.methods.generalize.parts.space import Node, Space
 from keepsense.recoding import Cuts
 
 if TYPE_CHECKING:

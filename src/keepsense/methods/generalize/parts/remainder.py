@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Histogram
 from keepsense.errors import Infeasible
-from keepsense.methods.generalize._lattice.space import Space
-from keepsense.methods.generalize.dimension import nominal
 from keepsense.methods.generalize.multidim import groups
+from keepsense.methods.generalize.parts.dimension import nominal
+from keepsense.methods.generalize.parts.space import Space
 from keepsense.methods.generalize.semantic_mondrian import kept
 from keepsense.privacy import Model
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Histogram, histogram
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize._lattice.objective import Measure, value_losses
-from keepsense.methods.generalize._lattice.requirement import Requirement
-from keepsense.methods.generalize._lattice.space import Space, prepare
-from keepsense.methods.generalize._table.columns import Candidates, Column, Direction, Flags, Longs, Moves, column
+from keepsense.methods.generalize.parts.objective import Measure, value_losses
+from keepsense.methods.generalize.parts.requirement import Requirement
+from keepsense.methods.generalize.parts.space import Space, prepare
+from keepsense.methods.generalize.parts.table_columns import Candidates, Column, Direction, Flags, Longs, Moves, column
 from keepsense.privacy import decide
 from keepsense.privacy.base import Decision, needed_columns
 from keepsense.recoding import Cuts

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.methods.generalize._lattice.space import Space
+from keepsense.methods.generalize.parts.space import Space
 from keepsense.utility import level_losses
 
 Floats = NDArray[np.float64]

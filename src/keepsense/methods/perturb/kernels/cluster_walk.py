@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 
-class Board(NamedTuple):
+class WalkState(NamedTuple):
     """Where a swap stands. Records are numbered so that those of one distinct tuple follow each other, and tuples so
     that those with one value in the first attribute do.
 
@@ -93,35 +93,35 @@ def _pop(far: Any, size: Any, n: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def reach(rows: Any, orders: Any, board: Any, weights: Any, own: Any, k: Any, tol: Any) -> Any:
+def reach(rows: Any, orders: Any, state: Any, weights: Any, own: Any, k: Any, tol: Any) -> Any:
     """Distance (summed over attributes) of the k-th nearest record; one record of the tuple `own` does not count.
 
     Values are taken nearest first, over all attributes at once. A tuple not met until distance x differs by at least x
     in each of the m attributes, so the search ends when m * x exceeds what the k nearest so far reach.
     """
-    m = board.codes.shape[1]
-    far, size, at = board.heap_far, board.heap_size, board.at
+    m = state.codes.shape[1]
+    far, size, at = state.heap_far, state.heap_size, state.at
     at[:] = 0
     n, held = 0, 0
     while True:
         lead, x = -1, np.inf
         for j in range(m):
-            if at[j] < board.offset[j + 1] - board.offset[j] and rows[j, orders[j, at[j]]] < x:
+            if at[j] < state.offset[j + 1] - state.offset[j] and rows[j, orders[j, at[j]]] < x:
                 lead, x = j, rows[j, orders[j, at[j]]]
         if lead < 0 or (held >= k and m * x > far[0] + tol):
             break
         v = orders[lead, at[lead]]
         at[lead] += 1
-        begin = board.offset[lead] + lead + v
-        for i in range(board.first[begin], board.first[begin + 1]):
-            t = board.listed[lead, i]
+        begin = state.offset[lead] + lead + v
+        for i in range(state.first[begin], state.first[begin + 1]):
+            t = state.listed[lead, i]
             w = weights[t] - (t == own)
             if w <= 0:
                 continue
             met = False
             d = 0.0
             for j in range(m):
-                y = rows[j, board.codes[t, j]]
+                y = rows[j, state.codes[t, j]]
                 d += y
                 met = met or y < x or (y == x and j < lead)
             if met or (held >= k and d >= far[0]):
@@ -137,30 +137,30 @@ def reach(rows: Any, orders: Any, board: Any, weights: Any, own: Any, k: Any, to
 
 
 @njit(cache=True, nogil=True)
-def _gather(rows: Any, orders: Any, board: Any, weights: Any, own: Any, radius: Any, tol: Any) -> Any:
+def _gather(rows: Any, orders: Any, state: Any, weights: Any, own: Any, radius: Any, tol: Any) -> Any:
     """List the tuples nearer than the radius at the front of `members` and those just at it from its end.
 
     Returns how many there are of each, and how many records (the reference itself aside). A tuple within the radius
     differs by no more than its m-th part in at least one attribute: each is met by the first such.
     """
-    m = board.codes.shape[1]
-    members = board.members
+    m = state.codes.shape[1]
+    members = state.members
     inner, tied, inner_size, tied_size = 0, 0, 0, 0
     last = len(members) - 1
     part = (radius + tol) / m
     for lead in range(m):
-        for v in orders[lead, : board.offset[lead + 1] - board.offset[lead]]:
+        for v in orders[lead, : state.offset[lead + 1] - state.offset[lead]]:
             if rows[lead, v] > part:
                 break
-            begin = board.offset[lead] + lead + v
-            for i in range(board.first[begin], board.first[begin + 1]):
-                t = board.listed[lead, i]
+            begin = state.offset[lead] + lead + v
+            for i in range(state.first[begin], state.first[begin + 1]):
+                t = state.listed[lead, i]
                 if weights[t] <= 0:
                     continue
                 met = False
                 d = 0.0
                 for j in range(m):
-                    y = rows[j, board.codes[t, j]]
+                    y = rows[j, state.codes[t, j]]
                     d += y
                     met = met or (j < lead and y <= part)
                 if met or d > radius + tol:
@@ -187,11 +187,11 @@ def _join(members: Any, inner: Any, tied: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _sample_tied(rng: Any, board: Any, row: Any, weights: Any, tied: Any, wanted: Any, ref: Any) -> None:
+def _sample_tied(rng: Any, state: Any, row: Any, weights: Any, tied: Any, wanted: Any, ref: Any) -> None:
     """Draw that many different records, not `ref`, of the tied tuples into `sampled`."""
-    members, total, stamp = board.members, board.total, board.stamp
+    members, total, stamp = state.members, state.total, state.stamp
     last = len(members) - 1
-    mark = board.tally[1]
+    mark = state.tally[1]
     stamp[ref] = mark
     total[0] = 0
     for i in range(tied):
@@ -206,47 +206,47 @@ def _sample_tied(rng: Any, board: Any, row: Any, weights: Any, tied: Any, wanted
                 high = middle
             else:
                 low = middle + 1
-        r = board.perm[row, board.start[members[last - low]] + x - total[low]]
+        r = state.perm[row, state.start[members[last - low]] + x - total[low]]
         if stamp[r] != mark:
             stamp[r] = mark
-            board.sampled[drawn] = r
+            state.sampled[drawn] = r
             drawn += 1
 
 
 @njit(cache=True, nogil=True)
-def _remove(board: Any, j: Any, r: Any) -> None:
+def _remove(state: Any, j: Any, r: Any) -> None:
     """Take a record out of the front part of its tuple's block in row j."""
-    t = board.owner[r]
-    at = board.where[j, r]
-    end = board.start[t] + board.left[j, t] - 1
-    other = board.perm[j, end]
-    board.perm[j, at], board.perm[j, end] = other, r
-    board.where[j, other], board.where[j, r] = at, end
-    board.left[j, t] -= 1
+    t = state.owner[r]
+    at = state.where[j, r]
+    end = state.start[t] + state.left[j, t] - 1
+    other = state.perm[j, end]
+    state.perm[j, at], state.perm[j, end] = other, r
+    state.where[j, other], state.where[j, r] = at, end
+    state.left[j, t] -= 1
 
 
 @njit(cache=True, nogil=True)
-def _retire(board: Any, r: Any) -> None:
+def _retire(state: Any, r: Any) -> None:
     """A record is done with: it can no longer be a reference."""
-    m = board.codes.shape[1]
-    _remove(board, m, r)
-    end = board.tally[0] - 1
-    at, other = board.live_at[r], board.live[end]
-    board.live[at], board.live[end] = other, r
-    board.live_at[other], board.live_at[r] = at, end
-    board.tally[0] = end
-    t = board.owner[r]
+    m = state.codes.shape[1]
+    _remove(state, m, r)
+    end = state.tally[0] - 1
+    at, other = state.live_at[r], state.live[end]
+    state.live[at], state.live[end] = other, r
+    state.live_at[other], state.live_at[r] = at, end
+    state.tally[0] = end
+    t = state.owner[r]
     for j in range(m):
-        board.live_values[board.offset[j] + board.codes[t, j]] -= 1
-    if board.left[m, t] == 0:
-        v = board.codes[t, 0]
-        board.near[v] -= 1
-        at, end = board.standing_at[t], board.first[v] + board.near[v]
-        u = board.standing[end]
-        board.standing[at], board.standing[end] = u, t
-        board.standing_at[u], board.standing_at[t] = at, end
+        state.live_values[state.offset[j] + state.codes[t, j]] -= 1
+    if state.left[m, t] == 0:
+        v = state.codes[t, 0]
+        state.near[v] -= 1
+        at, end = state.standing_at[t], state.first[v] + state.near[v]
+        u = state.standing[end]
+        state.standing[at], state.standing[end] = u, t
+        state.standing_at[u], state.standing_at[t] = at, end
         for j in range(m - 1):
-            board.beside[j, at], board.beside[j, end] = board.codes[u, j + 1], board.codes[t, j + 1]
+            state.beside[j, at], state.beside[j, end] = state.codes[u, j + 1], state.codes[t, j + 1]
 
 
 @njit(cache=True, nogil=True, fastmath=True)
@@ -267,138 +267,148 @@ def _most_beside(rows: Any, beside: Any, low: Any, high: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def farthest(rng: Any, rows: Any, orders: Any, board: Any, tol: Any) -> Any:
+def farthest(rng: Any, rows: Any, orders: Any, state: Any, tol: Any) -> Any:
     """A live record farthest from the reference, any of them with the same chance where several are; -1 without any."""
-    n = board.tally[0]
+    n = state.tally[0]
     if n == 0:
         return -1
-    m = board.codes.shape[1]
+    m = state.codes.shape[1]
     rest = 0.0
     for j in range(1, m):
         top = 0.0
-        for v in range(board.offset[j + 1] - board.offset[j]):
-            if rows[j, v] > top and board.live_values[board.offset[j] + v] > 0:
+        for v in range(state.offset[j + 1] - state.offset[j]):
+            if rows[j, v] > top and state.live_values[state.offset[j] + v] > 0:
                 top = rows[j, v]
         rest += top
-    order = orders[0, : board.offset[1]]
+    order = orders[0, : state.offset[1]]
     i = len(order) - 1
-    while board.near[order[i]] == 0:
+    while state.near[order[i]] == 0:
         i -= 1
     bound = rows[0, order[i]] + rest
     # Whatever reaches the bound is farthest; drawing live records until one does is fair among those that do.
     for _ in range(32):
-        r = board.live[int(rng.random() * n)]
-        if _far(rows, board.codes, board.owner[r]) >= bound - tol:
+        r = state.live[int(rng.random() * n)]
+        if _far(rows, state.codes, state.owner[r]) >= bound - tol:
             return r
     best = -1.0
     low = i
     while low >= 0 and rows[0, order[low]] + rest >= best - tol:
         v = order[low]
-        if board.near[v] > 0:
-            begin = board.first[v]
-            board.most[v] = rows[0, v] + _most_beside(rows, board.beside, begin, begin + board.near[v])
-            best = max(best, board.most[v])
+        if state.near[v] > 0:
+            begin = state.first[v]
+            state.most[v] = rows[0, v] + _most_beside(rows, state.beside, begin, begin + state.near[v])
+            best = max(best, state.most[v])
         low -= 1
     seen, chosen = 0, -1
     while i > low:
         v = order[i]
         i -= 1
-        if board.near[v] == 0 or board.most[v] < best - tol:
+        if state.near[v] == 0 or state.most[v] < best - tol:
             continue
-        for at in range(board.first[v], board.first[v] + board.near[v]):
-            t = board.standing[at]
-            if _far(rows, board.codes, t) >= best - tol:
-                seen += board.left[m, t]
-                if rng.random() * seen < board.left[m, t]:
+        for at in range(state.first[v], state.first[v] + state.near[v]):
+            t = state.standing[at]
+            if _far(rows, state.codes, t) >= best - tol:
+                seen += state.left[m, t]
+                if rng.random() * seen < state.left[m, t]:
                     chosen = t
-    return board.perm[m, board.start[chosen] + int(rng.random() * board.left[m, chosen])]
+    return state.perm[m, state.start[chosen] + int(rng.random() * state.left[m, chosen])]
 
 
 @njit(cache=True, nogil=True)
-def swap_step(rng: Any, ref: Any, k: Any, tol: Any, rows: Any, orders: Any, board: Any) -> Any:
+def _drawn_partner(rng: Any, state: Any, j: int, inner: int, sampled: int) -> int:
+    """One of the records still unswapped in an attribute, of the cluster's inner tuples or of the sampled; -1: none."""
+    free = 0
+    for i in range(inner):
+        free += state.left[j, state.members[i]]
+    sampled_free = 0
+    for i in range(sampled):
+        sampled_free += _is_free(state, j, state.sampled[i])
+    if free + sampled_free == 0:
+        return -1
+    x = int(rng.random() * (free + sampled_free))
+    if x < free:
+        for i in range(inner):
+            u = state.members[i]
+            if x < state.left[j, u]:
+                return int(state.perm[j, state.start[u] + x])
+            x -= state.left[j, u]
+    x -= free
+    for i in range(sampled):
+        r = state.sampled[i]
+        if _is_free(state, j, r):
+            if x == 0:
+                return int(r)
+            x -= 1
+    return -1
+
+
+@njit(cache=True, nogil=True)
+def _is_free(state: Any, j: int, r: int) -> bool:
+    """Whether a record is still unswapped in an attribute."""
+    return bool(state.where[j, r] - state.start[state.owner[r]] < state.left[j, state.owner[r]])
+
+
+@njit(cache=True, nogil=True)
+def swap_step(rng: Any, ref: Any, k: Any, tol: Any, rows: Any, orders: Any, state: Any) -> Any:
     """Swap one reference record inside its cluster, attribute by attribute, and return the next reference or -1."""
-    m = board.codes.shape[1]
-    t = board.owner[ref]
-    board.tally[1] += 1
-    if board.radius[t] < 0:
-        board.radius[t] = reach(rows, orders, board, board.weights, t, k, tol)
-    inner, tied, inner_size, tied_size = _gather(rows, orders, board, board.weights, t, board.radius[t], tol)
+    m = state.codes.shape[1]
+    t = state.owner[ref]
+    state.tally[1] += 1
+    if state.radius[t] < 0:
+        state.radius[t] = reach(rows, orders, state, state.weights, t, k, tol)
+    inner, tied, inner_size, tied_size = _gather(rows, orders, state, state.weights, t, state.radius[t], tol)
     wanted = k - inner_size
     if wanted >= tied_size:
-        inner = _join(board.members, inner, tied)
+        inner = _join(state.members, inner, tied)
         wanted = 0
     elif wanted > 0:
-        _sample_tied(rng, board, 0, board.weights, tied, wanted, ref)
+        _sample_tied(rng, state, 0, state.weights, tied, wanted, ref)
     for j in range(m):
-        if board.where[j, ref] - board.start[t] >= board.left[j, t]:
+        if state.where[j, ref] - state.start[t] >= state.left[j, t]:
             continue  # already swapped, as another record's partner; swapping again would lose a value
-        _remove(board, j, ref)
-        free = 0
-        for i in range(inner):
-            free += board.left[j, board.members[i]]
-        sampled_free = 0
-        for i in range(wanted):
-            r = board.sampled[i]
-            sampled_free += board.where[j, r] - board.start[board.owner[r]] < board.left[j, board.owner[r]]
-        if free + sampled_free == 0:
-            board.tally[2 + j] += 1
+        _remove(state, j, ref)
+        partner = _drawn_partner(rng, state, j, inner, wanted)
+        if partner < 0:
+            state.tally[2 + j] += 1
             continue
-        x = int(rng.random() * (free + sampled_free))
-        partner = -1
-        if x < free:
-            for i in range(inner):
-                u = board.members[i]
-                if x < board.left[j, u]:
-                    partner = board.perm[j, board.start[u] + x]
-                    break
-                x -= board.left[j, u]
-        else:
-            x -= free
-            for i in range(wanted):
-                r = board.sampled[i]
-                if board.where[j, r] - board.start[board.owner[r]] < board.left[j, board.owner[r]]:
-                    if x == 0:
-                        partner = r
-                        break
-                    x -= 1
-        board.out[ref, j] = board.codes[board.owner[partner], j]
-        board.out[partner, j] = board.codes[t, j]
-        _remove(board, j, partner)
-        board.pending[partner] -= 1
-        if board.pending[partner] == 0:
-            _retire(board, partner)
-    board.pending[ref] = 0
-    if board.live_at[ref] < board.tally[0]:
-        _retire(board, ref)
-    return farthest(rng, rows, orders, board, tol)
+        state.out[ref, j] = state.codes[state.owner[partner], j]
+        state.out[partner, j] = state.codes[t, j]
+        _remove(state, j, partner)
+        state.pending[partner] -= 1
+        if state.pending[partner] == 0:
+            _retire(state, partner)
+    state.pending[ref] = 0
+    if state.live_at[ref] < state.tally[0]:
+        _retire(state, ref)
+    return farthest(rng, rows, orders, state, tol)
 
 
 @njit(cache=True, nogil=True)
-def group_step(rng: Any, ref: Any, size: Any, tol: Any, rows: Any, orders: Any, board: Any, group: Any) -> Any:
+def group_step(rng: Any, ref: Any, size: Any, tol: Any, rows: Any, orders: Any, state: Any, group: Any) -> Any:
     """Put the reference and the nearest live records, `size` in all, into one new group; return the next reference."""
-    m = board.codes.shape[1]
-    mark = board.tally[2]
-    board.tally[2] += 1
-    board.tally[1] += 1
+    m = state.codes.shape[1]
+    mark = state.tally[2]
+    state.tally[2] += 1
+    state.tally[1] += 1
     group[ref] = mark
-    _retire(board, ref)
-    alive = board.left[m]
+    _retire(state, ref)
+    alive = state.left[m]
     if size > 1:
-        radius = reach(rows, orders, board, alive, -1, size - 1, tol)
-        inner, tied, inner_size, tied_size = _gather(rows, orders, board, alive, -1, radius, tol)
+        radius = reach(rows, orders, state, alive, -1, size - 1, tol)
+        inner, tied, inner_size, tied_size = _gather(rows, orders, state, alive, -1, radius, tol)
         wanted = size - 1 - inner_size
         if wanted < tied_size:
-            _sample_tied(rng, board, m, alive, tied, wanted, ref)
+            _sample_tied(rng, state, m, alive, tied, wanted, ref)
         else:
-            inner = _join(board.members, inner, tied)
+            inner = _join(state.members, inner, tied)
             wanted = 0
         for i in range(wanted):
-            group[board.sampled[i]] = mark
-            _retire(board, board.sampled[i])
+            group[state.sampled[i]] = mark
+            _retire(state, state.sampled[i])
         for i in range(inner):
-            u = board.members[i]
+            u = state.members[i]
             while alive[u] > 0:
-                r = board.perm[m, board.start[u]]
+                r = state.perm[m, state.start[u]]
                 group[r] = mark
-                _retire(board, r)
-    return farthest(rng, rows, orders, board, tol)
+                _retire(state, r)
+    return farthest(rng, rows, orders, state, tol)

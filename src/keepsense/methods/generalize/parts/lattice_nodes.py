@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.errors import BadInput
-from keepsense.methods.generalize._lattice.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, Objective
-from keepsense.methods.generalize._lattice.space import Space
+from keepsense.methods.generalize.parts.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, Objective
+from keepsense.methods.generalize.parts.space import Space
 
 if TYPE_CHECKING:
     from keepsense.methods.generalize.lattice import LatticeSearch

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keepsense.methods.generalize._lattice.nodes import limits
-from keepsense.methods.generalize._lattice.objective import CLASS_SIZE, DISCERNIBILITY
-from keepsense.methods.generalize._lattice.space import Node
+from keepsense.methods.generalize.parts.lattice_nodes import limits
+from keepsense.methods.generalize.parts.objective import CLASS_SIZE, DISCERNIBILITY
+from keepsense.methods.generalize.parts.space import Node
 
 if TYPE_CHECKING:
     from keepsense.methods.generalize.lattice import LatticeSearch

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keepsense.methods.generalize._lattice.space import Node
+from keepsense.methods.generalize.parts.space import Node
 
 if TYPE_CHECKING:
     from keepsense.methods.generalize.lattice import LatticeSearch, Verdict

@@ -1,1 +1,0 @@
-"""The machinery behind lattice search; the public names are in `keepsense.methods.generalize.lattice` and beside it."""
