@@ -42,10 +42,17 @@ def whole_file(target: str | os.PathLike[str], refuse: type[BadInput] = BadInput
             part.unlink(missing_ok=True)
 
 
-def write_whole(path: str | os.PathLike[str], chunks: Iterable[bytes], refuse: type[BadInput] = BadInput) -> None:
+def write_whole(
+    path: str | os.PathLike[str],
+    chunks: Iterable[bytes],
+    refuse: type[BadInput] = BadInput,
+    *,
+    mode: int | None = None,
+) -> None:
     """Write a file; whatever goes wrong, nothing half-written stays, and a file that was there before is kept.
 
-    Permissions are those the user's system gives new files.
+    Permissions are those the user's system gives new files, unless `mode` gives others. What is written is on the disk
+    before it gets its name, so that a full disk or a lost machine does not leave half of it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +61,11 @@ def write_whole(path: str | os.PathLike[str], chunks: Iterable[bytes], refuse: t
     [('words.txt', 'nurse and cook')]
     """
     with whole_file(path, refuse) as part, part.open("xb") as out:
+        if mode is not None:
+            part.chmod(mode)
         out.writelines(chunks)
+        out.flush()
+        os.fsync(out.fileno())
 
 
 def hold(descriptor: int, *, wait: bool = False) -> bool | None:

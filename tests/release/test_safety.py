@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import datetime as dt
 import decimal
+import errno
 import hashlib
 import json
 import os
@@ -592,3 +593,36 @@ def test_a_folder_that_is_taken_is_refused_before_anything_is_decided(tmp_path: 
         run(town_project(release={"suppression": 0.05}), folder=tmp_path, listener=lambda e: events.append(e.name))
     assert "counted" not in events
     assert "decided" not in events
+
+
+def test_a_full_disk_leaves_the_ledger_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = Entry("2026-01-31", "people.csv", ("job",), [])
+    with entered(tmp_path, first):
+        pass
+    before = (tmp_path / FILE).read_bytes()
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(BadInput, match="No space left"), entered(tmp_path, first):
+        pass
+    assert (tmp_path / FILE).read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == [FILE]
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir() or os.name != "posix" or os.getuid() != 0, reason="needs to mount")
+def test_a_really_full_disk_gives_no_half_line(tmp_path: Path) -> None:
+    """A file system of one page: the entry does not fit, and nothing of it stays."""
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(tmp_path)], capture_output=True, check=False
+    )
+    if mounted.returncode:
+        pytest.skip("this machine does not let us mount a file system")
+    try:
+        with entered(tmp_path, Entry("2026-01-31", "people.csv", ("job",), [])):
+            pass
+        before = (tmp_path / FILE).read_bytes()
+        large = Entry("2026-01-31", "people.csv", ("job",), [], notes=["x" * 20_000])
+        with pytest.raises(BadInput, match="No space left"), entered(tmp_path, large):
+            pass
+        assert (tmp_path / FILE).read_bytes() == before
+        assert read_ledger(tmp_path)
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import datetime
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from keepsense.errors import BadInput, Finding
-from keepsense.files import hold
+from keepsense.files import hold, write_whole
 
 FILE = "ledger.jsonl"
 
@@ -71,36 +71,35 @@ def entered(folder: Path, entry: Entry | None) -> Iterator[None]:
         return
     line = (json.dumps(asdict(entry), ensure_ascii=False) + "\n").encode("utf-8")
     path = folder / FILE
-    fresh = not path.exists()
-    with _held(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        try:
-            file.write(line)
-            file.flush()
-            os.fsync(file.fileno())
-        except OSError as error:
-            file.truncate(size)
-            raise BadInput(f"{FILE}: the ledger cannot be written ({error.strerror}); nothing is released") from None
+    _rewrite(path, lambda content: content + line)
     try:
         yield
     except BaseException:
-        with _held(path) as file:
-            file.seek(0)
-            content = file.read()
-            at = content.rfind(line)
-            file.truncate(0)
-            file.write(content[:at] + content[at + len(line) :])
-        if fresh and not path.stat().st_size:
-            path.unlink()
+        _rewrite(path, lambda content: line.join(content.rsplit(line, 1)[:-1]) + content.rsplit(line, 1)[-1])
         raise
 
 
-@contextmanager
-def _held(path: Path) -> Iterator[BinaryIO]:
-    """The ledger opened for appending, while other runs wait."""
-    with path.open("a+b", buffering=0) as file:
-        hold(file.fileno(), wait=True)
-        yield file
+def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change the ledger as a whole while other runs wait: on a full disk the old one stays as it was.
+
+    An empty ledger vanishes. The folder is what is locked, because the file is replaced.
+    """
+    descriptor = os.open(path.parent, os.O_RDONLY) if os.name == "posix" else None
+    try:
+        if descriptor is not None:
+            hold(descriptor, wait=True)
+        before = path.read_bytes() if path.exists() else b""
+        after = change(before)
+        if after:
+            mode = path.stat().st_mode if before else None
+            write_whole(path, [after], mode=mode)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise BadInput(f"{FILE}: the ledger cannot be changed ({error.strerror}); nothing is released") from None
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def warnings_for(entries: list[Entry], columns: tuple[str, ...]) -> list[Finding]:
