@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.release.tables import project, write_jobs, write_people
 
+from keepsense.engines import Writing
 from keepsense.errors import BadInput, Infeasible
 from keepsense.project.file import check_project
 from keepsense.release.ledger import FILE, Entry, entered, read_ledger
@@ -303,7 +304,7 @@ def test_a_signal_in_the_moment_of_publishing_waits_until_all_of_it_is_there(
     put, seen = os.replace, []
 
     def interrupted(source: Any, target: Any, **options: Any) -> None:
-        if Path(target).name == moment:
+        if Path(target).name == moment and not Path(target).parent.name.startswith(".unverified"):
             seen.append(moment)
             signal.raise_signal(number)
         put(source, target, **options)
@@ -626,3 +627,41 @@ def test_a_really_full_disk_gives_no_half_line(tmp_path: Path) -> None:
         assert read_ledger(tmp_path)
     finally:
         subprocess.run(["umount", str(tmp_path)], check=True)
+
+
+# ---- who may look ----------------------------------------------------------------------------------------------------
+
+
+def mode_of(path: Path) -> str:
+    return oct(path.stat().st_mode)[-3:]
+
+
+def test_what_is_not_the_release_is_for_its_owner_alone(tmp_path: Path) -> None:
+    from keepsense.report import write_report
+
+    write_people(tmp_path)
+    write_jobs(tmp_path)
+    (tmp_path / "release" / "private").mkdir(parents=True, mode=0o755)
+    done = run(project(), folder=tmp_path, rng=1)
+    private = tmp_path / "release" / "private"
+    write_report(done, private / "report.html", alternatives=False)
+    assert mode_of(private) == "700"
+    assert {mode_of(file) for file in private.iterdir()} == {"600"}
+
+
+def test_a_draft_of_a_killed_run_is_for_its_owner_alone_and_swept(tmp_path: Path) -> None:
+    from keepsense.release.example import example_job
+    from keepsense.release.place import place_of
+
+    job = example_job()
+    place = place_of(job, tmp_path / "release")
+    with place.draft(job) as draft:
+        draft.write(job.table, Writing())
+        rooms = [path for path in (tmp_path / "release").iterdir() if path.is_dir()]
+        assert [mode_of(room) for room in rooms] == ["700"]
+        assert draft.read_back().parent == rooms[0]
+    stale = tmp_path / "release" / ".unverified.dead"
+    stale.mkdir(parents=True)
+    (stale / "people.csv").write_text("secret")
+    with place.draft(job):
+        assert not stale.exists()

@@ -170,6 +170,7 @@ def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any
     before = [file.read_bytes() if file.exists() else None for file in files]
     fresh = not private.exists()
     private.mkdir(mode=0o700, exist_ok=True)
+    private.chmod(0o700)  # one that was there may be open to others
     try:
         save_recodings(rules, files[0])
         write_description(folder, description)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shutil import rmtree
 from typing import IO, Any, Protocol
 
 from keepsense.engines import Engine, Reading, Table, Writing
@@ -160,8 +161,10 @@ def _alone(folder: Path) -> Iterator[None]:
     with file:
         if not _locked(file):
             raise BadInput(f"another run is writing into the folder {folder.name!r}; wait for it, or release elsewhere")
-        for stale in folder.glob(f"{_UNVERIFIED}*"):
-            stale.unlink(missing_ok=True)  # of a run that was killed
+        for stale in folder.glob(f"{_UNVERIFIED}*"):  # of a run that was killed
+            rmtree(stale, ignore_errors=True)
+            if not stale.is_dir():
+                stale.unlink(missing_ok=True)
         try:
             yield
         finally:
@@ -180,11 +183,12 @@ def _locked(file: IO[str]) -> bool:
 
 @contextmanager
 def _file(job: Job, target: Path) -> Iterator[Draft]:
-    part = target.with_name(f"{_UNVERIFIED}{secrets.token_hex(6)}.{target.name}")
+    room = target.with_name(f"{_UNVERIFIED}{secrets.token_hex(6)}")
+    room.mkdir(mode=0o700)  # nobody else looks at what is not verified, though the run be killed
     try:
-        yield _File(job, part, target)
+        yield _File(job, room / target.name, target)
     finally:
-        part.unlink(missing_ok=True)
+        rmtree(room, ignore_errors=True)
 
 
 @dataclass(frozen=True)

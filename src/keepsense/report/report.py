@@ -63,6 +63,8 @@ def write_report(
     target = Path(path)
     text = render(outcome, audience, alternatives=alternatives)
     with whole_file(target) as part:
+        # the internal one shows original distributions: for its owner alone, wherever it is written
+        part.touch(mode=0o644 if audience == "public" else 0o600)
         part.write_text(text, encoding="utf-8")
     return target
 
