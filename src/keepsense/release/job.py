@@ -236,14 +236,6 @@ class Job:
         """What the project file says about a column."""
         return self.project.columns[name]
 
-    def kind_of(self, name: str) -> str:
-        """Kind of a column's values."""
-        return self.column(name).kind
-
-    def order_of(self, name: str) -> list[str] | None:
-        """Values of an ordinal column, lowest first."""
-        return self.column(name).order
-
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column, restricted to its domain."""
         return self.meaning.taxonomy(name)
@@ -251,10 +243,6 @@ class Job:
     def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
         """Concepts of a column's values."""
         return self.meaning.mapping(name, values, alone=alone)
-
-    def own_senses(self, name: str) -> Mapped | None:
-        """What the publisher's mapping file says that a column's words mean."""
-        return self.meaning.own_senses(name)
 
     def holds_sets(self, name: str) -> bool:
         """Whether the cells of a column are sets of items."""

@@ -227,12 +227,12 @@ def place_of(job: Job, into: Path | None = None) -> Place:
     >>> place_of(example_job()).name, place_of(example_job(), into=Path("tried")).file.as_posix()
     ('people.csv', 'tried/people.csv')
     """
-    asked = job.project.release
-    if "://" in asked.folder:
+    release = job.project.release
+    if "://" in release.folder:
         raise BadInput("the key `folder` of [release] is an address; name the database in the key `database`")
-    folder = job.folder / asked.folder if into is None else into
-    if asked.database is not None and into is None:
-        return _database(job, folder, asked.database)
+    folder = job.folder / release.folder if into is None else into
+    if release.database is not None and into is None:
+        return _database(job, folder, release.database)
     name = job.released_name
     if Path(name).name != name or name.startswith("."):
         raise BadInput(f"the released file's name {name!r} must be a plain file name")

@@ -205,7 +205,7 @@ def _same_description(job: Job, name: str, description: dict[str, Any], digest: 
 
 def _entry(home: Path, name: str, digest: str) -> Entry | None:
     """What the ledger says of this very file."""
-    return next((one for one in reversed(read_ledger(home)) if (one.file, one.digest) == (name, digest)), None)
+    return next((entry for entry in reversed(read_ledger(home)) if (entry.file, entry.digest) == (name, digest)), None)
 
 
 def _kept(job: Job, rules: list[Recoding], entry: Entry | None) -> tuple[list[str], list[Finding]]:

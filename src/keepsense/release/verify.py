@@ -43,7 +43,7 @@ def verify_release(
     before = dict.fromkeys([*preserved, *(n for m in job.models for n in m.columns if n in job.table.columns)])
     reading = reading_of(job, file)
     of_sets = _sets_checked(job, file, reading)
-    whole = verify(
+    of_table = verify(
         file,
         job.models,
         quasi_identifiers=job.every_quasi_identifier,
@@ -62,7 +62,7 @@ def verify_release(
         engine=job.engine,
     )
     broken = [finding for check in of_sets.values() for finding in check.findings if finding.is_error]
-    return replace(whole, ok=whole.ok and not broken, findings=(*whole.findings, *broken))
+    return replace(of_table, ok=of_table.ok and not broken, findings=(*of_table.findings, *broken))
 
 
 def _sets_checked(job: Job, file: Path, reading: Reading) -> dict[str, Verification]:
