@@ -21,6 +21,7 @@ import typer
 from keepsense import __version__
 from keepsense.commands import COMMANDS
 from keepsense.errors import Infeasible, InputWarning, KeepsenseError, PrivacyWarning
+from keepsense.shown import visible
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 TRACEBACK = "KEEPSENSE_TRACEBACK"
@@ -105,11 +106,11 @@ def _explained(error: Exception, given: list[str]) -> int:
         values = getattr(error, "values", ())
         if "--show-values" in given:
             for value in tuple(values)[:20]:
-                print(f"  {value}", file=sys.stderr)
+                print(f"  {visible(value)}", file=sys.stderr)
         elif values and given[:1] == ["run"]:
             print("  you could: see them with --show-values (real data)", file=sys.stderr)
         for hint in getattr(error, "relax", ()):
-            print(f"  you could: {hint}", file=sys.stderr)
+            print(f"  you could: {visible(hint)}", file=sys.stderr)
     elif isinstance(error, OSError):
         code = BAD_INPUT
         where = f"{Path(str(error.filename)).name}: " if error.filename else ""
@@ -157,7 +158,7 @@ class _Interrupts:
 def _complain(message: str, code: int, given: list[str]) -> None:
     if "--json" in given:
         print(json.dumps({"error": message, "exit": code}, ensure_ascii=False))
-    print(f"keepsense: {message}", file=sys.stderr)
+    print(f"keepsense: {visible(message)}", file=sys.stderr)
 
 
 def _place(traceback: TracebackType | None) -> str:
@@ -173,4 +174,4 @@ def _place(traceback: TracebackType | None) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"keepsense: warning: {message}", file=sys.stderr)
+    print(f"keepsense: warning: {visible(message)}", file=sys.stderr)

@@ -70,3 +70,15 @@ def percent(share: float | None) -> str:
     ('12.3%', '')
     """
     return "" if share is None else f"{share:.1%}"
+
+
+def visible(text: object) -> str:
+    r"""Text for a terminal: control characters of the data are spelled out, so that none of them reaches it.
+
+    >>> visible("nurse\x1b[2J\u202e")
+    'nurse\\x1b[2J\\u202e'
+    """
+    spelled = str(text)
+    if spelled.isprintable():
+        return spelled
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode("ascii") for c in spelled)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from keepsense.shown import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -26,6 +28,13 @@ def show(result: dict[str, Any], render: Callable[[Console], None], *, as_json: 
         render(console())
 
 
+def safe(text: object) -> str:
+    """Text of the data inside a styled line: neither markup nor control characters of it have an effect."""
+    from rich.markup import escape
+
+    return escape(visible(text))
+
+
 def console() -> Console:
     """Where tables go: as wide as the terminal, or wide enough to be searched where they are piped."""
     from rich.console import Console
@@ -39,16 +48,18 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], 
     from rich.table import Table
     from rich.text import Text
 
-    drawn = Table(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+    drawn = Table(
+        title=Text(visible(title)), title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
     if caption:
-        drawn.caption, drawn.caption_justify = caption, "left"
+        drawn.caption, drawn.caption_justify = Text(visible(caption)), "left"
     for j, name in enumerate(columns):
         numbers = bool(rows) and all(isinstance(row[j], int | float) or str(row[j]).endswith("%") for row in rows)
         last = j == len(columns) - 1 and not numbers
         justify: Literal["left", "right"] = "right" if numbers else "left"
-        drawn.add_column(name, justify=justify, header_style="cyan", no_wrap=not last)
+        drawn.add_column(Text(visible(name)), justify=justify, header_style="cyan", no_wrap=not last)
     for row in rows:
-        drawn.add_row(*(Text(_cell(v), _style(v), no_wrap=True, overflow="ellipsis") for v in row))
+        drawn.add_row(*(Text(visible(_cell(v)), _style(v), no_wrap=True, overflow="ellipsis") for v in row))
     return drawn
 
 

@@ -29,7 +29,7 @@ def progress(*, quiet: bool, what: str = "working") -> Iterator[Listener | None]
 
     columns = (
         SpinnerColumn(),
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=30),
         TimeElapsedColumn(),
         TextColumn("left"),

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._reading import EngineName, reading
 from keepsense.errors import BadInput
+from keepsense.shown import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,7 +106,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
 def render(console: Console, assessment: Assessment, released: Path) -> None:
     """An assessment for people."""
     console.print(
-        f"\n[bold]{released}[/]: {assessment.rows_after:,} records in {assessment.classes_after:,} classes "
+        f"\n[bold]{safe(released)}[/]: {assessment.rows_after:,} records in {assessment.classes_after:,} classes "
         f"(before {assessment.classes_before:,}), {assessment.suppressed:,} suppressed or dropped",
         soft_wrap=True,
     )
@@ -114,7 +115,7 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
     )
     for column in assessment.sensitive:
         console.print(
-            f"[bold]{column.column}[/]: at least {column.distinct} different values a class (l by entropy "
+            f"[bold]{safe(column.column)}[/]: at least {column.distinct} different values a class (l by entropy "
             f"{column.entropy:.2f}), at most {column.t:.2f} away from the whole (t)",
             soft_wrap=True,
         )
@@ -140,8 +141,8 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
         title = f"Associations that changed most ({assessment.association_error:.3f} on average)"
         console.print(table(title, ("columns", "before", "after"), pairs))
     for text in (
-        f"left out of the release: {', '.join(assessment.removed)}" if assessment.removed else "",
-        f"only in the release: {', '.join(assessment.added)}" if assessment.added else "",
+        f"left out of the release: {visible(', '.join(assessment.removed))}" if assessment.removed else "",
+        f"only in the release: {visible(', '.join(assessment.added))}" if assessment.added else "",
         *assessment.notes,
     ):
         if text:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName, plain
 from keepsense.commands.verify import spelled
@@ -81,7 +81,7 @@ def _render(console: Console, compared: list[Compared]) -> None:
     console.print(table("Projects side by side", ("", *(project.project for project in compared)), lines))
     for project in compared:
         if project.problem:
-            console.print(f"[yellow]{project.project}[/]: {project.problem}", soft_wrap=True)
+            console.print(f"[yellow]{safe(project.project)}[/]: {safe(project.problem)}", soft_wrap=True)
 
 
 def _figure(name: str, value: Any) -> str:

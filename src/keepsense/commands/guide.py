@@ -13,7 +13,7 @@ from keepsense.commands import COMMANDS
 from keepsense.commands._guide_catalogue import show_catalogue
 from keepsense.commands._guide_change import PROJECT, Change, change_of
 from keepsense.commands._guide_questions import asked, checked
-from keepsense.commands._output import Json, Quiet, show
+from keepsense.commands._output import Json, Quiet, safe, show
 from keepsense.errors import Infeasible
 from keepsense.hierarchies.kinds import KindName
 
@@ -213,7 +213,7 @@ def _next(
     if change is not None:
         told = "is new." if not change.old else "is to be changed:"
         told = "is as it should be; nothing to change." if change.text == change.old else told
-        console.print(f"\n[bold]{change.path.name}[/] {told}")
+        console.print(f"\n[bold]{safe(change.path.name)}[/] {safe(told)}")
         if change.old and change.text != change.old:
             for line in change.difference.splitlines():
                 style = "green" if line.startswith("+") else "red" if line.startswith("-") else "bright_black"

@@ -9,7 +9,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._names import NamesInHelp
-from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName, TaxonomyName
 from keepsense.errors import BadInput
@@ -218,7 +218,9 @@ def improve_file(
     def render(console: Console) -> None:
         for fix in found.fixes:
             console.print(f"  {fix.text} (GSL {fix.total:.4f})", markup=False, soft_wrap=True)
-        console.print(f"{output}: GSL {found.before:.4f} before, {found.after:.4f} after; changes: {len(found.fixes)}")
+        console.print(
+            f"{safe(output)}: GSL {found.before:.4f} before, {found.after:.4f} after; changes: {len(found.fixes)}"
+        )
 
     fixes = [{"fix": fix.text, "score": float(fix.total)} for fix in found.fixes]
     result = {"file": str(output), "before": float(found.before), "after": float(found.after), "fixes": fixes}
@@ -269,7 +271,8 @@ def _show_written(tree: Hierarchy, path: Path, *, as_json: bool, quiet: bool) ->
     show(
         {"file": str(path), "kind": str(tree.kind), "values": sizes[0], "height": tree.height, "levels": sizes},
         lambda console: console.print(
-            f"{path}: {sizes[0]:,} values, {tree.height} levels above them ({', '.join(f'{n:,}' for n in sizes[1:])})",
+            f"{safe(path)}: {sizes[0]:,} values, {tree.height} levels above them "
+            f"({', '.join(f'{n:,}' for n in sizes[1:])})",
             soft_wrap=True,
         ),
         as_json=as_json,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show
+from keepsense.commands._output import Json, Quiet, safe, show
 from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, reading
 from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
 
@@ -45,8 +45,8 @@ def init(
     def print_it(console: Console) -> None:
         render(console, found)
         there = "" if output == Path("keepsense.toml") else f" {output}"
-        console.print(f"[bold]{output}[/] is written. Look at the roles in it, then:", soft_wrap=True)
-        console.print(f"  [bold]keepsense run{there}[/]", soft_wrap=True)
+        console.print(f"[bold]{safe(output)}[/] is written. Look at the roles in it, then:", soft_wrap=True)
+        console.print(f"  [bold]keepsense run{safe(there)}[/]", soft_wrap=True)
 
     show({"project": str(output), **as_data(found)}, print_it, as_json=as_json, quiet=quiet)
 

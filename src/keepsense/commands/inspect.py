@@ -9,6 +9,7 @@ import typer
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, plain, reading
+from keepsense.shown import visible
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def render(console: Console, found: Inspection, values: int = 0) -> None:
     console.print(table(f"{found.source}: {found.rows:,} rows", names, rows))
     for column in found.columns if values else ():
         frequent = ", ".join(f"{v} ({n:,})" for v, n in list(column.profile.values.items())[:values])
-        console.print(f"{column.name}: {frequent}", markup=False)
+        console.print(visible(f"{column.name}: {frequent}"), markup=False)
 
 
 COMMANDS.add("inspect", inspect_table)

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show
+from keepsense.commands._output import Json, Quiet, safe, show
 
 
 def schema(
@@ -33,7 +33,9 @@ def schema(
     first = f"#:schema {output}"
     show(
         {"file": str(output)},
-        lambda console: console.print(f"{output} is written; put `{first}` into a project file's first line"),
+        lambda console: console.print(
+            f"{safe(output)} is written; put `{safe(first)}` into a project file's first line"
+        ),
         as_json=as_json,
         quiet=quiet,
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show
+from keepsense.commands._output import Json, Quiet, safe, show
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName
 from keepsense.commands.run import ProjectFile
@@ -65,12 +65,12 @@ def report_release(
     }
 
     def render(console: Console) -> None:
-        console.print(f"{release.file}: [bold green]verified[/] again", soft_wrap=True)
+        console.print(f"{safe(release.file)}: [bold green]verified[/] again", soft_wrap=True)
         for audience, path in written.items():
             remark = "may be published" if audience == "public" else "keep it inside"
-            console.print(f"  {audience} report: [bold]{path}[/] ({remark})", soft_wrap=True)
+            console.print(f"  {audience} report: [bold]{safe(path)}[/] ({remark})", soft_wrap=True)
         for finding in release.findings:
-            console.print(f"[yellow]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
+            console.print(f"[yellow]{finding.code}[/] {safe(f'{finding.where}: {finding.message}')}", soft_wrap=True)
 
     show(result, render, as_json=as_json, quiet=quiet)
 

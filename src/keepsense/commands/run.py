@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._progress import progress
 from keepsense.commands._reading import EngineName, plain
 from keepsense.errors import Infeasible
@@ -97,12 +97,12 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
     file = done.file if seen_from is None else done.file.relative_to(seen_from)
     what = str(file) if done.table is None else f"the table {done.table}"
     console.print(
-        f"\n[bold green]Verified and released:[/] [bold]{what}[/]  "
+        f"\n[bold green]Verified and released:[/] [bold]{safe(what)}[/]  "
         f"({about['records']:,} records in {about['classes']:,} classes, {about['suppressed records']:,} suppressed)\n",
         soft_wrap=True,
     )
     for sentence in about["in words"]:
-        console.print(f"  [green]✓[/] {sentence}", soft_wrap=True)
+        console.print(f"  [green]✓[/] {safe(sentence)}", soft_wrap=True)
     if about["removed columns"]:
         number = about["removed columns"]
         console.print(f"  [green]✓[/] {number} column{'' if number == 1 else 's'} removed")
@@ -118,10 +118,10 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
     if brief:
         return
     for finding in done.findings:
-        console.print(f"[yellow]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
+        console.print(f"[yellow]{finding.code}[/] {safe(f'{finding.where}: {finding.message}')}", soft_wrap=True)
     console.print(
-        f"{sum(done.seconds.values()):.1f} s. {file.parent / 'release.json'} describes the release for its "
-        f"readers; {file.parent / 'private'} stays with you.",
+        f"{sum(done.seconds.values()):.1f} s. {safe(file.parent / 'release.json')} describes the release for its "
+        f"readers; {safe(file.parent / 'private')} stays with you.",
         soft_wrap=True,
     )
 

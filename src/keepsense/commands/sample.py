@@ -9,6 +9,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show
+from keepsense.shown import visible
 
 
 def sample(
@@ -24,7 +25,7 @@ def sample(
     write_people(target, rows, seed)
     show(
         {"file": str(target), "rows": rows, "columns": list(COLUMNS)},
-        lambda console: console.print(f"{target}: {rows:,} synthetic people", markup=False),
+        lambda console: console.print(f"{visible(target)}: {rows:,} synthetic people", markup=False),
         as_json=as_json,
         quiet=quiet,
     )

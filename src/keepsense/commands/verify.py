@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._reading import EngineName, TableName, plain
+from keepsense.shown import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,7 +64,7 @@ def verify_release(
     def render(console: Console) -> None:
         verdict = "[bold green]verified[/]" if verification.ok else "[bold red]NOT verified[/]"
         console.print(
-            f"{shown}: {verdict} ({verification.records:,} records, {verification.classes:,} classes, "
+            f"{safe(shown)}: {verdict} ({verification.records:,} records, {verification.classes:,} classes, "
             f"{verification.suppressed:,} suppressed)",
             soft_wrap=True,
         )
@@ -76,9 +77,11 @@ def verify_release(
             console.print(table("Promises", names_, rows))
         for finding in verification.findings:
             style = "red" if finding.is_error else "yellow"
-            console.print(f"[{style}]{finding.code}[/] {finding.where}: {finding.message}", soft_wrap=True)
+            console.print(f"[{style}]{finding.code}[/] {safe(f'{finding.where}: {finding.message}')}", soft_wrap=True)
         for row in verification.examples:
-            console.print("  " + ", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True)), markup=False)
+            console.print(
+                visible("  " + ", ".join(f"{n} = {v}" for n, v in zip(names, row, strict=True))), markup=False
+            )
 
     show(result, render, as_json=as_json, quiet=quiet)
     if not verification.ok:
