@@ -97,9 +97,9 @@ def metrics_table(about: str) -> str:
 
 def _project_file() -> str:
     """Every key of the project file, from the schema that checks it."""
+    from keepsense.methods.registry import methods
     from keepsense.privacy import PRIVACY
     from keepsense.project.schema import json_schema
-    from keepsense.methods.registry import methods
 
     schema = json_schema()
     sections = {
