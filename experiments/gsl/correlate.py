@@ -120,7 +120,7 @@ def anonymized(
         if algorithm == "Datafly":
             return datafly(counts, hierarchies, k=k, suppression=None if suppress else 0.0)
         share = min(1.0, k / counts.total) if suppress else 0.0
-        return incognito(counts, hierarchies, k=k, measure=tables, suppression=share)
+        return incognito(counts, hierarchies, k=k, metric=tables, suppression=share)
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -90,7 +90,7 @@ def _anonymized(algorithm: str, counts: Counts, chosen: Mapping[str, Hierarchy],
         if algorithm == "semantic Datafly":
             return semantic_datafly(counts, chosen, k=k, distances=distances)
         tables = semantic_tables(chosen, distances)
-        return incognito(counts, chosen, k=k, measure=tables, suppression=min(1.0, k / counts.total))
+        return incognito(counts, chosen, k=k, metric=tables, suppression=min(1.0, k / counts.total))
 
 
 def _clusters(counts: Counts, released: Cuts, chosen: Mapping[str, Hierarchy], wup: Distance) -> Any:

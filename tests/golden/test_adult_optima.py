@@ -46,25 +46,25 @@ OPTIMA = [
 ]
 
 
-@pytest.mark.parametrize(("measure", "share", "value", "node", "classes", "suppressed"), OPTIMA)
+@pytest.mark.parametrize(("metric", "share", "value", "node", "classes", "suppressed"), OPTIMA)
 def test_optimum(
     adult: tuple[dict[str, list[str]], dict[str, Hierarchy]],
     counts: Counts,
-    measure: str,
+    metric: str,
     share: float,
     value: float,
     node: tuple[int, ...],
     classes: int | None,
     suppressed: int,
 ) -> None:
-    found = optimal(counts, adult[1], k=5, measure=measure, suppression=share)
+    found = optimal(counts, adult[1], k=5, metric=metric, suppression=share)
     assert found.info["node"] == found.levels == node
     assert found.info["loss"] == pytest.approx(value, abs=1e-12, rel=1e-12)
     assert found.info["suppressed"] == suppressed
     assert classes is None or found.info["classes"] == classes
     assert found.info["lattice"]["nodes"] == 12_960
     rules = {"discernibility": discernibility, "average class size": average_class_size}
-    told = loss(counts, found, adult[1]) if measure == "loss" else rules[measure](counts, found)
+    told = loss(counts, found, adult[1]) if metric == "loss" else rules[metric](counts, found)
     assert told == pytest.approx(value, abs=1e-12, rel=1e-12)
 
 

@@ -163,7 +163,7 @@ def test_a_category_makes_every_part_of_the_technique_concrete(name: str) -> Non
 def test_parameters_of_the_flowcharts_are_those_of_the_templates() -> None:
     assert set(flowchart("table recoding").parameters) <= set(inspect.signature(table.recode).parameters)
     assert set(flowchart("multidimensional recoding").parameters) <= set(inspect.signature(multidim.divide).parameters)
-    assert "measure" in flowchart("lattice recoding").parameters
+    assert "metric" in flowchart("lattice recoding").parameters
 
 
 # ---- what algorithms fill in -----------------------------------------------------------------------------------------
@@ -249,7 +249,7 @@ def test_multidimensional_recodings_fill_in_what_the_catalogue_says(
 @pytest.mark.parametrize("name", ["samarati", "incognito", "optimal"])
 def test_lattice_recodings_use_the_one_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = filled_in(entry(name), "LatticeSearch", monkeypatch)
-    assert seen["measure"] == "loss"
+    assert seen["metric"] == "loss"
 
 
 def test_samarati_finds_the_lowest_height_and_optimal_the_least_loss() -> None:

@@ -257,7 +257,7 @@ def test_refusals() -> None:
     with pytest.raises(BadInput, match="block"):
         cell_greedy(counts, HIERARCHIES, k=2, block=1)
     with pytest.raises(BadInput, match="does not add up"):
-        cell_greedy(counts, HIERARCHIES, k=2, measure="height")
+        cell_greedy(counts, HIERARCHIES, k=2, metric="height")
     forest = Hierarchy.of_rows([("nurse", "medic"), ("clerk", "office")], name="job")
     with pytest.raises(Infeasible, match="one top value"):
         cell_greedy(counts, {**HIERARCHIES, "job": forest}, k=2)

@@ -1,4 +1,4 @@
-"""Incognito finds every node that holds, the minimal ones, and the best by any measure, meaning included."""
+"""Incognito finds every node that holds, the minimal ones, and the best by any metric, meaning included."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ MONOTONE: list[tuple[list[Model], tuple[float, ...]]] = [
     ("models", "shares"), MONOTONE, ids=lambda x: "+".join(m.name for m in x) if isinstance(x, list) else ""
 )
 @settings(max_examples=25, deadline=None)
-@given(table=tables(rooted=False), data=st.data(), measure=st.sampled_from(["loss", "height", "average class size"]))
+@given(table=tables(rooted=False), data=st.data(), metric=st.sampled_from(["loss", "height", "average class size"]))
 def test_all_nodes_that_hold(
-    models: list[Model], shares: tuple[float, ...], table: Any, data: Any, measure: str
+    models: list[Model], shares: tuple[float, ...], table: Any, data: Any, metric: str
 ) -> None:
     columns, sensitive, chosen = table
     share = data.draw(st.sampled_from(shares))
@@ -56,11 +56,11 @@ def test_all_nodes_that_hold(
         with pytest.raises(Infeasible):
             incognito(counts, chosen, models, suppression=share)
         return
-    found = incognito(counts, chosen, models, suppression=share, measure=measure)
+    found = incognito(counts, chosen, models, suppression=share, metric=metric)
     assert set(found.info["anonymous"]) == holding
     lower = {n: [m for m in holding if m != n and all(a <= b for a, b in zip(m, n, strict=True))] for n in holding}
     assert set(found.info["minimal"]) == {node for node in holding if not lower[node]}
-    values = {node: value(measure, columns, chosen, judged[node]) for node in holding}
+    values = {node: value(metric, columns, chosen, judged[node]) for node in holding}
     assert values[found.info["node"]] == pytest.approx(min(values.values()), abs=1e-9)
     assert found.info["loss"] == pytest.approx(min(values.values()), abs=1e-9)
 
@@ -85,7 +85,7 @@ def test_events_show_subsets_first() -> None:
 @pytest.mark.parametrize("squared", [False, True])
 @pytest.mark.parametrize("share", [0.0, 0.3])
 def test_semantic_incognito_agrees_with_the_measure(squared: bool, share: float) -> None:
-    """Chosen by meaning: the loss told is the one the utility measure finds in the release, and no node does better."""
+    """Chosen by meaning: the loss told is the one the utility metric finds in the release, and no node does better."""
     animals = from_edges([
         ("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("cow", "cattle"), ("ox", "cattle"), ("cattle", "animal"),
         ("oak", "tree"), ("elm", "tree"), ("tree", "plant"), ("fern", "plant"), ("animal", "being"), ("plant", "being"),
@@ -99,8 +99,8 @@ def test_semantic_incognito_agrees_with_the_measure(squared: bool, share: float)
     columns = {name: [leaves[i] for i in rng.integers(0, 7, 60)] for name in chosen}
     far = distance("wu-palmer", animals)
     counts = Counts.of(columns)
-    measure = semantic_tables(chosen, dict.fromkeys(chosen, far), squared=squared)
-    found = incognito(counts, chosen, k=3, suppression=share, measure=measure)
+    metric = semantic_tables(chosen, dict.fromkeys(chosen, far), squared=squared)
+    found = incognito(counts, chosen, k=3, suppression=share, metric=metric)
     rule = semantic_sse if squared else semantic_loss
 
     def told(cuts: Any) -> float:
@@ -112,6 +112,6 @@ def test_semantic_incognito_agrees_with_the_measure(squared: bool, share: float)
         return rule(counts, cuts, matrices)
 
     assert told(found) == pytest.approx(found.info["loss"])
-    losses = {n: value("own", columns, chosen, judge(columns, {}, chosen, [KAnonymity(3)], share, n), measure)
+    losses = {n: value("own", columns, chosen, judge(columns, {}, chosen, [KAnonymity(3)], share, n), metric)
               for n in found.info["anonymous"]}  # fmt: skip
     assert found.info["loss"] == pytest.approx(min(losses.values()))

@@ -100,8 +100,8 @@ def test_large_tables_are_merged_part_by_part() -> None:
     rows = Rows.from_pairs(np.arange(len(codes)), sensitive, len(codes))
     counts = Counts(tuple(chosen), tuple(values), codes, weights, {"s": Histogram(tuple("vwxyz"), rows, weights)})
     models = [KAnonymity(4), DistinctDiversity(3, "s")]
-    for measure in ("loss", "non-uniform entropy"):
-        search = LatticeSearch(counts, chosen, models, suppression=1.0, measure=measure)
+    for metric in ("loss", "non-uniform entropy"):
+        search = LatticeSearch(counts, chosen, models, suppression=1.0, metric=metric)
         for node in [(0, 1, 0, 0), (1, 1, 1, 1), (2, 1, 1, 3), (2, 2, 1, 1)]:
             lifted = np.stack([h.codes[codes[:, j], node[j]] for j, h in enumerate(chosen.values())], axis=1)
             _, group = np.unique(lifted, axis=0, return_inverse=True)
@@ -119,7 +119,7 @@ def test_large_tables_are_merged_part_by_part() -> None:
                 leaves = h.leaf_counts[node[j]][lifted[:, j]]
                 entropy = np.log2(np.where(bad[group], weights.sum(), under) / marginal[codes[:, j]])
                 share = np.where(bad[group], 1.0, (leaves - 1) / (sizes[j] - 1))
-                lost += float(weights @ (share if measure == "loss" else entropy))
+                lost += float(weights @ (share if metric == "loss" else entropy))
             assert verdict.value == pytest.approx(lost / (4 * weights.sum()))
 
 
@@ -195,7 +195,7 @@ def test_a_share_outside_0_and_1(share: float) -> None:
 
 def test_an_unknown_measure_gets_a_hint() -> None:
     with pytest.raises(BadInput, match="Did you mean discernibility"):
-        optimal(Counts.of({"sex": ["f", "m"]}), {"sex": SEX}, k=2, measure="discernability")
+        optimal(Counts.of({"sex": ["f", "m"]}), {"sex": SEX}, k=2, metric="discernability")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_an_unknown_measure_gets_a_hint() -> None:
 )
 def test_tables_that_do_not_fit(tables_: Any, worst: Any, message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        optimal(Counts.of({"sex": ["f", "m"]}), {"sex": SEX}, k=1, measure=LossTables("mine", tables_, worst))
+        optimal(Counts.of({"sex": ["f", "m"]}), {"sex": SEX}, k=1, metric=LossTables("mine", tables_, worst))
 
 
 def test_an_unknown_way_to_combine() -> None:

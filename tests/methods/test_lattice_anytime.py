@@ -64,26 +64,26 @@ MODELS: list[list[Model]] = [[KAnonymity(2)], [KAnonymity(3)], [KAnonymity(2), D
     table=tables(),
     share=st.sampled_from([0.0, 0.1, 0.3, 1.0]),
     models=st.sampled_from(MODELS),
-    measure=st.sampled_from(["loss", "geometric loss", "non-uniform entropy", "height", "discernibility"]),
+    metric=st.sampled_from(["loss", "geometric loss", "non-uniform entropy", "height", "discernibility"]),
 )
-def test_small_tables_equal_brute_force(table: Any, share: float, models: list[Model], measure: str) -> None:
+def test_small_tables_equal_brute_force(table: Any, share: float, models: list[Model], metric: str) -> None:
     columns, sensitive, chosen = table
     counts = Counts.of(columns, histograms=sensitive)
     holding = {}
     for node in nodes_of(chosen):
         judged = judge(columns, sensitive, chosen, models, share, node)
         if judged.holds:
-            holding[node] = value(measure, columns, chosen, judged)
+            holding[node] = value(metric, columns, chosen, judged)
     if not holding:
         with pytest.raises(Infeasible):
-            anytime(counts, chosen, models, suppression=share, measure=measure)
+            anytime(counts, chosen, models, suppression=share, metric=metric)
         return
-    found = anytime(counts, chosen, models, suppression=share, measure=measure, rng=1)
+    found = anytime(counts, chosen, models, suppression=share, metric=metric, rng=1)
     least = min(holding.values())
     assert found.info["loss"] == pytest.approx(holding[found.info["node"]], abs=1e-9)
     assert found.info["bound"] <= least + 1e-9
     assert 0 <= found.info["gap"] <= 1
-    if measure != "discernibility":
+    if metric != "discernibility":
         assert found.info["optimal"]
     if found.info["optimal"]:
         assert found.info["loss"] == pytest.approx(least, abs=1e-9)
@@ -102,11 +102,11 @@ def many_columns(d: int, rows: int = 500, seed: int = 2) -> tuple[Counts, dict[s
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3])
-@pytest.mark.parametrize("measure", ["loss", "geometric loss"])
-def test_groups_of_columns_bound_the_optimum(share: float, measure: str) -> None:
+@pytest.mark.parametrize("metric", ["loss", "geometric loss"])
+def test_groups_of_columns_bound_the_optimum(share: float, metric: str) -> None:
     counts, chosen = many_columns(6)
-    exact = optimal(counts, chosen, k=4, suppression=share, measure=measure).info["loss"]
-    search = LatticeSearch(counts, chosen, [KAnonymity(4)], suppression=share, measure=measure)
+    exact = optimal(counts, chosen, k=4, suppression=share, metric=metric).info["loss"]
+    search = LatticeSearch(counts, chosen, [KAnonymity(4)], suppression=share, metric=metric)
     later = np.inf
     small, large, whole = (block_bound(search, most, later) for most in (16, 256, 5_000))
     assert 0 < small <= large <= whole * (1 + 1e-12)

@@ -126,7 +126,7 @@ def test_refusals() -> None:
         local_recoding(counts, HIERARCHIES, [KAnonymity(3)])
     assert error.value.relax
     with pytest.raises(BadInput, match="does not add up over cells"):
-        local_recoding(counts, HIERARCHIES, [KAnonymity(2)], measure="lost")
+        local_recoding(counts, HIERARCHIES, [KAnonymity(2)], metric="lost")
     with pytest.raises(BadInput, match="has no hierarchy"):
         local_recoding(counts, {"job": JOBS}, [KAnonymity(2)])
 

@@ -1,4 +1,4 @@
-"""Optimal search equals brute force, for every measure and kind of model, with and without suppression."""
+"""Optimal search equals brute force, for every metric and kind of model, with and without suppression."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.methods.lattice_reference import judge, nodes_of, tables, value
 from keepsense.counts import Counts
 from keepsense.errors import Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.lattice import MEASURES, LossTables
+from keepsense.methods.generalize.lattice import METRICS, LossTables
 from keepsense.methods.generalize.optimal import optimal
 from keepsense.privacy import (
     AverageRisk,
@@ -42,26 +42,26 @@ MODELS: list[list[Model]] = [
 SHARES = (0.0, 0.1, 0.3, 1.0)
 
 
-def brute(columns: Any, sensitive: Any, chosen: Any, models: Any, share: float, measure: str, own: Any = None) -> Any:
+def brute(columns: Any, sensitive: Any, chosen: Any, models: Any, share: float, metric: str, own: Any = None) -> Any:
     """Every node judged and measured: the values of those that hold."""
     found = {}
     for node in nodes_of(chosen):
         judged = judge(columns, sensitive, chosen, models, share, node)
         if judged.holds:
-            found[node] = value(measure, columns, chosen, judged, own)
+            found[node] = value(metric, columns, chosen, judged, own)
     return found
 
 
-def compare(columns: Any, sensitive: Any, chosen: Any, models: Any, share: float, measure: Any, **more: Any) -> None:
+def compare(columns: Any, sensitive: Any, chosen: Any, models: Any, share: float, metric: Any, **more: Any) -> None:
     counts = Counts.of(columns, histograms=sensitive)
-    own = measure if isinstance(measure, LossTables) else None
-    expected = brute(columns, sensitive, chosen, models, share, "own" if own else measure, own)
+    own = metric if isinstance(metric, LossTables) else None
+    expected = brute(columns, sensitive, chosen, models, share, "own" if own else metric, own)
     if not expected:
         with pytest.raises(Infeasible) as error:
-            optimal(counts, chosen, models, measure=measure, suppression=share, **more)
+            optimal(counts, chosen, models, metric=metric, suppression=share, **more)
         assert error.value.relax
         return
-    found = optimal(counts, chosen, models, measure=measure, suppression=share, **more)
+    found = optimal(counts, chosen, models, metric=metric, suppression=share, **more)
     assert found.info["loss"] == pytest.approx(min(expected.values()), abs=1e-9, rel=1e-9)
     assert expected[found.info["node"]] == pytest.approx(found.info["loss"], abs=1e-9, rel=1e-9)
     judged = judge(columns, sensitive, chosen, models, share, found.info["node"])
@@ -75,18 +75,18 @@ def compare(columns: Any, sensitive: Any, chosen: Any, models: Any, share: float
         assert not (status == 0).any()
 
 
-@pytest.mark.parametrize("measure", MEASURES)
+@pytest.mark.parametrize("metric", METRICS)
 @settings(max_examples=25, deadline=None)
 @given(table=tables(), share=st.sampled_from(SHARES), k=st.integers(1, 4))
-def test_every_measure_equals_brute_force(measure: str, table: Any, share: float, k: int) -> None:
-    compare(*table, [KAnonymity(k)], share, measure)
+def test_every_measure_equals_brute_force(metric: str, table: Any, share: float, k: int) -> None:
+    compare(*table, [KAnonymity(k)], share, metric)
 
 
 @pytest.mark.parametrize("models", MODELS, ids=lambda m: "+".join(x.name for x in m))
 @settings(max_examples=25, deadline=None)
-@given(table=tables(), share=st.sampled_from(SHARES), measure=st.sampled_from(["loss", "discernibility"]))
-def test_every_model_equals_brute_force(models: list[Model], table: Any, share: float, measure: str) -> None:
-    compare(*table, models, share, measure, classify=True)
+@given(table=tables(), share=st.sampled_from(SHARES), metric=st.sampled_from(["loss", "discernibility"]))
+def test_every_model_equals_brute_force(models: list[Model], table: Any, share: float, metric: str) -> None:
+    compare(*table, models, share, metric, classify=True)
 
 
 @settings(max_examples=40, deadline=None)

@@ -11,6 +11,7 @@ from tests.conftest import ROOT
 
 from keepsense.errors import BadInput, InputWarning
 from keepsense.methods import generalize
+from keepsense.methods.calling import call
 from keepsense.methods.registry import METHODS, Method, method, methods
 from keepsense.registry import Registry, plain
 
@@ -105,3 +106,10 @@ def test_methods_tell_what_they_can_keep() -> None:
     assert [found.name for found in methods() if found.alternative is not None and not found.truthful] == []
     places = [found.alternative for found in methods() if found.alternative is not None]
     assert sorted(places) == list(range(1, len(places) + 1))
+
+
+def test_an_outdated_parameter_is_understood() -> None:
+    with pytest.warns(InputWarning, match="'measure' is called 'metric' now"):
+        assert call(lambda counts, *, metric="loss": metric, {"measure": "ncp"}, None) == "ncp"
+    with pytest.raises(BadInput, match="takes no parameter 'measure'"):
+        call(lambda counts, *, k=2: k, {"measure": "ncp"}, None)

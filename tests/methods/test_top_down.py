@@ -192,7 +192,7 @@ def test_refusals() -> None:
         top_down(counts, HIERARCHIES, k=3)
     assert isinstance(error.value.best, Cuts)
     with pytest.raises(BadInput, match="does not add up"):
-        top_down(counts, HIERARCHIES, k=2, measure="discernibility")
+        top_down(counts, HIERARCHIES, k=2, metric="discernibility")
     top = Hierarchy.of_rows([("f",), ("m",)], name="sex")
     with pytest.raises(Infeasible, match="one top value"):
         top_down(counts, {"sex": top}, k=2)

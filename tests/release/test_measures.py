@@ -276,7 +276,7 @@ def test_the_best_nodes_are_the_best_of_all(tmp_path: Path) -> None:
     plan = done.job
     found = lattice(plan, done.recodings)
     assert found is not None
-    search = LatticeSearch(plan.counts, plan.hierarchies, plan.models, suppression=0.0, measure="loss")
+    search = LatticeSearch(plan.counts, plan.hierarchies, plan.models, suppression=0.0, metric="loss")
     verdicts = [search.check(tuple(int(x) for x in node)) for node in np.ndindex(*(top + 1 for top in found.tops))]
     assert found.size == len(verdicts)
     assert found.safe == sum(verdict.holds for verdict in verdicts)

@@ -523,7 +523,7 @@ def test_the_released_file_can_be_told_from_others(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("method", "parameters"),
     [
-        ("optimal", {"measure": 5}),
+        ("optimal", {"metric": 5}),
         ("optimal", {"suppression": "x"}),
         ("local recoding", {"seconds": "x"}),
         ("rank swapping", {"k": "many"}),

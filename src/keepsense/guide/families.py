@@ -52,7 +52,7 @@ _LATTICE = loop(
         "Group the records at these levels: do all groups keep the promise, but for records that may be suppressed?"
     ),
     apply="Note what follows for other choices: {tagging}",
-    settle="Release the table at the levels of {measure}; suppress the few records that still stand alone",
+    settle="Release the table at the levels of {metric}; suppress the few records that still stand alone",
 )
 _DIVISION = loop(
     _TABLE,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.errors import BadInput, InputWarning, did_you_mean
 from keepsense.methods.edits import Edit, mend
 from keepsense.methods.registry import Method
 from keepsense.methods.task import Task
@@ -30,6 +31,7 @@ def call(function: Callable[..., Any], parameters: Mapping[str, Any], *given: An
     ...
     keepsense.errors.BadInput: the method takes no parameter 'kk'; it takes k. Did you mean k?
     """
+    parameters = _renamed(function, parameters)
     takes = {n for n, p in inspect.signature(function).parameters.items() if p.kind is not p.VAR_KEYWORD}
     open_to = sorted(takes - set(fixed) - _NOT_TO_SET)
     for name in parameters:
@@ -38,6 +40,22 @@ def call(function: Callable[..., Any], parameters: Mapping[str, Any], *given: An
             raise BadInput(f"the method takes no parameter {name!r}; it takes {', '.join(open_to) or 'none'}.{hint}")
     _check_types(function, parameters)
     return function(*given, **{k: v for k, v in fixed.items() if k in takes}, **parameters)
+
+
+_OUTDATED = {"measure": "metric"}
+
+
+def _renamed(function: Callable[..., Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters under the names they have now; an outdated one is still understood, with a warning."""
+    takes = inspect.signature(function).parameters
+    named = {}
+    for name, value in parameters.items():
+        now = _OUTDATED.get(name, name)
+        if now != name and now in takes and name not in takes:
+            warnings.warn(f"the method's parameter {name!r} is called {now!r} now", InputWarning, stacklevel=4)
+            name = now
+        named[name] = value
+    return named
 
 
 def _check_types(function: Callable[..., Any], parameters: Mapping[str, Any]) -> None:

@@ -134,7 +134,7 @@ def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
     from keepsense.methods.generalize.parts.lattice_walking import classified
 
     search = LatticeSearch(
-        job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, measure="loss"
+        job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, metric="loss"
     )
     try:
         status = np.asarray(classified(search, bounded(len(job.counts), job.models)))

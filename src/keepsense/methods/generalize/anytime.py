@@ -21,7 +21,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict
+from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
 from keepsense.methods.generalize.parts.lattice_blocks import block_bound
 from keepsense.methods.generalize.parts.lattice_climbing import around, climb, descend, wander
 from keepsense.methods.generalize.parts.lattice_cuts import CutSet
@@ -40,7 +40,7 @@ def anytime(  # noqa: PLR0913
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     suppression: float = 0.0,
     time_limit: float = 60.0,
     rng: np.random.Generator | int | None = None,
@@ -64,7 +64,7 @@ def anytime(  # noqa: PLR0913
     ((1,), True)
     """
     begin = time.monotonic()
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, measure=measure)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
     if not search.required.monotone:
         raise BadInput(
             "anytime() relies on models for which more generalization never hurts; with suppressed records "
@@ -184,7 +184,7 @@ METHOD = registered(
             "stop": Filling("time", "Is the time up, or can nothing be better?"),
             "order": Filling("descent", "go down from a safe one, where most is won back"),
             "tagging": Filling("cuts", "what failed is widened to as many other choices as must fail too"),
-            "measure": Filling("loss", "the best safe choice found"),
+            "metric": Filling("loss", "the best safe choice found"),
         },
         fit=Fit(
             points=3.9,

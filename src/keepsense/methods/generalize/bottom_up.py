@@ -10,7 +10,7 @@ from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.datafly import METHOD as DATAFLY
-from keepsense.methods.generalize.parts.objective import Measure
+from keepsense.methods.generalize.parts.objective import Metric
 from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
@@ -26,7 +26,7 @@ def bottom_up(  # noqa: PLR0913
     *,
     k: int | None = None,
     target: str | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     anonymity: Anonymity | None = "smallest class",
     suppression: float = 0.0,
     listener: Listener | None = None,
@@ -34,7 +34,7 @@ def bottom_up(  # noqa: PLR0913
     """Replace all children of a node by the node, the one of the best trade-off first, until the promise holds.
 
     `target` is a class column counted as a histogram: what a step loses is information about it, in bits a record.
-    Without a target it is the loss by `measure`. The loss is set against the records the smallest class gains; steps
+    Without a target it is the loss by `metric`. The loss is set against the records the smallest class gains; steps
     that gain none come after all others and are compared by their loss. On tables with many unique records that is
     nearly every step: `anonymity="at risk"` sets the loss against the records that come into safe classes instead.
     Nodes that hold one value of the table only are released as that value.
@@ -47,9 +47,9 @@ def bottom_up(  # noqa: PLR0913
     >>> bottom_up(counts, {"job": jobs}, k=2, target="buys").cuts[0].outputs
     ('medic', 'medic', 'clerk')
     """
-    metric = least_loss(measure, anonymity=anonymity) if target is None else trade_off(target, anonymity=anonymity)
+    scoring = least_loss(metric, anonymity=anonymity) if target is None else trade_off(target, anonymity=anonymity)
     return recode(
-        counts, hierarchies, promised(models, k), metric=metric, direction="up", candidates="branches",
+        counts, hierarchies, promised(models, k), metric=scoring, direction="up", candidates="branches",
         suppression=suppression, method="Bottom-Up Generalization", listener=listener,
     )  # fmt: skip
 

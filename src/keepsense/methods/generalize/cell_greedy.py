@@ -1,7 +1,7 @@
 """Greedy cell recoding: grow classes of near records and release each as its members' least common ancestors.
 
 The growing is that of greedy k-member clustering (Byun et al. 2007), on distinct tuples with weights, and with a loss
-that any additive measure may give. The original starts each class with the record farthest from the last one; here it
+that any additive metric may give. The original starts each class with the record farthest from the last one; here it
 is the nearest, which lost less on the one table it was tried on (Adult, k = 5: 0.0635 against 0.0671 before any
 round of improvement).
 """
@@ -20,7 +20,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, CLASSES, Fit
 from keepsense.methods.flowchart import loop
-from keepsense.methods.generalize.parts.objective import Measure, value_losses
+from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
 from keepsense.methods.generalize.parts.space import Space, prepare
 from keepsense.methods.registry import Method, registered
@@ -39,7 +39,7 @@ def cell_greedy(  # noqa: PLR0913
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     start: Cells | None = None,
     block: int = 20_000,
     rounds: int = 1,
@@ -47,7 +47,7 @@ def cell_greedy(  # noqa: PLR0913
 ) -> Cells:
     """Put near records together until every class keeps the promise; each cell becomes its class's common ancestor.
 
-    A class takes in the tuple that adds least loss by `measure` (one that adds up over cells) until it has k records.
+    A class takes in the tuple that adds least loss by `metric` (one that adds up over cells) until it has k records.
     Who is left over, and classes that break a model besides k, join the class that loses least by it. Then, for
     promises about k alone, up to `rounds` times classes are dissolved whose members lose less elsewhere, and tuples
     move to classes where they cost less. With `start`, the classes of another recoding (`local_recoding`, say) are
@@ -71,7 +71,7 @@ def cell_greedy(  # noqa: PLR0913
     if asked.k > space.total:
         raise _infeasible(space, asked)
     emit(listener, "start", 0, space.total, method="greedy cell recoding")
-    work = _Work(space, asked, measure)
+    work = _Work(space, asked, metric)
     if start is None:
         work.grow(block, listener)
     else:
@@ -85,9 +85,9 @@ def cell_greedy(  # noqa: PLR0913
 class _Work:
     """Classes as they grow: owner of each tuple, and the values and levels that describe each class."""
 
-    def __init__(self, space: Space, asked: Requirement, measure: Measure) -> None:
+    def __init__(self, space: Space, asked: Requirement, metric: Metric) -> None:
         self.space, self.asked = space, asked
-        self.by_value = value_losses(measure, space)[0]
+        self.by_value = value_losses(metric, space)[0]
         self.heights = np.array(space.heights, dtype=np.int64)
         self.sizes = np.array([len(raw) for raw in space.raw], dtype=np.int64)
         self.begin = np.concatenate(([0], np.cumsum(self.sizes)))

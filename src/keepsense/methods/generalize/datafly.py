@@ -10,7 +10,7 @@ from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.parts.requirement import requirement
-from keepsense.methods.generalize.table import Metric, distinct_values, recode
+from keepsense.methods.generalize.table import Scoring, distinct_values, recode
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -25,7 +25,7 @@ def datafly(  # noqa: PLR0913
     *,
     k: int | None = None,
     suppression: float | None = None,
-    metric: Metric = distinct_values,
+    metric: Scoring = distinct_values,
     method: str = "Datafly",
     scored: str = "different values before",
     listener: Listener | None = None,

@@ -13,7 +13,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, MANY_SUBSETS, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.lattice import LatticeSearch, Measure
+from keepsense.methods.generalize.lattice import LatticeSearch, Metric
 from keepsense.methods.generalize.parts.lattice_nodes import MOST_NODES
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.generalize.parts.lattice_walking import find_best
@@ -31,18 +31,18 @@ def incognito(
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     suppression: float = 0.0,
     listener: Listener | None = None,
 ) -> Cuts:
-    """Find all generalizations that keep every promise, and choose one by `measure` (LeFevre et al. 2005).
+    """Find all generalizations that keep every promise, and choose one by `metric` (LeFevre et al. 2005).
 
     Subsets of the columns are searched from the smallest to the largest. A node of a subset can hold only if it holds
     for every smaller subset (what two columns alone give away, more columns give away too), and holds if a less general
     node does; only what neither decides is checked, on class tables rolled up from one another. The result carries
     every node that holds (`info["anonymous"]`) and those of them below which none holds (`info["minimal"]`).
 
-    With `semantic_tables` as measure it is the semantic Incognito: among all safe generalizations the one that changes
+    With `semantic_tables` as metric it is the semantic Incognito: among all safe generalizations the one that changes
     the meaning least. Use `optimal` where the best node is enough: it needs fewer checks. The models must be monotone
     (k-anonymity, l-diversity and t-closeness are; with suppressed records only those that count records or values).
 
@@ -52,7 +52,7 @@ def incognito(
     >>> found.levels, found.info["anonymous"], found.info["minimal"]
     ((1,), ((1,), (2,)), ((1,),))
     """
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, measure=measure)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
     if not search.required.monotone:
         raise BadInput(
             "Incognito relies on models for which more generalization never hurts; with suppressed records "
@@ -158,7 +158,7 @@ METHOD = registered(
             "stop": Filling("all judged", "Is every choice judged?"),
             "order": Filling("breadth first", "the least general one that fewer columns did not rule out"),
             "tagging": Filling("up", "coarser choices than a safe one are safe; unsafe for few columns is so for more"),
-            "measure": Filling("loss", "the safe choice that loses least"),
+            "metric": Filling("loss", "the safe choice that loses least"),
         },
         fit=Fit(points=2.5, reason="it lists all safe choices of levels, to be discussed", unfit=(MANY_SUBSETS,)),
     )

@@ -19,18 +19,18 @@ from numpy.typing import NDArray
 from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.parts.objective import MEASURES, LossTables, Measure, Objective, objective
+from keepsense.methods.generalize.parts.objective import METRICS, LossTables, Metric, Objective, objective
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
 from keepsense.methods.generalize.parts.semantic_losses import semantic_tables
 from keepsense.methods.generalize.parts.space import Node, Space, prepare
 from keepsense.privacy import Model, decide, needed_columns
 
 __all__ = [
-    "MEASURES",
     "MEMORY",
+    "METRICS",
     "LatticeSearch",
     "LossTables",
-    "Measure",
+    "Metric",
     "Node",
     "Verdict",
     "semantic_tables",
@@ -44,7 +44,7 @@ MEMORY = 400 * 2**20
 class Verdict:
     """What checking a node showed: whether it holds, what it suppresses, its classes and its loss.
 
-    `classes` counts the classes that stay; `value` is the measure, infinite where the node does not hold.
+    `classes` counts the classes that stay; `value` is the metric, infinite where the node does not hold.
 
     >>> Verdict((0, 1), True, 3, 40, 0.25).holds
     True
@@ -58,7 +58,7 @@ class Verdict:
 
 
 class LatticeSearch:
-    """One search: the prepared table, what is asked, the measure, and the class tables made so far.
+    """One search: the prepared table, what is asked, the metric, and the class tables made so far.
 
     >>> from keepsense.hierarchies import Hierarchy
     >>> from keepsense.privacy import KAnonymity
@@ -76,13 +76,13 @@ class LatticeSearch:
         models: Sequence[Model],
         *,
         suppression: float = 0.0,
-        measure: Measure = "loss",
+        metric: Metric = "loss",
         memory: int = MEMORY,
     ) -> None:
-        self.hierarchies, self.suppression, self.measure = hierarchies, suppression, measure
+        self.hierarchies, self.suppression, self.metric = hierarchies, suppression, metric
         self.space: Space = prepare(counts, hierarchies)
         self.required: Requirement = requirement(models, suppression, counts)
-        self.objective: Objective = objective(measure, self.space)
+        self.objective: Objective = objective(metric, self.space)
         self.memory = memory
         self.checks = 0
         self.place = 0
@@ -94,7 +94,7 @@ class LatticeSearch:
             self.hierarchies,
             self.required.bound,
             suppression=self.suppression,
-            measure=self.measure,
+            metric=self.metric,
             memory=self.memory,
         )
 
@@ -173,7 +173,7 @@ class LatticeSearch:
         return Verdict(tuple(node), bool(holds), int(found[0]), int(found[1]), float(value)), added, floor
 
     def base(self, node: Node) -> float:
-        """The measure of a node if nothing were suppressed (for class sizes: the loss, which guides the search)."""
+        """The metric of a node if nothing were suppressed (for class sizes: the loss, which guides the search)."""
         return self.objective.base(np.array(node, dtype=np.int64))
 
     def _ask(self, place: int) -> tuple[bool, NDArray[np.bool_]]:

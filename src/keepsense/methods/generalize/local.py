@@ -28,7 +28,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, CLASSES, Fit, Situation
 from keepsense.methods.flowchart import loop
-from keepsense.methods.generalize.parts.objective import Measure, value_losses
+from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
 from keepsense.methods.generalize.parts.space import Node, Space, prepare
 from keepsense.methods.registry import Method, Relation, registered
@@ -47,7 +47,7 @@ def local_recoding(  # noqa: PLR0913
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     suppression: float = 0.0,
     start: Cuts | None = None,
     most_nodes: int = 50_000,
@@ -56,7 +56,7 @@ def local_recoding(  # noqa: PLR0913
 ) -> Cells:
     """Recode every class at levels of its own, so that the promise holds and as little as possible is lost.
 
-    `measure` adds up over cells (`loss`, `ncp`, `geniloss`, `precision`, `non-uniform entropy`, or tables of
+    `metric` adds up over cells (`loss`, `ncp`, `geniloss`, `precision`, `non-uniform entropy`, or tables of
     one's own, for instance semantic losses). With `start`, a full-domain solution, only the records it suppresses are
     recoded, and the rest is released as it says. The search ends early after `most_nodes` nodes or `seconds`; what then
     still waits is divided where least is lost, as Mondrian does, which tall hierarchies need. A last few records that
@@ -75,7 +75,7 @@ def local_recoding(  # noqa: PLR0913
     """
     space = prepare(counts, hierarchies)
     asked = requirement(promised(models, k), suppression, counts)
-    search = _Search(space, asked, *value_losses(measure, space))
+    search = _Search(space, asked, *value_losses(metric, space))
     if start is not None:
         search.keep(start)
     deadline = None if seconds is None else time.monotonic() + seconds

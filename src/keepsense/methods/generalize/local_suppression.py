@@ -61,7 +61,7 @@ def local_suppression(
     weights = {name: float(chosen.get(name, 1.0)) for name in flat}
     tables = {name: [0.0, weight] for name, weight in weights.items()}
     cells = local_recoding(
-        counts, flat, promised(models, k), measure=LossTables("suppressed cells", tables, weights), listener=listener
+        counts, flat, promised(models, k), metric=LossTables("suppressed cells", tables, weights), listener=listener
     )
     marks = [np.array([value == SUPPRESSED for value in values]) for values in cells.values]
     blank = np.stack([mark[codes] for mark, codes in zip(marks, cells.codes.T, strict=True)], axis=1)

@@ -21,7 +21,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.lattice import LatticeSearch, Measure
+from keepsense.methods.generalize.lattice import LatticeSearch, Metric
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.generalize.parts.lattice_walking import classified, find_best
 from keepsense.methods.registry import Drafted, Method, registered
@@ -37,7 +37,7 @@ def optimal(  # noqa: PLR0913
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     suppression: float = 0.0,
     classify: bool = False,
     time_limit: float | None = None,
@@ -46,7 +46,7 @@ def optimal(  # noqa: PLR0913
     """Find the full-domain generalization of least loss that keeps every promise.
 
     `models` (or just `k`) say what is promised, `suppression` which share of the records may be suppressed to keep it,
-    `measure` what is to be least: a name from `MEASURES` or `LossTables` of one's own. With `classify` every node is
+    `metric` what is to be least: a name from `METRICS` or `LossTables` of one's own. With `classify` every node is
     judged (`info["status"]`: 1 and 2 hold, checked or tagged; 3 and 4 fail). With a `time_limit` in seconds the best
     node so far is returned, with `info["bound"]`, below which no node's loss can be.
 
@@ -59,7 +59,7 @@ def optimal(  # noqa: PLR0913
     >>> found.levels, found.info["suppressed"], found.info["loss"]
     ((1,), 1, 0.625)
     """
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, measure=measure)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     emit(listener, "start", 0, search.space.size, algorithm="optimal", columns=search.space.names)
     best, bound = find_best(search, deadline, listener)
@@ -109,7 +109,7 @@ METHOD = registered(
             "stop": Filling("bound", "Can no choice still open lose less than the best one found?"),
             "order": Filling("paths", "climb from the cheapest open one, and try the middle of that path"),
             "tagging": Filling("bounds", "safe upwards, unsafe downwards, and what finer ones must lose at least"),
-            "measure": Filling("loss", "the safe choice that loses least, by the measure you name"),
+            "metric": Filling("loss", "the safe choice that loses least, by the metric you name"),
         },
         fit=Fit(
             points=4.5,

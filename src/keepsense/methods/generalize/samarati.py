@@ -12,7 +12,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.lattice import LatticeSearch, Measure, Verdict
+from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
@@ -27,7 +27,7 @@ def samarati(
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     suppression: float = 0.0,
     listener: Listener | None = None,
 ) -> Cuts:
@@ -36,7 +36,7 @@ def samarati(
     The height of a node is the sum of its levels. If a node holds, every height above its own has a node that holds, so
     the least height is found by bisection: at each height nodes are checked until one holds. What other heights have
     shown is tagged and not checked again. Of the nodes of least height that hold (`info["minimal"]`) the one that
-    `measure` prefers is chosen. `suppression` is the share of records that may be suppressed.
+    `metric` prefers is chosen. `suppression` is the share of records that may be suppressed.
 
     Use it where the number of steps is what counts and all steps of all columns are alike; `optimal` finds what loses
     least. Models that are not monotone under suppression are searched height by height from below.
@@ -46,7 +46,7 @@ def samarati(
     >>> samarati(counts, {"job": jobs}, k=3, suppression=0.25).levels
     (1,)
     """
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, measure=measure)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
     emit(listener, "start", 0, search.space.size, algorithm="samarati", columns=search.space.names)
     by_height = _by_height(search)
     low, high = 0, len(by_height) - 1
@@ -131,7 +131,7 @@ METHOD = registered(
             "tagging": Filling(
                 "both ways", "coarser choices than a safe one are safe, finer ones than an unsafe one are not"
             ),
-            "measure": Filling("height", "the safe choice of fewest steps that loses least"),
+            "metric": Filling("height", "the safe choice of fewest steps that loses least"),
         },
         fit=Fit(points=2.0, reason="a safe choice of levels with the fewest steps"),
     )

@@ -32,7 +32,7 @@ def semantic_incognito(
 ) -> Cuts:
     """Run Incognito and choose by the semantic distance between original and released values.
 
-    LeFevre et al. 2005 leave the choice among the safe generalizations to a measure; this takes the semantic loss of
+    LeFevre et al. 2005 leave the choice among the safe generalizations to a metric; this takes the semantic loss of
     Ayala-Rivera et al. 2017 (Eq. 11), or with `squared` the semantic SSE (Eq. 12). `distances` gives each column of
     words its distance; columns without one count by their share of leaves. Use it where columns hold words whose
     meaning matters more than the number of values a label stands for. It costs what `incognito` costs, and a pass over
@@ -45,12 +45,12 @@ def semantic_incognito(
     >>> counts = Counts.of({"likes": ["cat", "dog", "cow", "cow"]})
     >>> likes = {"likes": Hierarchy.of_rows(rows, name="likes")}
     >>> found = semantic_incognito(counts, likes, k=2, distances={"likes": distance("path", pets)})
-    >>> found.levels, found.info["measure"]
+    >>> found.levels, found.info["metric"]
     ((1,), 'semantic loss')
     """
-    measure = semantic_tables({name: hierarchies[name] for name in counts.names if name in hierarchies}, distances,
+    metric = semantic_tables({name: hierarchies[name] for name in counts.names if name in hierarchies}, distances,
                               squared=squared)  # fmt: skip
-    return incognito(counts, hierarchies, models, k=k, measure=measure, suppression=suppression, listener=listener)
+    return incognito(counts, hierarchies, models, k=k, metric=metric, suppression=suppression, listener=listener)
 
 
 METHOD = registered(
@@ -75,7 +75,7 @@ METHOD = registered(
         needs=("distances",),
         fillings={
             **INCOGNITO.fillings,
-            "measure": Filling("semantic_tables", "the safe choice that changes meaning least"),
+            "metric": Filling("semantic_tables", "the safe choice that changes meaning least"),
         },
         fit=Fit(
             points=3.0,

@@ -24,7 +24,7 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput, Infeasible, did_you_mean
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.parts.objective import Measure
+from keepsense.methods.generalize.parts.objective import Metric
 from keepsense.methods.generalize.parts.requirement import requirement
 from keepsense.methods.generalize.parts.table_columns import Candidates, Direction
 from keepsense.methods.generalize.parts.table_state import Score, State, Step, target_tables
@@ -32,7 +32,7 @@ from keepsense.privacy import Model, decide
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cuts
 
-Metric = Callable[[State], Score]
+Scoring = Callable[[State], Score]
 """Makes the score of a search from its state, so that tables are prepared once."""
 
 Stop = Callable[[State], bool]
@@ -50,7 +50,7 @@ def recode(  # noqa: PLR0913
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model],
     *,
-    metric: Metric,
+    metric: Scoring,
     direction: Direction = "up",
     candidates: Candidates = "levels",
     suppression: float = 0.0,
@@ -255,8 +255,8 @@ def distinct_values(state: State) -> Score:
     return lambda step: step.distinct
 
 
-def least_loss(measure: Measure = "loss", *, anonymity: Anonymity | None = None) -> Metric:
-    """Where least is lost (up) or most is won back (down), by any measure that adds up over cells.
+def least_loss(metric: Metric = "loss", *, anonymity: Anonymity | None = None) -> Scoring:
+    """Where least is lost (up) or most is won back (down), by any metric that adds up over cells.
 
     With `anonymity` the loss is set against what the step does for privacy, as in `trade_off`.
 
@@ -268,14 +268,14 @@ def least_loss(measure: Measure = "loss", *, anonymity: Anonymity | None = None)
     (0, 1)
     """
 
-    def metric(state: State) -> Score:
-        losses = state.losses(measure)
+    def scoring(state: State) -> Score:
+        losses = state.losses(metric)
         return _against(lambda step: step.lost(losses), anonymity)
 
-    return metric
+    return scoring
 
 
-def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") -> Metric:
+def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") -> Scoring:
     """Information about a target column against anonymity.
 
     On the way down the score is InfoGain / (AnonyLoss + 1) (Fung et al. 2005). On the way up it is the information lost
@@ -290,7 +290,7 @@ def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") ->
     (0, 1)
     """
 
-    def metric(state: State) -> Score:
+    def scoring(state: State) -> Score:
         if target in state.space.names:
             raise BadInput(f"column {target!r} is a quasi-identifier and the target; choose one role")
         if target not in state.counts.histograms:
@@ -299,7 +299,7 @@ def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") ->
         tables = target_tables(state.space, target)
         return _against(lambda step: step.information(tables), anonymity)
 
-    return metric
+    return scoring
 
 
 def _against(information: Score, anonymity: Anonymity | None) -> Score:

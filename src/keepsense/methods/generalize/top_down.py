@@ -10,7 +10,7 @@ from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.bottom_up import METHOD as BOTTOM_UP
-from keepsense.methods.generalize.parts.objective import Measure
+from keepsense.methods.generalize.parts.objective import Metric
 from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
@@ -26,7 +26,7 @@ def top_down(  # noqa: PLR0913
     *,
     k: int | None = None,
     target: str | None = None,
-    measure: Measure = "loss",
+    metric: Metric = "loss",
     beneficial: bool = True,
     anonymity: Anonymity | None = "smallest class",
     suppression: float = 0.0,
@@ -35,7 +35,7 @@ def top_down(  # noqa: PLR0913
     """Start with every column at its top and specialize, one node at a time, the one of the best trade-off.
 
     `target` is a class column counted as a histogram: a specialization is worth its information gain over the target,
-    divided by what the smallest class shrinks plus 1. Without a target it is worth the loss it takes back (`measure`).
+    divided by what the smallest class shrinks plus 1. Without a target it is worth the loss it takes back (`metric`).
     Only specializations that keep the promise are made, and with `beneficial` only those that tell something about the
     target; set it to False to go on with all that are safe. Numbers are cut where their hierarchy says, not where the
     gain is highest. Nodes that hold one value of the table only are released as that value.
@@ -48,9 +48,9 @@ def top_down(  # noqa: PLR0913
     >>> top_down(counts, {"job": jobs}, k=2, target="buys").cuts[0].outputs
     ('medic', 'medic', 'clerk')
     """
-    metric = least_loss(measure, anonymity=anonymity) if target is None else trade_off(target, anonymity=anonymity)
+    scoring = least_loss(metric, anonymity=anonymity) if target is None else trade_off(target, anonymity=anonymity)
     return recode(
-        counts, hierarchies, promised(models, k), metric=metric, direction="down", candidates="branches",
+        counts, hierarchies, promised(models, k), metric=scoring, direction="down", candidates="branches",
         suppression=suppression, beneficial=beneficial and target is not None, method="Top-Down Specialization",
         listener=listener,
     )  # fmt: skip

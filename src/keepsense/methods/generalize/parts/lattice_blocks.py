@@ -34,7 +34,7 @@ def blocks(space: Space, most: int) -> list[list[int]]:
 
 
 def block_bound(search: LatticeSearch, most: int, deadline: float) -> float:
-    """What no node's loss can be below, from groups of columns; 0 where the measure does not add up over columns.
+    """What no node's loss can be below, from groups of columns; 0 where the metric does not add up over columns.
 
     A search that is cut short by the deadline still counts with its own bound.
     """

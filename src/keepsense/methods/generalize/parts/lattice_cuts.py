@@ -37,7 +37,7 @@ class CutSet:
 
     @staticmethod
     def bounds(search: LatticeSearch) -> bool:
-        """Whether costs of columns bound the measure; class sizes they do not."""
+        """Whether costs of columns bound the metric; class sizes they do not."""
         return search.objective.kind not in (DISCERNIBILITY, CLASS_SIZE)
 
     def _start(self) -> None:

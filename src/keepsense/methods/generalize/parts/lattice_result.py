@@ -33,7 +33,7 @@ def recoding(search: LatticeSearch, node: Node, algorithm: str, **info: Any) -> 
     told = {
         "algorithm": algorithm,
         "node": node,
-        "measure": search.objective.name,
+        "metric": search.objective.name,
         "loss": verdict.value if np.isfinite(verdict.value) else None,
         "classes": verdict.classes,
         "suppressed": verdict.suppressed,

@@ -1,6 +1,6 @@
 """Measures as search objectives: loss tables by column, level and value, or functions of the class sizes.
 
-A table measure gives each original value, at each level, what releasing it there loses, and what suppressing it loses.
+A table metric gives each original value, at each level, what releasing it there loses, and what suppressing it loses.
 Its loss over a table is a sum over cells, so that the loss of a node without suppression needs no class table at all.
 """
 
@@ -23,8 +23,8 @@ Combine = Literal["mean", "geometric", "sum", "squares"]
 
 _BY_LEVEL = ("precision", "ncp", "geniloss", "non-uniform entropy")
 
-MEASURES = ("loss", "geometric loss", *_BY_LEVEL, "height", "discernibility", "average class size")
-"""Names of the measures that can be a search's objective; `LossTables` are the way to any other that adds up."""
+METRICS = ("loss", "geometric loss", *_BY_LEVEL, "height", "discernibility", "average class size")
+"""Names of the metrics that can be a search's objective; `LossTables` are the way to any other that adds up."""
 
 SUM, GEOMETRIC, SQUARES, DISCERNIBILITY, CLASS_SIZE = range(5)
 """Kinds of objective, as the compiled loops number them."""
@@ -32,7 +32,7 @@ SUM, GEOMETRIC, SQUARES, DISCERNIBILITY, CLASS_SIZE = range(5)
 
 @dataclass(frozen=True, eq=False)
 class LossTables:
-    """A measure given by tables: `tables[column][level][leaf]` is what releasing a leaf at a level loses.
+    """A metric given by tables: `tables[column][level][leaf]` is what releasing a leaf at a level loses.
 
     Leaves are in the order of the column's hierarchy. `suppressed[column]` is what suppressing a value loses: one
     number, or one for each leaf. `combine` says how cells add up: the `mean` over records and columns, the `geometric`
@@ -58,11 +58,11 @@ class LossTables:
 
 @dataclass(frozen=True, eq=False)
 class Objective:
-    """A measure prepared for one table.
+    """A metric prepared for one table.
 
     `losses` are the tables in the form of the compiled loops; `column[j, l]` is the loss of all records in column j at
-    level l and `least[j, l]` the least it can be if some are suppressed; `scale` turns sums into the measure's unit.
-    `monotone` says that losses grow with the level, up to the suppressed loss. `moments` serve squared measures.
+    level l and `least[j, l]` the least it can be if some are suppressed; `scale` turns sums into the metric's unit.
+    `monotone` says that losses grow with the level, up to the suppressed loss. `moments` serve squared metrics.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Objective:
     moments: Floats | None = field(default=None, repr=False)
 
     def base(self, node: NDArray[np.int64]) -> float:
-        """The measure of a node if nothing is suppressed (of no meaning for class sizes)."""
+        """The metric of a node if nothing is suppressed (of no meaning for class sizes)."""
         every = np.arange(len(node))
         if self.moments is not None:
             at = every * self.column.shape[1] + node
@@ -85,7 +85,7 @@ class Objective:
             return float(np.expm1(np.log1p(column * self.scale).mean()))
         return float(column.sum() * self.scale)
 
-    # ---- costs: the measure in a form that adds up over columns, a lower bound of it where it does not ---------------
+    # ---- costs: the metric in a form that adds up over columns, a lower bound of it where it does not ---------------
 
     def price(self, node: NDArray[np.int64], penalty: Floats) -> float:
         """What suppression adds to the cost of a node, and at least to that of every node below it."""
@@ -108,11 +108,11 @@ class Objective:
         return found
 
     def to_cost(self, value: float) -> float:
-        """Cost of a value of the measure."""
+        """Cost of a value of the metric."""
         return float(np.log1p(value)) if self.kind == GEOMETRIC else value
 
     def from_cost(self, cost: float) -> float:
-        """Value of the measure with a cost."""
+        """Value of the metric with a cost."""
         return float(np.expm1(cost)) if self.kind == GEOMETRIC else cost
 
     def least_value(self, k: int, total: int) -> float:
@@ -122,50 +122,50 @@ class Objective:
         return total / (total // k + 1) if self.kind == CLASS_SIZE else 0.0
 
 
-Measure = str | LossTables
-"""A measure: its name, or tables of one's own."""
+Metric = str | LossTables
+"""A metric: its name, or tables of one's own."""
 
 
-def objective(measure: Measure, space: Space) -> Objective:
-    """Prepare a measure for a table."""
-    if isinstance(measure, LossTables):
-        tables, worst = _tables(measure, space)
+def objective(metric: Metric, space: Space) -> Objective:
+    """Prepare a metric for a table."""
+    if isinstance(metric, LossTables):
+        tables, worst = _tables(metric, space)
         values = np.concatenate([table.ravel() for table in tables])
-        return _prepared(measure.name, measure.combine, values, np.concatenate(worst), space)
-    if measure not in MEASURES:
-        raise BadInput(f"no measure {measure!r}; there are: {', '.join(MEASURES)}.{did_you_mean(measure, MEASURES)}")
-    if measure == "height":
+        return _prepared(metric.name, metric.combine, values, np.concatenate(worst), space)
+    if metric not in METRICS:
+        raise BadInput(f"no metric {metric!r}; there are: {', '.join(METRICS)}.{did_you_mean(metric, METRICS)}")
+    if metric == "height":
         return _height(space)
-    if measure in ("discernibility", "average class size"):
+    if metric in ("discernibility", "average class size"):
         base = objective("loss", space)
-        kind = DISCERNIBILITY if measure == "discernibility" else CLASS_SIZE
+        kind = DISCERNIBILITY if metric == "discernibility" else CLASS_SIZE
         losses = base.losses._replace(kind=kind)
-        return Objective(measure, kind, base.scale, losses, base.column, base.least, True)
-    if measure in ("loss", "geometric loss"):
-        combine: Combine = "mean" if measure == "loss" else "geometric"
-        return _prepared(measure, combine, _loss(space), np.ones(len(space.marginal)), space)
-    tables, worst = value_losses(measure, space)
-    return _prepared(measure, "mean", np.concatenate([t.ravel() for t in tables]), np.concatenate(worst), space)
+        return Objective(metric, kind, base.scale, losses, base.column, base.least, True)
+    if metric in ("loss", "geometric loss"):
+        combine: Combine = "mean" if metric == "loss" else "geometric"
+        return _prepared(metric, combine, _loss(space), np.ones(len(space.marginal)), space)
+    tables, worst = value_losses(metric, space)
+    return _prepared(metric, "mean", np.concatenate([t.ravel() for t in tables]), np.concatenate(worst), space)
 
 
-def value_losses(measure: Measure, space: Space) -> tuple[list[Floats], list[Floats]]:
+def value_losses(metric: Metric, space: Space) -> tuple[list[Floats], list[Floats]]:
     """By column: the loss of each value of the table at each level, and the loss of suppressing it.
 
-    Only for measures that add up over cells: tables, `loss`, `precision`, `ncp`, `geniloss`, `non-uniform entropy`.
+    Only for metrics that add up over cells: tables, `loss`, `precision`, `ncp`, `geniloss`, `non-uniform entropy`.
     """
-    if isinstance(measure, LossTables):
-        return _tables(measure, space)
-    if measure not in (*_BY_LEVEL, "loss"):
+    if isinstance(metric, LossTables):
+        return _tables(metric, space)
+    if metric not in (*_BY_LEVEL, "loss"):
         known = ("loss", *_BY_LEVEL)
-        raise BadInput(f"measure {measure!r} does not add up over cells; those that do: {', '.join(known)}")
+        raise BadInput(f"metric {metric!r} does not add up over cells; those that do: {', '.join(known)}")
     tables, worst = [], []
     for j, (hierarchy, raw) in enumerate(zip(space.hierarchies, space.raw, strict=True)):
         leaf = raw[:, 0]  # the code of a leaf at level 0 is its place among the leaves
         mine = space.marginal[space.marginal_at[j] : space.marginal_at[j + 1]]
         marginal = np.zeros(len(hierarchy.leaves), np.int64)
         marginal[leaf] = mine
-        tables.append(level_losses(measure, hierarchy, marginal)[leaf])
-        entropy = measure == "non-uniform entropy"
+        tables.append(level_losses(metric, hierarchy, marginal)[leaf])
+        entropy = metric == "non-uniform entropy"
         worst.append(np.log2(space.total / np.maximum(mine, 1)) if entropy else np.ones(len(leaf)))
     return tables, worst
 
@@ -188,23 +188,23 @@ def _prepared(name: str, combine: Combine, values: Floats, highest: Floats, spac
     return Objective(name, kind, scale, losses._replace(leafwise=leafwise), sums[0], sums[1], monotone, moments)
 
 
-def _tables(measure: LossTables, space: Space) -> tuple[list[Floats], list[Floats]]:
+def _tables(metric: LossTables, space: Space) -> tuple[list[Floats], list[Floats]]:
     tables, worst = [], []
     for name, hierarchy, raw in zip(space.names, space.hierarchies, space.raw, strict=True):
-        given, width, size = measure.tables.get(name), hierarchy.height + 1, len(hierarchy.leaves)
-        if given is None or name not in measure.suppressed:
-            raise BadInput(f"measure {measure.name!r} has no table for column {name!r}; give its losses by level")
+        given, width, size = metric.tables.get(name), hierarchy.height + 1, len(hierarchy.leaves)
+        if given is None or name not in metric.suppressed:
+            raise BadInput(f"metric {metric.name!r} has no table for column {name!r}; give its losses by level")
         if len(given) != width:
-            raise BadInput(f"measure {measure.name!r}: column {name!r} has {width} levels, its table {len(given)}")
+            raise BadInput(f"metric {metric.name!r}: column {name!r} has {width} levels, its table {len(given)}")
         try:
             leaves = np.column_stack([np.broadcast_to(np.asarray(level, np.float64), size) for level in given])
-            out = np.broadcast_to(np.asarray(measure.suppressed[name], np.float64), size)
+            out = np.broadcast_to(np.asarray(metric.suppressed[name], np.float64), size)
         except ValueError:
             raise BadInput(
-                f"measure {measure.name!r}: each level of column {name!r} needs one number for each of {size} leaves"
+                f"metric {metric.name!r}: each level of column {name!r} needs one number for each of {size} leaves"
             ) from None
         if not (np.isfinite(leaves).all() and np.isfinite(out).all()):
-            raise BadInput(f"measure {measure.name!r}: the table of column {name!r} holds a number that is not finite")
+            raise BadInput(f"metric {metric.name!r}: the table of column {name!r} holds a number that is not finite")
         tables.append(leaves[raw[:, 0]])
         worst.append(out[raw[:, 0]])
     return tables, worst

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Histogram, histogram
 from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.parts.objective import Measure, value_losses
+from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement
 from keepsense.methods.generalize.parts.space import Space, prepare
 from keepsense.methods.generalize.parts.table_columns import Candidates, Column, Direction, Flags, Longs, Moves, column
@@ -150,9 +150,9 @@ class State:
         """Records in classes that break the promise."""
         return int(self.classes.weights[~self.classes.good].sum())
 
-    def losses(self, measure: Measure) -> list[Floats]:
+    def losses(self, metric: Metric) -> list[Floats]:
         """By column: what each value loses at each level."""
-        return value_losses(measure, self.space)[0]
+        return value_losses(metric, self.space)[0]
 
     def levels(self) -> dict[str, int | tuple[int, int]]:
         """For traces: the level of each column, or the lowest and highest level in its cut."""
