@@ -109,6 +109,7 @@ def _project_file() -> str:
         "method": ("Method", "How the table is changed."),
         "set_method": ("Method", "How set-valued quasi-identifiers beside others are changed; optional."),
         "release": ("Target", "Where the release goes."),
+        "engine": ("EngineChoice", "Where the rows are while a release is made; optional."),
     }
     lines = [
         "# The project file",

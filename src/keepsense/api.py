@@ -214,6 +214,7 @@ def verify(  # noqa: PLR0913
     suppression: float | None = None,
     missing: Literal["category", "wildcard"] = "category",
     show_values: bool = False,
+    engine: str | None = None,
 ) -> Verification:
     """Check a table, whoever made it, against promises: read like a recipient would, by code of its own.
 
@@ -237,10 +238,18 @@ def verify(  # noqa: PLR0913
         suppression=suppression,
         missing=missing,
         show_values=show_values,
+        engine=engine,
     )
 
 
-def assess(original: object, released: object, quasi_identifiers: Names, *, sensitive: Names = ()) -> Assessment:
+def assess(
+    original: object,
+    released: object,
+    quasi_identifiers: Names,
+    *,
+    sensitive: Names = (),
+    engine: str | None = None,
+) -> Assessment:
     """Compare a release, made by whatever tool, with its original: risk, class sizes, what became of each column.
 
     >>> import keepsense as ks
@@ -250,7 +259,7 @@ def assess(original: object, released: object, quasi_identifiers: Names, *, sens
     """
     from keepsense.release.assess import assess as compared
 
-    return compared(original, released, _names(quasi_identifiers), sensitive=_names(sensitive))
+    return compared(original, released, _names(quasi_identifiers), sensitive=_names(sensitive), engine=engine)
 
 
 def compare(data: object, methods: Sequence[str], **options: Unpack[Options]) -> Comparison:
@@ -283,6 +292,7 @@ def guide(
     truthful: bool = True,
     k: int = 5,
     limit: int = 3,
+    engine: str | None = None,
 ) -> Guidance:
     """Which methods fit a table and why, best first; without a table, which fit in general.
 
@@ -297,7 +307,7 @@ def guide(
         return advise(Answers(purpose=purpose, promise=promise, truthful=truthful, k=k), limit)
     from keepsense.draft.wishes import Wishes, drafted
 
-    project, inspection, _ = drafted(data, Wishes())
+    project, inspection, _ = drafted(data, Wishes(), engine=engine)
     answers = from_project(project, inspection.rows)
     return advise(replace(answers, purpose=purpose, promise=promise, truthful=truthful, k=k, privacy=()), limit)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import keepsense as ks
 from keepsense import engines
 from keepsense.cli import main
 from keepsense.engines import ENGINES
@@ -47,10 +48,24 @@ def test_every_command_about_rows_uses_the_engine_it_is_given(folder: Path, name
         ["compare", "keepsense.toml", "--engine", name],
         ["hierarchy", "build", "people.csv", "age", "--output", "age.csv", "--engine", name],
         ["map", "people.csv", "illness", "--engine", name],
+        ["guide", "--try", "people.csv", "--limit", "1", "--engine", name],
+        ["explain", "datafly", "--on", "people.csv", "--engine", name],
     ):
         with pytest.raises(SystemExit) as end:
             main([*command, "--quiet"])
         assert end.value.code == 0, command
+
+
+@pytest.mark.parametrize("name", list(ENGINES))
+def test_the_front_door_uses_the_engine_it_is_given(folder: Path, name: str) -> None:
+    release = ks.anonymize("people.csv", k=2, quasi_identifiers=["age"], engine=name)
+    assert release.frame.num_rows == release.apply("people.csv").frame.num_rows == 12
+    assert release.report("report.html").exists()
+    assert ks.inspect("people.csv", engine=name).rows == 12
+    assert ks.verify("people.csv", k=2, quasi_identifiers=["age"], engine=name).ok
+    assert ks.assess("people.csv", "people.csv", ["age"], engine=name).k == 3
+    assert ks.compare("people.csv", ["optimal"], k=2, quasi_identifiers=["age"], engine=name)[0].ok
+    assert ks.guide("people.csv", engine=name).advice
 
 
 def test_an_unknown_engine_is_refused_with_those_there_are(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -55,6 +55,7 @@ def change_of(
     given: dict[str, str],
     *,
     other_promise: bool,
+    engine: str | None = None,
 ) -> Change:
     """What is to be written into the project file; where there is none, one is drafted for the table."""
     from keepsense.draft.write import draft, source_keys
@@ -75,7 +76,11 @@ def change_of(
     other_promise = other_promise or promised != answers.promised()
     if other_promise and any(section.get("column") == "..." for section in promised):
         raise BadInput("the promise is about a sensitive column; name it with --sensitive")
-    base = old or draft(inspect(str(try_on)), source=source_keys(str(try_on), Reading(), path.parent), k=answers.k)
+    base = old or draft(
+        inspect(str(try_on), engine=engine),
+        source=source_keys(str(try_on), Reading(), path.parent),
+        k=answers.k,
+    )
     told = {} if rules is None else rules.found(names)
     roles = {column: "identifier" for column, what in told.items() if what.startswith("remove")} | given
     beside = next((one for one in found.advice if one.part == "sets" and answers.others), None)

@@ -9,6 +9,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
+from keepsense.commands._reading import EngineName
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,6 +40,7 @@ def explain(
         int | None, typer.Option(help="Same chances each time. A seed is a secret: never publish it.")
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write the steps to this file as a page for the browser.")] = None,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -50,7 +52,7 @@ def explain(
     if method is None:
         _list(as_json=as_json, quiet=quiet)
         return
-    lesson = _lesson(on, project, column or [], target, sets=tracing.about_sets(method))
+    lesson = _lesson(on, project, column or [], target, sets=tracing.about_sets(method), engine=engine)
     trace = tracing.explain(method, lesson, k=k, settings=_settings(setting or []), rng=seed)
     if html is not None:
         with whole_file(html) as part:
@@ -82,16 +84,24 @@ def _settings(texts: list[str]) -> dict[str, Any]:
     return settings
 
 
-def _lesson(on: Path | None, project: Path | None, columns: list[str], target: str | None, *, sets: bool) -> Any:
+def _lesson(
+    on: Path | None,
+    project: Path | None,
+    columns: list[str],
+    target: str | None,
+    *,
+    sets: bool,
+    engine: str | None,
+) -> Any:
     from keepsense.errors import BadInput
     from keepsense.explain.lesson_files import from_file, from_project_file
 
     if on is not None and project is not None:
         raise BadInput("give a table with --on or a project file with --project, not both")
     if project is not None:
-        return from_project_file(project, sets=sets)
+        return from_project_file(project, sets=sets, engine=engine)
     if on is not None:
-        return from_file(on, columns, target, sets=sets)
+        return from_file(on, columns, target, sets=sets, engine=engine)
     if columns or target:
         raise BadInput("--column and --target are about a table of your own; name it with --on")
     return None

@@ -14,6 +14,7 @@ from keepsense.commands._guide_catalogue import show_catalogue
 from keepsense.commands._guide_change import PROJECT, Change, change_of
 from keepsense.commands._guide_questions import asked, checked
 from keepsense.commands._output import Json, Quiet, safe, show
+from keepsense.commands._reading import EngineName
 from keepsense.errors import Infeasible
 from keepsense.hierarchies.kinds import KindName
 
@@ -73,6 +74,7 @@ def guide(
     ] = None,
     html: Annotated[Path | None, typer.Option(help="With a method's name: write its description as a page.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=12, help="Most methods to recommend.")] = 3,
+    engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -89,7 +91,7 @@ def guide(
     asking = not (kind or as_json or quiet) and sys.stdin.isatty()
     if project is None and PROJECT.is_file() and not kind and (write or (asking and try_on is None)):
         project = PROJECT if write or typer.confirm(f"Read the answers off {PROJECT}?", default=True) else None
-    plan, folder, counted = _project(project, try_on, target, sensitive)
+    plan, folder, counted = _project(project, try_on, target, sensitive, engine)
     given: dict[str, Any] = {
         "kinds": tuple(kind) if kind else None,
         "purpose": purpose,
@@ -117,7 +119,7 @@ def guide(
     found = advise(answers, limit)
     trials = []
     if try_on is not None and plan is not None:
-        trials = _tried(plan, folder, found, seconds, quiet=quiet or as_json)
+        trials = _tried(plan, folder, found, seconds, quiet=quiet or as_json, engine=engine)
     names = list(plan.columns) if plan is not None else []
     best = view.chosen(found, trials, method)
     change = None
@@ -133,7 +135,9 @@ def guide(
     if write:
         other = promise is not None or k is not None or (rules is not None and rules.k is not None)
         roles = {column: role for column, role in ((target, "target"), (sensitive, "sensitive")) if column}
-        change = change_of(project or PROJECT, try_on, best, found, rules, names, roles, other_promise=other)
+        change = change_of(
+            project or PROJECT, try_on, best, found, rules, names, roles, other_promise=other, engine=engine
+        )
     result = view.as_data(found, trials, rules, names) | ({} if change is None else change.as_data())
 
     def render(console: Console) -> None:
@@ -160,7 +164,7 @@ def _promise_changed(answers: Answers, promise: str | None, k: int | None) -> tu
 
 
 def _project(
-    file: Path | None, try_on: Path | None, target: str | None, sensitive: str | None
+    file: Path | None, try_on: Path | None, target: str | None, sensitive: str | None, engine: str | None
 ) -> tuple[Project | None, Path, int | None]:
     """The project the answers come from, the folder its paths start at, and the number of rows where it is known."""
     from keepsense.draft.drafted import drafted
@@ -172,7 +176,7 @@ def _project(
     if try_on is not None:
         if not try_on.is_file():
             raise BadInput(f"{try_on.name}: there is no such file")
-        with started() as running:
+        with started(engine) as running:
             rows = running.read(str(try_on)).rows
     if file is not None:
         project = read_project(file)
@@ -181,11 +185,13 @@ def _project(
             project = project.model_copy(update={"source": here})
         return project, file.parent, rows
     if try_on is not None:
-        return drafted(try_on, target=target, sensitive=sensitive), try_on.parent, rows
+        return drafted(try_on, target=target, sensitive=sensitive, engine=engine), try_on.parent, rows
     return None, Path(), None
 
 
-def _tried(plan: Project, folder: Path, found: Guidance, seconds: float, *, quiet: bool) -> list[Trial]:
+def _tried(
+    plan: Project, folder: Path, found: Guidance, seconds: float, *, quiet: bool, engine: str | None
+) -> list[Trial]:
     from keepsense.commands._progress import progress
     from keepsense.errors import BadInput
     from keepsense.guide.try_out import try_out
@@ -203,7 +209,7 @@ def _tried(plan: Project, folder: Path, found: Guidance, seconds: float, *, quie
     # beside other columns, sets are recoded by the one method for that, in every trial
     tried = [one for one in found.advice if one.part == "records" or not answers.others]
     with progress(quiet=quiet, what="trying") as listener:
-        return try_out(changed, tried, folder=folder, seconds=seconds, listener=listener)
+        return try_out(changed, tried, folder=folder, seconds=seconds, listener=listener, engine=engine)
 
 
 def _next(

@@ -12,7 +12,9 @@ from keepsense.project.file import Project, check_project
 from keepsense.project.inspect import inspect
 
 
-def drafted(file: Path, *, target: str | None = None, sensitive: str | None = None) -> Project:
+def drafted(
+    file: Path, *, target: str | None = None, sensitive: str | None = None, engine: str | None = None
+) -> Project:
     """The draft of a project for a file, with the columns that are to be predicted and protected as given here.
 
     >>> from keepsense.release.example import example_job
@@ -21,7 +23,7 @@ def drafted(file: Path, *, target: str | None = None, sensitive: str | None = No
     >>> project.quasi_identifiers, project.having("target")
     (('age', 'job', 'likes'), ('illness',))
     """
-    data = tomllib.loads(draft(inspect(str(file)), source={"path": file.name}))
+    data = tomllib.loads(draft(inspect(str(file), engine=engine), source={"path": file.name}))
     columns: dict[str, dict[str, Any]] = data["columns"]
     for role, name in (("target", target), ("sensitive", sensitive)):
         if name is None:

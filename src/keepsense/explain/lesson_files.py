@@ -25,6 +25,7 @@ def from_file(
     most: int = MOST_ROWS,
     *,
     sets: bool = False,
+    engine: str | None = None,
 ) -> Lesson:
     """A lesson on a file; `columns` are those to protect, by default all that seem to tell who somebody is.
 
@@ -38,7 +39,7 @@ def from_file(
     file = Path(path)
     if not file.is_file():
         raise BadInput(f"{file.name}: there is no such file")
-    about = {column.name: _guessed(column) for column in inspect(str(file)).columns}
+    about = {column.name: _guessed(column) for column in inspect(str(file), engine=engine).columns}
     for name in (*columns, *([target] if target else [])):
         if name not in about:
             raise BadInput(f"{file.name}: there is no column {name!r}.{did_you_mean(name, list(about))}")
@@ -52,7 +53,7 @@ def from_file(
             about[name] = about[name].model_copy(update={"role": "target"})
     promise = KAnonymity(2).promise()  # a project has one; the lesson's own comes with its k
     project = Project.model_validate({"source": {"path": file.name}, "columns": about, "privacy": [promise]})
-    return _opened(project, file.parent, file.name, most, sets=sets)
+    return _opened(project, file.parent, file.name, most, sets=sets, engine=engine)
 
 
 def _guessed(column: Inspected) -> Column:
@@ -64,7 +65,9 @@ def _guessed(column: Inspected) -> Column:
     return Column.model_validate({"role": column.role, "kind": column.kind, **words, **order, **delimiter})
 
 
-def from_project_file(path: str | Path, most: int = MOST_ROWS, *, sets: bool = False) -> Lesson:
+def from_project_file(
+    path: str | Path, most: int = MOST_ROWS, *, sets: bool = False, engine: str | None = None
+) -> Lesson:
     """A lesson on the table of a project file, with its columns and hierarchies.
 
     >>> from_project_file("/nowhere/keepsense.toml")
@@ -74,13 +77,13 @@ def from_project_file(path: str | Path, most: int = MOST_ROWS, *, sets: bool = F
     """
     project = read_project(path)
     title = Path(path).name if project.source is None else Path(project.source.path).name
-    return _opened(project, Path(path).parent, title, most, sets=sets)
+    return _opened(project, Path(path).parent, title, most, sets=sets, engine=engine or project.engine.name)
 
 
-def _opened(project: Project, folder: Path, title: str, most: int, *, sets: bool) -> Lesson:
+def _opened(project: Project, folder: Path, title: str, most: int, *, sets: bool, engine: str | None) -> Lesson:
     about = project.columns
     names = _protected(about, project.quasi_identifiers, sets=sets)
-    with started() as running:
+    with started(engine) as running:
         table = Source(project, folder, running).table
         if table.rows > most:
             raise BadInput(

@@ -66,6 +66,7 @@ def try_out(
     seconds: float = 30.0,
     rng: Any = None,
     listener: Listener | None = None,
+    engine: str | None = None,
 ) -> list[Trial]:
     """Run each method that project files know on the project's table, for at most about `seconds` each; best first.
 
@@ -83,7 +84,7 @@ def try_out(
     ]
     for done, one in enumerate(named):
         emit(listener, "stage", done, len(named), stage=f"trying {one.name}")
-        found.append(_try(project, one, Path(folder), seconds, rng, listener))
+        found.append(_try(project, one, Path(folder), seconds, rng, listener, engine))
     return sorted(found, key=_rank)
 
 
@@ -97,7 +98,15 @@ class _OutOfTimeError(Exception):
     """The time for one trial is over."""
 
 
-def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any, listener: Listener | None) -> Trial:
+def _try(
+    project: Project,
+    advice: Advice,
+    folder: Path,
+    limit: float,
+    rng: Any,
+    listener: Listener | None,
+    engine: str | None,
+) -> Trial:
     changed = with_method(project, advice, limit)
     start = time.perf_counter()
     # the searches stop by themselves; what comes after them is not stopped for their sake
@@ -112,7 +121,7 @@ def _try(project: Project, advice: Advice, folder: Path, limit: float, rng: Any,
     with tempfile.TemporaryDirectory() as room, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
         try:
-            outcome = run(changed, folder=folder, into=room, rng=rng, listener=heard)
+            outcome = run(changed, folder=folder, into=room, rng=rng, listener=heard, engine=engine)
         except _OutOfTimeError:
             spent = time.perf_counter() - start
             return Trial(advice.name, ok=False, problem=f"stopped after {limit:g} seconds", seconds=spent)
