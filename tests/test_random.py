@@ -15,7 +15,6 @@ from keepsense.random import generator
 SRC = Path(keepsense.__file__).parent
 
 UNPROTECTED = {
-    "explain/trace.py": "a lesson on made-up people",
     "hierarchies/": "candidates of hierarchies",
     "privacy/linkage.py": "records on which linkage is tried for a report",
     "release/measure.py": "records on which sets are compared for a report",

@@ -18,19 +18,19 @@ _REFERENCES = {"mean": "the mean", "root": "the root of the taxonomy", "partner"
 
 
 @tells("moved")
-def moved(story: Story, told: Mapping[str, Any]) -> None:
+def moved(story: Story, details: Mapping[str, Any]) -> None:
     """Every value of a column got an error, and was moved by it."""
-    column, rows, errors = str(told["column"]), story.rows(told["source"]), told["errors"].tolist()
+    column, rows, errors = str(details["column"]), story.rows(details["source"]), details["errors"].tolist()
     typical = float(np.sqrt(np.mean(np.square(errors))))
     facts: dict[str, object] = {"typical error": typical}
-    if "mean" in told:
-        facts = {"semantic mean": told["mean"], "reference": _REFERENCES[told["reference"]], **facts}
+    if "mean" in details:
+        facts = {"semantic mean": details["mean"], "reference": _REFERENCES[details["reference"]], **facts}
     marks = {row: f"error {error:+.2f}" for row, error in zip(rows, errors, strict=True)}
     story.remark(f"Draw an error for each value of {column}", facts, marks, chosen=column, score=typical)
-    values = [told["values"][int(code)] for code in told["codes"]]
-    distances, farther = told["distances"], told.get("farther") or [None] * len(rows)
+    values = [details["values"][int(code)] for code in details["codes"]]
+    distances, farther = details["distances"], details.get("farther") or [None] * len(rows)
     for row, value, distance, change in zip(rows, values, distances, farther, strict=True):
-        before, side = story.value(column, row), _side(change, told.get("reference"))
+        before, side = story.value(column, row), _side(change, details.get("reference"))
         marks[row] += ": stays" if str(value) == str(before) else f": was {before}, {distance:.2f} away{side}"
     story.put(column, rows, values)
     average = float(np.mean(distances))
@@ -46,10 +46,10 @@ def _side(change: float | None, reference: str | None) -> str:
 
 
 @tells("drawn")
-def drawn(story: Story, told: Mapping[str, Any]) -> None:
+def drawn(story: Story, details: Mapping[str, Any]) -> None:
     """Every value of a column was redrawn by its row of a table of chances."""
-    rule: Draws = told["rule"]
-    column, rows = rule.name, story.rows(told["source"])
+    rule: Draws = details["rule"]
+    column, rows = rule.name, story.rows(details["source"])
     chances = dict(zip(rule.inputs, rule.probabilities, strict=True))
     place = {value: i for i, value in enumerate(rule.outputs)}
     stay = [float(chances[value][place[value]]) for value in (story.value(column, row) for row in rows)]
@@ -61,15 +61,15 @@ def drawn(story: Story, told: Mapping[str, Any]) -> None:
         chosen=column,
         score=float(np.mean(stay)),
     )
-    values = [rule.outputs[int(code)] for code in told["codes"]]
-    marks, kept = {}, 0
+    values = [rule.outputs[int(code)] for code in details["codes"]]
+    marks, same = {}, 0
     for row, value in zip(rows, values, strict=True):
         before = story.value(column, row)
         chance = float(chances[before][place[value]])
-        kept += value == before
+        same += value == before
         marks[row] = f"{'stays' if value == before else f'was {before}'} (chance {chance:.2f})"
     story.put(column, rows, values)
-    story.remark(f"Draw a new value of {column} for each row", {"as they were": kept}, marks, chosen=column)
+    story.remark(f"Draw a new value of {column} for each row", {"as they were": same}, marks, chosen=column)
 
 
 def _chances(rule: Draws, value: Value, chance: Any) -> str:

@@ -15,58 +15,58 @@ _UNSEEN = "·"
 
 
 @tells("start")
-def begin(story: Story, told: Mapping[str, Any]) -> None:
+def begin(story: Story, details: Mapping[str, Any]) -> None:
     """Table recoding that goes down begins with the most general table."""
-    story.heard["down"] = told.get("direction") == "down"
-    if story.heard["down"] and "recoding" in told:
-        story.table, _ = dealt(story, told["recoding"])
+    story.heard["down"] = details.get("direction") == "down"
+    if story.heard["down"] and "recoding" in details:
+        story.table, _ = dealt(story, details["recoding"])
         story.show("Start with everything at its most general", {})
 
 
 @tells("step")
-def table_step(story: Story, told: Mapping[str, Any]) -> None:
+def table_step(story: Story, details: Mapping[str, Any]) -> None:
     """Table recoding raised a column, merged the values of a branch, or opened one."""
-    column, label = str(told["column"]), told["candidate"]
+    column, label = str(details["column"]), details["candidate"]
     before = story.column(column)
-    story.table, _ = dealt(story, told["recoding"])
+    story.table, _ = dealt(story, details["recoding"])
     after = story.column(column)
     pairs = list(zip(before, after, strict=True))
     if label == column:
-        title = f"Raise {column} to level {told['levels'][column]}"
+        title = f"Raise {column} to level {details['levels'][column]}"
     elif story.heard.get("down"):
         title = f"Open {label} in {column}: {_listed(new for old, new in pairs if old == label)}"
     else:
         title = f"Merge {_listed(old for old, new in pairs if new == label)} in {column} into {label}"
-    score: float | None = float(told["score"])
+    score: float | None = float(details["score"])
     facts: dict[str, object] = {"score": score}
-    if not told.get("helps", True):
+    if not details.get("helps", True):
         score, facts = None, {"score": "no step helps the smallest group yet; this one loses least"}
-    if "rare" in told:
-        facts = {"rows that would lose cells before": told["rare"]}
-    if told["scored"] != "score":
-        facts = {told["scored"]: told["scores"], **facts}
+    if "rare" in details:
+        facts = {"rows that would lose cells before": details["rare"]}
+    if details["scored"] != "score":
+        facts = {details["scored"]: details["scores"], **facts}
     story.show(title, facts, chosen=column, score=score)
 
 
 @tells("node", "chosen")
-def lattice_node(story: Story, told: Mapping[str, Any]) -> None:
+def lattice_node(story: Story, details: Mapping[str, Any]) -> None:
     """A choice of levels was judged, or is the one that is released."""
-    levels = _levels(story, told)
+    levels = _levels(story, details)
     if not levels:
         return
-    final = "holds" not in told
+    final = "holds" not in details
     title = f"{'Choose' if final else 'Check'} {_spelled(levels)}"
     if story.steps and story.steps[-1].title == title:  # what was judged before is not judged again
         return
     story.table = _at(story, levels)
-    loss = None if told.get("loss") is None else float(told["loss"])
-    story.show(title, {"loss": loss}, score=loss, safe=final or bool(told["holds"]))
+    loss = None if details.get("loss") is None else float(details["loss"])
+    story.show(title, {"loss": loss}, score=loss, safe=final or bool(details["holds"]))
 
 
 @tells("better", "bound")
-def anytime(story: Story, told: Mapping[str, Any]) -> None:
+def anytime(story: Story, details: Mapping[str, Any]) -> None:
     """A better choice of levels, or a higher bound, was found."""
-    levels, loss, bound = _levels(story, told), float(told["loss"]), float(told["bound"])
+    levels, loss, bound = _levels(story, details), float(details["loss"]), float(details["bound"])
     better = loss != story.heard.get("best loss")
     story.heard["best loss"] = loss
     title = (
@@ -79,8 +79,8 @@ def anytime(story: Story, told: Mapping[str, Any]) -> None:
     story.show(title, facts, score=loss, safe=True)
 
 
-def _levels(story: Story, told: Mapping[str, Any]) -> dict[str, int]:
-    node = told["node"]
+def _levels(story: Story, details: Mapping[str, Any]) -> dict[str, int]:
+    node = details["node"]
     levels = dict(node) if isinstance(node, Mapping) else dict(zip(story.names, node, strict=True))
     return {name: levels[name] for name in story.names if name in levels}
 
@@ -95,61 +95,61 @@ def _at(story: Story, levels: Mapping[str, int]) -> list[Cell]:
 
 
 @tells("whole")
-def everybody(story: Story, told: Mapping[str, Any]) -> None:
+def everybody(story: Story, details: Mapping[str, Any]) -> None:
     """Multidimensional recoding begins with one group."""
-    _release(story, told["part"])
+    _release(story, details["part"])
     story.show("Put everybody into one group", {})
 
 
 @tells("cut")
-def cut(story: Story, told: Mapping[str, Any]) -> None:
+def cut(story: Story, details: Mapping[str, Any]) -> None:
     """A group was cut in two."""
-    column = str(told["column"])
-    sizes = [len(_release(story, part)) for part in told["parts"]]
-    low, high = (values[story.names.index(column)] for _, values in told["parts"])
-    scores = told["scores"]
-    if told["order"] == "widest":
+    column = str(details["column"])
+    sizes = [len(_release(story, part)) for part in details["parts"]]
+    low, high = (values[story.names.index(column)] for _, values in details["parts"])
+    scores = details["scores"]
+    if details["order"] == "widest":
         scores = {name: f"{share:.0%}" for name, share in scores.items()}
     facts: dict[str, object] = {"parts": " and ".join(map(str, sizes)) + " rows"}
-    if told["order"] != "given":
-        facts = {told["scored"]: scores, **facts}
+    if details["order"] != "given":
+        facts = {details["scored"]: scores, **facts}
     title = f"Cut the group of {sum(sizes)} in {column}: {low} | {high}"
-    story.show(title, facts, chosen=column, score=float(told["score"]))
+    story.show(title, facts, chosen=column, score=float(details["score"]))
 
 
 @tells("settle")
-def settled(story: Story, told: Mapping[str, Any]) -> None:
+def settled(story: Story, details: Mapping[str, Any]) -> None:
     """Local recoding found records that keep the promise together."""
-    _placed(story, "Settle", told["part"])
+    _placed(story, "Settle", details["part"])
 
 
 @tells("grow")
-def grown(story: Story, told: Mapping[str, Any]) -> None:
+def grown(story: Story, details: Mapping[str, Any]) -> None:
     """A greedy method put the nearest records together."""
-    _placed(story, "Grow", told["part"])
+    _placed(story, "Grow", details["part"])
 
 
 @tells("join")
-def joined(story: Story, told: Mapping[str, Any]) -> None:
+def joined(story: Story, details: Mapping[str, Any]) -> None:
     """Records for whom there is no group joined one."""
-    _release(story, told["part"])
-    story.show(f"Join a group: {_called(told['part'])}", _waiting(story))
+    _release(story, details["part"])
+    story.show(f"Join a group: {_called(details['part'])}", _waiting(story))
 
 
 @tells("merge")
-def merged(story: Story, told: Mapping[str, Any]) -> None:
+def merged(story: Story, details: Mapping[str, Any]) -> None:
     """A group too small joined another."""
-    _release(story, told["into"])
-    merged, into = _called(told["merged"]), _called(told["into"])
+    _release(story, details["into"])
+    merged, into = _called(details["merged"]), _called(details["into"])
     story.show(f"Too small: {merged} joins the group that loses least: {into}", _waiting(story))
 
 
 @tells("improve")
-def improved(story: Story, told: Mapping[str, Any]) -> None:
+def improved(story: Story, details: Mapping[str, Any]) -> None:
     """Groups were dissolved, or members moved, to lose less."""
-    for part in told["parts"]:
+    for part in details["parts"]:
         _release(story, part)
-    story.show(f"Improve: {told['changed']} change(s) that lower the loss", _waiting(story))
+    story.show(f"Improve: {details['changed']} change(s) that lower the loss", _waiting(story))
 
 
 def _placed(story: Story, verb: str, part: tuple[Sequence[int], Cell]) -> None:

@@ -11,93 +11,94 @@ from keepsense.explain.story import Story, tells
 
 
 @tells("records")
-def records(story: Story, told: Mapping[str, Any]) -> None:
+def records(story: Story, details: Mapping[str, Any]) -> None:
     """A method says which rows each of its records is: by distinct tuples, or for sets by what each row holds."""
-    if "tuples" in told:
-        rows = [story.rows_of([t]) for t in np.asarray(told["tuples"]).tolist()]
+    if "tuples" in details:
+        rows = [story.rows_of([t]) for t in np.asarray(details["tuples"]).tolist()]
     else:
         order = np.argsort(story.tuple_of, kind="stable")
-        rows = [order[np.flatnonzero(told["holds"] == record)].tolist() for record in range(told["holds"].max() + 1)]
+        rows = [
+            order[np.flatnonzero(details["holds"] == record)].tolist() for record in range(details["holds"].max() + 1)
+        ]
     story.heard["waiting"] = rows
 
 
 @tells("group")
-def group(story: Story, told: Mapping[str, Any]) -> None:
+def group(story: Story, details: Mapping[str, Any]) -> None:
     """A group was made around the record farthest out, or of those that are left."""
-    number, seed = len(set(story.group.values())), told["seed"]
+    number, seed = len(set(story.group.values())), details["seed"]
     rows: list[int] = []
-    for record, copies in zip(np.asarray(told["records"]).tolist(), told["copies"], strict=True):
+    for record, copies in zip(np.asarray(details["records"]).tolist(), details["copies"], strict=True):
         taken = _take(story, record, int(copies))
         rows = taken + rows if record == seed else rows + taken
     story.group |= dict.fromkeys(rows, number)
     if seed is None:
         title = f"Fewer than {2 * story.k} rows are left: they are the last group"
     else:
-        title = f"Row {rows[0] + 1} is farthest from {told['far_from']}: group it with the {len(rows) - 1} nearest"
-    _show(story, title, rows, told, farthest=seed is not None)
+        title = f"Row {rows[0] + 1} is farthest from {details['far_from']}: group it with the {len(rows) - 1} nearest"
+    _show(story, title, rows, details, farthest=seed is not None)
 
 
 @tells("leftover")
-def leftover(story: Story, told: Mapping[str, Any]) -> None:
+def leftover(story: Story, details: Mapping[str, Any]) -> None:
     """A record too few for a group joined the nearest."""
-    number = int(told["group"])
-    for row in _take(story, int(told["record"]), len(story.table)):
+    number = int(details["group"])
+    for row in _take(story, int(details["record"]), len(story.table)):
         story.group[row] = number
         title = f"Row {row + 1} is left over: it joins group {number + 1}, the nearest"
-        _show(story, title, [row], told)
+        _show(story, title, [row], details)
 
 
 @tells("merged")
-def merged(story: Story, told: Mapping[str, Any]) -> None:
+def merged(story: Story, details: Mapping[str, Any]) -> None:
     """A group whose sensitive values are not spread as in the table was merged with the nearest."""
-    gone, into = int(told["group"]), int(told["into"])
-    rows = [row for row, number in story.group.items() if number == gone]
+    left, into = int(details["group"]), int(details["into"])
+    rows = [row for row, number in story.group.items() if number == left]
     story.group |= dict.fromkeys(rows, into)
-    _show(story, f"Group {gone + 1} is not close to the table: merge it with group {into + 1}", rows, {})
+    _show(story, f"Group {left + 1} is not close to the table: merge it with group {into + 1}", rows, {})
 
 
 @tells("centred")
-def centred(story: Story, told: Mapping[str, Any]) -> None:
+def centred(story: Story, details: Mapping[str, Any]) -> None:
     """Every row was replaced by the centre of its group."""
     numbers = {number: i for i, number in enumerate(sorted(set(story.group.values())))}
     groups = [numbers[story.group[row]] for row in range(len(story.table))]
-    for column, values in told["released"].items():
+    for column, values in details["released"].items():
         story.put(column, range(len(groups)), [story.shown(column, values[g]) for g in groups])
     story.heard["groups"] = story.groups
-    facts = {"groups": len(numbers), "squared error": told.get("error"), **told.get("facts", {})}
+    facts = {"groups": len(numbers), "squared error": details.get("error"), **details.get("facts", {})}
     marks = [f"group {g + 1}" for g in groups]
     title = "Replace every row by the centre of its group"
     if story.lesson.sets:
         title = "Release for each group one set close to all of it"
-    story.remark(title, facts, marks, groups=story.groups, score=told.get("error"))
+    story.remark(title, facts, marks, groups=story.groups, score=details.get("error"))
 
 
 @tells("neighbours")
-def neighbours(story: Story, told: Mapping[str, Any]) -> None:
+def neighbours(story: Story, details: Mapping[str, Any]) -> None:
     """A column was sorted, cut into groups of k neighbours, and replaced by their centres."""
-    column = str(told["column"])
-    number = dict(zip(story.rows(told["source"]), told["group"].tolist(), strict=True))
+    column = str(details["column"])
+    number = dict(zip(story.rows(details["source"]), details["group"].tolist(), strict=True))
     groups = [number[row] for row in range(len(story.table))]
     marks = [f"group {g + 1} of {column}" for g in groups]
     facts = {"groups": len(set(groups))}
-    story.remark(f"Sort {column} and group {told['k']} neighbours", facts, marks, groups=groups, chosen=column)
-    story.put(column, range(len(groups)), [told["released"][g] for g in groups])
+    story.remark(f"Sort {column} and group {details['k']} neighbours", facts, marks, groups=groups, chosen=column)
+    story.put(column, range(len(groups)), [details["released"][g] for g in groups])
     story.remark(f"Replace {column} by the centre of each group", {}, marks, groups=groups, chosen=column)
 
 
 def _take(story: Story, record: int, copies: int) -> list[int]:
-    waiting = story.heard["waiting"]
+    waiting: list[list[int]] = story.heard["waiting"]
     taken, waiting[record] = waiting[record][:copies], waiting[record][copies:]
-    found: list[int] = taken
-    return found
+    return taken
 
 
-def _show(story: Story, title: str, rows: list[int], told: Mapping[str, Any], *, farthest: bool = False) -> None:
+def _show(story: Story, title: str, rows: list[int], details: Mapping[str, Any], *, farthest: bool = False) -> None:
     marks = {}
     for row, number in story.group.items():
         new = ", farthest" if farthest and row == rows[0] else ", new" if row in rows else ""
         marks[row] = f"group {number + 1}{new}"
-    distance = told.get("distance")
+    distance = details.get("distance")
     left = len(story.table) - len(story.group)
     facts = {"rows": len(rows), "distance of the last one taken": distance, "rows left": left}
     story.remark(title, facts, marks, groups=story.groups, score=distance)

@@ -57,10 +57,10 @@ class Lesson:
     def count(self, names: Sequence[str]) -> Counts:
         """Distinct tuples of some columns, with the targets counted along."""
         numbers = [name for name in self.targets if self.column(name).kind == "numeric"]
-        told = {name: self.columns[name] for name in (*self.targets, self.sensitive) if name and name not in numbers}
+        further = [name for name in (*self.targets, self.sensitive) if name and name not in numbers]
         return Counts.of(
             {name: self.columns[name] for name in names},
-            histograms={name: values for name, values in told.items() if name not in names},
+            histograms={name: self.columns[name] for name in further if name not in names},
             sums={name: [_number(value) for value in self.columns[name]] for name in numbers},
         )
 

@@ -13,20 +13,24 @@ from keepsense.explain.story import Story, tells
 
 
 @tells("mended")
-def mended(story: Story, told: Mapping[str, Any]) -> None:
+def mended(story: Story, details: Mapping[str, Any]) -> None:
     """Items of a combination that too few rows hold were raised."""
     before = list(story.table)
-    _hold(story, told["sets"])
-    facts = {"rows that hold it": told["shared"], "cost": float(told["cost"]), "left as it is": _listed(told["left"])}
+    _hold(story, details["sets"])
+    facts = {
+        "rows that hold it": details["shared"],
+        "cost": float(details["cost"]),
+        "left as it is": _listed(details["left"]),
+    }
     marks = ["" if old == new else "changed" for old, new in zip(before, story.table, strict=True)]
-    title = f"{' and '.join(map(str, told['items']))}: too few. Raise to {_listed(told['raised'])}"
-    story.remark(title, facts, marks, groups=alike(story.table), chosen=story.names[0], score=float(told["cost"]))
+    title = f"{' and '.join(map(str, details['items']))}: too few. Raise to {_listed(details['raised'])}"
+    story.remark(title, facts, marks, groups=alike(story.table), chosen=story.names[0], score=float(details["cost"]))
 
 
 @tells("root")
-def at_the_root(story: Story, told: Mapping[str, Any]) -> None:
+def at_the_root(story: Story, details: Mapping[str, Any]) -> None:
     """All sets begin as one group, at the root."""
-    _hold(story, told["sets"])
+    _hold(story, details["sets"])
     story.group = dict.fromkeys(range(len(story.table)), 0)
     story.heard["groups"] = story.groups
     title = "Put all sets into one group, at the root"
@@ -34,21 +38,21 @@ def at_the_root(story: Story, told: Mapping[str, Any]) -> None:
 
 
 @tells("split")
-def split(story: Story, told: Mapping[str, Any]) -> None:
+def split(story: Story, details: Mapping[str, Any]) -> None:
     """A group was split where most detail is won."""
-    _hold(story, told["sets"])
+    _hold(story, details["sets"])
     order = _order(story)
-    touched = {int(row) for part in told["parts"] for row in order[part]}
-    for part in told["parts"]:
+    touched = {int(row) for part in details["parts"] for row in order[part]}
+    for part in details["parts"]:
         story.group |= dict.fromkeys(order[part].tolist(), max(story.group.values()) + 1)
     numbers = sorted(set(story.group.values()))
     story.heard["groups"] = story.groups
     groups = [numbers.index(story.group[row]) for row in range(len(story.table))]
     marks = [f"group {g + 1}" + (", split" if row in touched else "") for row, g in enumerate(groups)]
-    sizes = " and ".join(str(len(part)) for part in told["parts"])
-    facts = {"parts": f"{sizes} rows", "stay as they were": told["stay"] or None, "won by an item": told["won"]}
-    title = f"Open {told['opened']} for a group of {len(touched)}"
-    story.remark(title, facts, marks, groups=groups, chosen=story.names[0], score=told["won"], safe=True)
+    sizes = " and ".join(str(len(part)) for part in details["parts"])
+    facts = {"parts": f"{sizes} rows", "stay as they were": details["stay"] or None, "won by an item": details["won"]}
+    title = f"Open {details['opened']} for a group of {len(touched)}"
+    story.remark(title, facts, marks, groups=groups, chosen=story.names[0], score=details["won"], safe=True)
 
 
 def _order(story: Story) -> Any:

@@ -29,7 +29,7 @@ def tells(*names: str) -> Callable[[Teller], Teller]:
     """Make a function the teller of some events.
 
     >>> @tells("nothing happens")
-    ... def nothing(story, told):
+    ... def nothing(story, details):
     ...     story.show("Nothing happens", {})
     >>> TELLERS.pop("nothing happens") is nothing
     True
@@ -179,11 +179,11 @@ def dealt(story: Story, recoding: Recoding) -> tuple[list[Cell], list[bool]]:
             row[story.names.index(name)] = story.shown(name, cells.values[j][cells.codes[r, j]])
         hidden = bool(cells.suppressed is not None and cells.suppressed[r])
         left.setdefault(t, []).extend([(tuple(row), hidden)] * int(cells.multiplicity[r]))
-    found: dict[int, tuple[Cell, bool]] = {}
+    outcome: dict[int, tuple[Cell, bool]] = {}
     for whatever in (False, True):
-        for row_number, t in enumerate(story.tuple_of):
-            fits = [i for i, (row_cells, _) in enumerate(left[t]) if whatever or row_cells == story.table[row_number]]
-            if row_number not in found and fits:
-                found[row_number] = left[t].pop(fits[0])
-    pairs = [found[row_number] for row_number in range(len(story.tuple_of))]
+        for number, t in enumerate(story.tuple_of):
+            fits = [i for i, (cell, _) in enumerate(left[t]) if whatever or cell == story.table[number]]
+            if number not in outcome and fits:
+                outcome[number] = left[t].pop(fits[0])
+    pairs = [outcome[number] for number in range(len(story.tuple_of))]
     return [cell for cell, _ in pairs], [hidden for _, hidden in pairs]

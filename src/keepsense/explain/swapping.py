@@ -9,20 +9,20 @@ from keepsense.explain.story import Story, tells
 
 
 @tells("ranked")
-def ranked(story: Story, told: Mapping[str, Any]) -> None:
+def ranked(story: Story, details: Mapping[str, Any]) -> None:
     """A column was ranked, and ranks near each other changed places."""
-    column, row_of, away = str(told["column"]), story.rows(told["source"]), told["away"]
+    column, row_of, away = str(details["column"]), story.rows(details["source"]), details["away"]
     marks = {row: f"rank {i + 1}" + ("" if away is None else f", {away[i]:.2f} away") for i, row in enumerate(row_of)}
     title = f"Rank {column} from low to high"
     if away is not None:
-        title = f"Rank {column} by distance from {told['start']}, the value farthest from all others"
+        title = f"Rank {column} by distance from {details['start']}, the value farthest from all others"
     story.remark(title, {"k": story.k}, marks, chosen=column)
-    for i, j in enumerate(told["partners"]):
+    for i, j in enumerate(details["partners"]):
         if i < j:
             pair = [row_of[i], row_of[j]]
             low, high = (story.value(column, row) for row in pair)
             story.put(column, pair, [high, low])
-            distance = told["distances"][i]
+            distance = details["distances"][i]
             story.remark(
                 f"Ranks {i + 1} and {j + 1} of {column} change places: {low} and {high}",
                 {"distance": distance},
@@ -31,29 +31,29 @@ def ranked(story: Story, told: Mapping[str, Any]) -> None:
                 chosen=column,
                 score=distance,
             )
-    alone = [row_of[i] for i, j in enumerate(told["partners"]) if i == j]
+    alone = [row_of[i] for i, j in enumerate(details["partners"]) if i == j]
     if alone:
         title = f"Nobody is left for {len(alone)} row(s) of {column}: they stay as they are"
         story.remark(title, {}, marks | {row: f"{marks[row]}, stays" for row in alone}, chosen=column)
 
 
 @tells("exchange")
-def exchanged(story: Story, told: Mapping[str, Any]) -> None:
+def exchanged(story: Story, details: Mapping[str, Any]) -> None:
     """A reference changed places with rows near it, in one column or in each of several."""
-    rows, columns = story.rows(told["source"]), told["columns"]
-    reference, near = rows[told["reference"]], {rows[record] for record in told["near"]}
+    rows, columns = story.rows(details["source"]), details["columns"]
+    reference, near = rows[details["reference"]], {rows[record] for record in details["near"]}
     done: set[int] = story.heard.setdefault("done", set())
-    if told["first"]:
+    if details["first"]:
         done.clear()
     marks = dict.fromkeys(near, "near") | dict.fromkeys(done - near, "done") | {reference: "reference"}
     events = []
     for column in columns:
-        if column not in told["partners"]:
+        if column not in details["partners"]:
             events.append(f"{column} was swapped before")
-        elif told["partners"][column] is None:
+        elif details["partners"][column] is None:
             events.append(f"{column} stays, all near are swapped")
         else:
-            partner = rows[told["partners"][column]]
+            partner = rows[details["partners"][column]]
             own, other = story.value(column, reference), story.value(column, partner)
             story.put(column, [reference, partner], [other, own])
             single = len(columns) == 1
@@ -64,26 +64,26 @@ def exchanged(story: Story, told: Mapping[str, Any]) -> None:
     story.remark(
         f"Reference row {reference + 1}: {'; '.join(events)}",
         {
-            "reference": f"the one farthest from {'all others' if told['first'] else 'the last'}",
+            "reference": f"the one farthest from {'all others' if details['first'] else 'the last'}",
             "nearest rows": len(near),
-            "distance": told["distance"],
+            "distance": details["distance"],
         },
         marks,
         groups=_together(story, [reference, *near]),
         chosen=columns[0] if len(columns) == 1 else None,
-        score=told["distance"],
+        score=details["distance"],
     )
 
 
 @tells("permuted")
-def permuted(story: Story, told: Mapping[str, Any]) -> None:
+def permuted(story: Story, details: Mapping[str, Any]) -> None:
     """A column, or all together, was cut into groups of near rows and permuted inside each."""
-    columns = list(told["released"])
+    columns = list(details["released"])
     chosen = columns[0] if len(columns) == 1 else None
     what = "the rows" if chosen is None else f"the values of {chosen}"
-    rows, numbers = story.rows(told["source"]), told["group"]
+    rows, numbers = story.rows(details["source"]), details["group"]
     number = dict(zip(rows, numbers, strict=True))
-    for g, widest in enumerate(told["widest"]):
+    for g, widest in enumerate(details["widest"]):
         mine = sorted(row for row in rows if number[row] == g)
         held = ", ".join(" / ".join(str(story.value(column, row)) for column in columns) for row in mine)
         story.group = {row: n for row, n in number.items() if n <= g}
@@ -91,7 +91,7 @@ def permuted(story: Story, told: Mapping[str, Any]) -> None:
         facts = {"rows": len(mine), "spread": widest}
         title = f"Group {g + 1} of {what}: {held}"
         story.remark(title, facts, marks, groups=story.groups, chosen=chosen, score=widest)
-    for column, values in told["released"].items():
+    for column, values in details["released"].items():
         story.put(column, rows, values)
     chance = f"at most 1/{min(numbers.count(g) for g in numbers)}"
     facts = {"chance that a value belongs to a given row": chance}

@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
 import keepsense.explain.drawing
 import keepsense.explain.generalizing
 import keepsense.explain.grouping
@@ -27,6 +25,7 @@ from keepsense.explain.task import LessonTask
 from keepsense.guide.catalogue import catalogue, entry
 from keepsense.methods.registry import WORDS, Method
 from keepsense.privacy import KAnonymity
+from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 
 _SEED = 7
@@ -122,7 +121,7 @@ def explain(
     k: int = 2,
     most: int = 100,
     settings: Mapping[str, Any] | None = None,
-    rng: np.random.Generator | int | None = None,
+    rng: Random = None,
 ) -> Trace:
     """Run a method on a small table and keep every step; `most` bounds how many, `settings` changes other parameters.
 
@@ -130,12 +129,12 @@ def explain(
     ['Raise age to level 1', 'Raise education to level 1', 'Raise age to level 2']
     """
     method, table = _method(name), lesson or lesson_for(name)
-    given = {**method.shown.settings, **(method.shown.example if lesson is None else {}), **(settings or {})}
+    parameters = {**method.shown.settings, **(method.shown.example if lesson is None else {}), **(settings or {})}
     story = Story(table, _columns(method, table, k), k)
-    random = np.random.default_rng(_SEED if lesson is None and rng is None else rng)
+    random = generator(_SEED if lesson is None and rng is None else rng)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
-        recoding = _run(method, LessonTask(table, story, [KAnonymity(k)], random), given)
+        recoding = _run(method, LessonTask(table, story, [KAnonymity(k)], random), parameters)
     notes = [str(warning.message) for warning in caught]
     by_rows = not method.truthful or table.sets  # generalization makes groups, all else is about single rows
     final, hidden, verdict = _ended(story, recoding, method, by_rows)
@@ -148,7 +147,7 @@ def explain(
     return Trace(
         method, table, story.names, k, _before(table, story, by_rows), tuple(steps), final, hidden, recoding,
         beside=story.beside, notes=tuple(notes), verdict=verdict,
-        settings={setting: value for setting, value in given.items() if value is not None},
+        settings={setting: value for setting, value in parameters.items() if value is not None},
     )  # fmt: skip
 
 
@@ -171,18 +170,18 @@ def _parameters(method: Method) -> Mapping[str, inspect.Parameter]:
 def _run(method: Method, task: LessonTask, settings: Mapping[str, Any]) -> Recoding:
     """Run the method as a release does."""
     table = task.lesson
-    given = {**({method.time_limit: _SECONDS} if method.time_limit else {}), **settings}
-    if "target" in method.needs and not {*table.targets, *given} & {*table.targets, "target"}:
+    parameters = {**({method.time_limit: _SECONDS} if method.time_limit else {}), **settings}
+    if "target" in method.needs and not table.targets and "target" not in parameters:
         raise BadInput(f"{method.title} needs a column that is to be predicted; name it with --target")
-    if "sensitive" in _parameters(method) and "sensitive" not in given:
+    if "sensitive" in _parameters(method) and "sensitive" not in parameters:
         column = table.sensitive or next(iter(table.targets), None)
         if column is None:
             raise BadInput(f"{method.title} looks at a sensitive column; name it with --target")
-        given["sensitive"] = column
+        parameters["sensitive"] = column
     if method.sets == "only":
-        sets = {"k": task.story.k, **given}
+        sets = {"k": task.story.k, **parameters}
         return method.run_on_sets(task, task.quasi_identifiers[0], task.counts, sets, task.story)
-    return method.run(task, given, task.story)[0]
+    return method.run(task, parameters, task.story)[0]
 
 
 def _columns(method: Method, table: Lesson, k: int) -> tuple[str, ...]:
