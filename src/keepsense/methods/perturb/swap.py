@@ -96,9 +96,10 @@ def swap_by_clusters(
         alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
         walk = run_clusters(ClusterWalk([attribute], alone, attribute.weights), int(k), rng, listener)
         codes = counts.column(attribute.name)[source]
-        dealt = np.empty(len(codes), dtype=np.int64)
+        dealt = np.empty(len(codes), dtype=np.int64) if wants_steps(listener) else None
         columns.append(deal(codes, walk.source(), walk.released()[:, 0], rng, dealt))
-        walk.tell(listener, source, dealt)
+        if dealt is not None:
+            walk.tell(listener, source, dealt)
         in_place[attribute.name] = int(walk.in_place[0])
     info = {"method": "semantic rank swapping by clusters", "k": int(k), "in_place": in_place}
     return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)
