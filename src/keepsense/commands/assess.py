@@ -12,6 +12,7 @@ from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._reading import EngineName, reading
 from keepsense.errors import BadInput
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.shown import visible
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def _roles(quasi: list[str] | None, sensitive: list[str] | None, project: Path |
 
         said = read_project(project)
         # methods for single values leave sets out of the release
-        single = [name for name in said.quasi_identifiers if said.columns[name].kind != "set"]
+        single = [name for name in said.quasi_identifiers if not KINDS[said.columns[name].kind].sets]
         columns = columns or single or list(said.quasi_identifiers)
         secret = secret or list(said.having("sensitive"))
     if not columns:

@@ -9,6 +9,7 @@ from functools import cached_property
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
 from keepsense.project.meaning import Meaning
 from keepsense.taxonomy import Taxonomy, from_edges
@@ -42,7 +43,7 @@ class Lesson:
     @property
     def sets(self) -> bool:
         """Whether the lesson is about a column of sets."""
-        return any(self.column(name).kind == "set" for name in self.quasi_identifiers)
+        return any(KINDS[self.column(name).kind].sets for name in self.quasi_identifiers)
 
     @property
     def rows(self) -> int:
@@ -56,7 +57,7 @@ class Lesson:
 
     def count(self, names: Sequence[str]) -> Counts:
         """Distinct tuples of some columns, with the targets counted along."""
-        numbers = [name for name in self.targets if self.column(name).kind == "numeric"]
+        numbers = [name for name in self.targets if KINDS[self.column(name).kind].numbers]
         further = [name for name in (*self.targets, self.sensitive) if name and name not in numbers]
         return Counts.of(
             {name: self.columns[name] for name in names},

@@ -8,6 +8,7 @@ from pathlib import Path
 from keepsense.engines import started
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.explain.lesson import Lesson
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.privacy import KAnonymity
 from keepsense.project.file import Column, Project, read_project
 from keepsense.project.inspect import Inspected, inspect
@@ -105,7 +106,7 @@ def _opened(project: Project, folder: Path, title: str, most: int, *, sets: bool
 
 def _protected(about: Mapping[str, Column], names: tuple[str, ...], *, sets: bool) -> tuple[str, ...]:
     """The one quasi-identifier that holds sets, or the others."""
-    holding = tuple(name for name in names if about[name].kind == "set")
+    holding = tuple(name for name in names if KINDS[about[name].kind].sets)
     if sets and len(holding) != 1:
         named = f"; there are {', '.join(holding)}, name one with --column" if holding else ""
         raise BadInput(f"the method is for one column of sets{named or ', and no quasi-identifier is of kind = set'}")

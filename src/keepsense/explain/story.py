@@ -17,6 +17,7 @@ from keepsense.counts import Value
 from keepsense.errors import InternalError
 from keepsense.explain.lesson import Lesson
 from keepsense.explain.step import Cell, Step, alike, as_text
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.progress import Event
 from keepsense.recoding import Cells, Draws, Recoding
 
@@ -91,7 +92,7 @@ class Story:
 
     def shown(self, column: str, value: Value) -> Value:
         """A value as it is shown: sets by their items in order."""
-        if self.lesson.column(column).kind != "set":
+        if not KINDS[self.lesson.column(column).kind].sets:
             return value
         items = self.lesson.meaning.items(column, [value]).sets()[0]
         return "; ".join(sorted(map(str, items))) or "(nothing)"

@@ -16,6 +16,7 @@ from typing import Any
 
 from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
 from keepsense.guide.advise import Advice
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC
 from keepsense.progress import Event, Listener, emit
 from keepsense.project.file import Method, Project
@@ -164,7 +165,7 @@ def with_method(project: Project, advice: Advice, limit: float | None = None) ->
     method = Method.model_validate({"name": advice.name, "parameters": {**search, **advice.parameters}})
     if advice.promised:
         project = project.model_copy(update={"privacy": [dict(section) for section in advice.promised]})
-    sets = [c for n, c in project.columns.items() if c.role == "quasi-identifier" and c.kind == "set"]
+    sets = [c for n, c in project.columns.items() if c.role == "quasi-identifier" and KINDS[c.kind].sets]
     alone = len(sets) == len(project.quasi_identifiers)
     if advice.method.sets == "only" and not alone:
         return project.model_copy(update={"set_method": method})

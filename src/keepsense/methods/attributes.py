@@ -10,6 +10,7 @@ import numpy as np
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.perturb.sets import Sets
 from keepsense.methods.task import Task
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered
@@ -36,9 +37,9 @@ def attributes_of(
 
 def _attribute(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
     column = task.column(name)
-    if column.kind == "set":
+    if KINDS[column.kind].sets:
         return _set(task, counts, name)
-    if column.kind in ("numeric", "ordinal", "date"):
+    if KINDS[column.kind].ordered:
         return _ordered(task, counts, name, meaning)
     return _words(task, counts, name, meaning)
 
@@ -78,7 +79,7 @@ def _ordered(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
 def _levels(task: Task, name: str, values: Sequence[Value]) -> list[Value] | None:
     """Values of an ordinal column as listed, dates in their order; None for numbers."""
     column = task.column(name)
-    if column.kind == "ordinal":
+    if KINDS[column.kind].needs_order:
         if column.order is None:
             raise BadInput(f"column {name!r} is ordinal; list its values in `order`, lowest first")
         return list(column.order)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from keepsense.errors import BadInput, InputWarning, did_you_mean
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.edits import Edit, mend
 from keepsense.methods.registry import Method
 from keepsense.methods.task import Task
@@ -97,7 +98,7 @@ def by_hierarchies(
         "suppression": task.suppression,
         "listener": listener,
         "rng": task.rng,
-        "numbers": [name for name in task.quasi_identifiers if task.column(name).kind == "numeric"],
+        "numbers": [name for name in task.quasi_identifiers if KINDS[task.column(name).kind].numbers],
         "distances": task.distances if "distances" in inspect.signature(method.function).parameters else {},
     }
     if task.target is not None:

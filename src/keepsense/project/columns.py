@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.registry import Method
 from keepsense.project.file import Project
+from keepsense.project.roles import ROLES
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def resolve(project: Project, names: Sequence[str], method: Method) -> Columns:
     keepsense.errors.BadInput: the project file lists the column 'job', but the source has no such column.
     """
     check_names(project, names)
-    dropped = set(project.having("identifier", "person"))
+    dropped = set(project.having(*(name for name, role in ROLES.items() if not role.released)))
     if project.unlisted == "drop":
         dropped |= {name for name in names if name not in project.columns}
     decided, sets = _divided(project, method)
@@ -101,7 +103,7 @@ def _divided(project: Project, method: Method) -> tuple[tuple[str, ...], tuple[s
         raise BadInput('no column has the role "quasi-identifier"; name those by which people could be recognized')
     if method.sets == "together":
         return every, ()
-    sets = tuple(name for name in every if project.columns[name].kind == "set")
+    sets = tuple(name for name in every if KINDS[project.columns[name].kind].sets)
     single = tuple(name for name in every if name not in sets)
     if method.sets == "only":
         if single:

@@ -285,7 +285,7 @@ def _by_name(profile: Profile, kind: str) -> tuple[str, str] | None:
     if named := patterns.named_like(name, patterns.SENSITIVE):
         return "sensitive", f"its name says {named}"
     if (named := patterns.named_like(name, patterns.KNOWN_BY_OTHERS)) and (
-        profile.uniqueness < 0.95 or kind != "nominal"
+        profile.uniqueness < 0.95 or KINDS[kind].sets or not KINDS[kind].words
     ):
         return "quasi-identifier", f"its name says {named}, which others may know"
     return None
@@ -299,7 +299,7 @@ def _sampling(name: str) -> bool:
 def _by_default(profile: Profile, values: Sequence[Value], kind: str, meaning: KnownWords | None) -> tuple[str, str]:
     if profile.distinct == 1:
         return "insensitive", "has one value only"
-    if kind == "numeric" and profile.uniqueness > 0.5 and any("." in str(v) for v in values):
+    if KINDS[kind].numbers and profile.uniqueness > 0.5 and any("." in str(v) for v in values):
         return "sensitive", "measured numbers, which others rarely know"
     if profile.uniqueness > 0.95 and profile.rows >= 20 and meaning is None:
         return "identifier", f"{_share(profile)} of its values occur only once"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.errors import KeepsenseError
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.calling import call
 from keepsense.methods.registry import Method, methods
 from keepsense.privacy import KAnonymity, Model, risk
@@ -215,7 +216,7 @@ def _tried(job: Job, method: Method, models: Sequence[Model]) -> Tried:
     takes = inspect.signature(method.function).parameters
     options: dict[str, Any] = {
         "suppression": job.suppression,
-        "numbers": [name for name in job.quasi_identifiers if job.column(name).kind == "numeric"],
+        "numbers": [name for name in job.quasi_identifiers if KINDS[job.column(name).kind].numbers],
         "rng": 0,
         "most_nodes": max(1, MOST_VISITS // (30 * len(counts))),  # such a search gives the best it has by then
     }

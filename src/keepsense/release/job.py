@@ -17,6 +17,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, Table, Writing
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.attributes import attributes_of
 from keepsense.methods.registry import Method, method
 from keepsense.privacy import Model, model, needed_columns, with_population
@@ -140,7 +141,7 @@ class Job:
     @cached_property
     def own_counts(self) -> Counts:
         """The same of the source alone, without the tuples that only a population holds."""
-        numeric = {n: self.project.columns[n].kind == "numeric" for n in self.project.having("target")}
+        numeric = {n: KINDS[self.project.columns[n].kind].numbers for n in self.project.having("target")}
         needed = [n for n in needed_columns(self.models) if n != POPULATION and n not in self.set_columns]
         targets = [name for name, is_number in numeric.items() if not is_number]
         sums = [*(name for name, is_number in numeric.items() if is_number), *self.project.having("weight")]

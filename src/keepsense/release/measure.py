@@ -14,6 +14,7 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import KeepsenseError
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import SEED, Figure, Note, by_name, figures
 from keepsense.privacy import LinkageRisk
 from keepsense.privacy.exposed import Exposed, weighted_classes
@@ -91,7 +92,7 @@ def recoded(
         job.hierarchies if generalized else {},
         of_sets(job, rules),
         truthful=generalized,
-        numbers=frozenset(name for name in job.quasi_identifiers if job.column(name).kind == "numeric"),
+        numbers=frozenset(name for name in job.quasi_identifiers if KINDS[job.column(name).kind].numbers),
         importance={name: job.column(name).weight for name in job.every_quasi_identifier},
         scale_of=cache(lambda name: scale_of(job, name)),
         released=released,

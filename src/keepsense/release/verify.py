@@ -12,6 +12,7 @@ from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
 from keepsense.privacy import KmAnonymity, Verification, verify, verify_sets
 from keepsense.project.file import Project, project_and_folder
+from keepsense.project.roles import ROLES
 from keepsense.random import generator
 from keepsense.release.describe import PRIVATE, RECODING
 from keepsense.release.job import Job
@@ -49,7 +50,7 @@ def verify_release(
         quasi_identifiers=job.every_quasi_identifier,
         sensitive=[n for n in job.project.having("sensitive") if n not in job.dropped],
         original=_as_written(job, list(before) or list(job.table.columns[:1])) if original else None,
-        identifiers=job.project.having("identifier", "person"),
+        identifiers=job.project.having(*(name for name, role in ROLES.items() if not role.released)),
         preserved=preserved,
         columns=job.released,
         suppression=job.project.release.suppression if original else None,

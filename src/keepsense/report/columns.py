@@ -9,6 +9,7 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import number, percent
 from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.report import charts, page
@@ -43,7 +44,7 @@ def _facts(subject: Subject, name: str) -> str:
     """One line on what became of the column."""
     kind = subject.job.column(name).kind
     after = subject.values_released(name)
-    what = "items" if kind == "set" else "values"
+    what = "items" if KINDS[kind].sets else "values"
     values = f"{number(after)} different {what} in the release"
     if not subject.public:
         values = f"{number(len(subject.marginal(subject.before, name)))} different {what} before, {number(after)} after"
@@ -71,7 +72,7 @@ def _how(subject: Subject, name: str) -> str:
 def _distribution(subject: Subject, name: str) -> str:
     after = subject.marginal(subject.after, name)
     before = None if subject.public else subject.marginal(subject.before, name)
-    if subject.job.column(name).kind == "numeric":
+    if KINDS[subject.job.column(name).kind].numbers:
         drawn = _numbers(name, before, after)
         if drawn:
             return drawn
@@ -273,7 +274,7 @@ def _levels(subject: Subject, tree: Hierarchy, name: str) -> str:
 
     column = subject.job.column(name)
     try:
-        if tree.kind == "nominal":
+        if KINDS[tree.kind].words:
             if column.taxonomy is None:
                 return ""
             scores = score(tree, distance(column.distance, subject.job.taxonomy(name)), unknown="list")

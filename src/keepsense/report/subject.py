@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.engines import started
 from keepsense.errors import KeepsenseError
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import Note
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding, suppressed_tuples
 from keepsense.release.job import Job
@@ -107,7 +108,7 @@ class Subject:
 
     def marginal(self, counts: Counts, name: str) -> dict[Value, int]:
         """Rows of each value of a column (for sets: of each item), the most frequent first."""
-        if self.job.column(name).kind == "set":
+        if KINDS[self.job.column(name).kind].sets:
             return item_counts(self.job, counts, name)
         rows = counts.marginal(name)
         order = np.argsort(-rows, kind="stable").tolist()

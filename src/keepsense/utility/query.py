@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import SEED, metric
 from keepsense.utility.alignment import some_columns
 from keepsense.utility.pairs import (
@@ -96,7 +97,7 @@ def random_queries(
 
 
 def _in_order(hierarchy: Hierarchy) -> Sequence[Value]:
-    if hierarchy.kind == "numeric":
+    if KINDS[hierarchy.kind].numbers:
         return sorted(hierarchy.leaves, key=lambda v: float("-inf") if v is None else float(v))  # type: ignore[arg-type]
     steps = tuple(hierarchy.codes[:, level] for level in range(hierarchy.height + 1))
     return [hierarchy.leaves[i] for i in np.lexsort(steps)]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import metric
 from keepsense.recoding import Cells
 from keepsense.utility.alignment import some_columns
@@ -91,7 +92,8 @@ def _words(recoded: Recoded) -> tuple[Counts, Cells, Matrices] | None:
     """The columns of words that have a meaning, and their distances; None where there are none, or too many words."""
     counts, cells = recoded.cells
     scales = {name: recoded.scale_of(name) for name in cells.names}
-    names = [name for name, scale in scales.items() if scale.distance is not None and scale.kind == "nominal"]
+    single = {name: scale for name, scale in scales.items() if not KINDS[scale.kind].sets}
+    names = [name for name, scale in single.items() if scale.distance is not None and KINDS[scale.kind].words]
     words = some_columns(cells, names)
     if not names or max(map(len, words.values)) * max(len(counts.values_of(n)) for n in names) > MOST_DISTANCES:
         return None

@@ -10,6 +10,7 @@ from typing import Any
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.calling import call
 from keepsense.methods.fit import DIFFERENTIAL_PRIVACY, NO_SETS, NO_WORDS, SHARED_BUDGET, Fit, When, always
 from keepsense.methods.flowchart import Edge, Filling, Flowchart, Node
@@ -256,7 +257,7 @@ def _by_mechanism(
 ) -> list[Recoding]:
     """Numbers by their bounds, words by meaning unless their values are listed, all others by name."""
     bounds, listed = _declared(parameters, "bounds"), _declared(parameters, "domains")
-    numbers = [name for name in task.quasi_identifiers if name in bounds or task.column(name).kind == "numeric"]
+    numbers = [name for name in task.quasi_identifiers if name in bounds or KINDS[task.column(name).kind].numbers]
     words = [
         name
         for name in task.quasi_identifiers
@@ -298,7 +299,7 @@ def _called(
 def _meaning(task: Task, counts: Counts, name: str) -> Nominal:
     """What the words of a column mean, each looked up by itself: the other records must not have a say in it."""
     column = task.column(name)
-    if column.kind in NUMBERS or column.kind == "set" or column.taxonomy is None:
+    if column.kind in NUMBERS or KINDS[column.kind].sets or column.taxonomy is None:
         raise BadInput(f"column {name!r} holds no words; another method has a mechanism for every kind")
     rows = counts.rows_of(name)
     concepts = task.mapping(name, rows, alone=True).concepts
