@@ -46,7 +46,7 @@ def run(results: Path) -> None:
         )
         constructed = time.perf_counter() - start
         bed = make_test_bed(column.ideal(), wup, kinds=["ancestors"], rng=SEED)
-        ungrouped = [hierarchy for hierarchy in made if "outliers" not in hierarchy.info["made"]]
+        ungrouped = [hierarchy for hierarchy in made if "outliers" not in str(hierarchy.info["made"])]
         for source, hierarchies in zip(SOURCES, (made, ungrouped, bed), strict=True):
             start = time.perf_counter()
             judged = [evaluate(hierarchies, wup, counts, k) for k in KS]

@@ -88,12 +88,13 @@ def swaps(sample: Sample, seeds: int) -> Iterator[Row]:
                 row: Row = {"seconds": seconds, "sdCor": found.correlation, "sdCor lost": found.correlation - original}
                 row["sdCor lost"] = abs(row["sdCor lost"])
                 moved = (found.first_variance, found.second_variance)
+                unchanged: Any = cells.info["unchanged"]
                 for i, column in enumerate(columns):
                     side = column.name
                     row[f"RMSE {side}"] = rmse(sample.counts, cells, column)
                     row[f"sdVar change {side}"] = abs(moved[i] - spread[i])
                     row[f"mean moved {side}"] = float(semantic_mean(after[i]).label != means[i].label)
-                    row[f"unchanged {side}"] = cells.info["unchanged"][side] / sample.counts.total
+                    row[f"unchanged {side}"] = unchanged[side] / sample.counts.total
                 rows.append(row)
             yield {"data": sample.name, "method": name, "k": k, "seeds": seeds, **_average(rows)}
 
@@ -132,6 +133,7 @@ def noises(sample: Sample, seeds: int) -> Iterator[Row]:
                 kept = dependence(part, *(c.reweighted(part) for c in after)).correlation
                 row: Row = {"seconds": seconds, "sdCor": kept, "sdCor lost": abs(kept - original)}
                 found = [semantic_mean(c, over="domain") for c in after]
+                wanted: Any = cells.info.get("target_rmse", {})
                 if not seed:
                     labels = (found[0].label, found[1].label)
                 for i, column in enumerate(columns):
@@ -141,7 +143,7 @@ def noises(sample: Sample, seeds: int) -> Iterator[Row]:
                     row[f"sVar {side}"] = variance
                     row[f"sVar off {side}"] = abs(variance - (1 + alpha) * variances[i])
                     row[f"RMSE {side}"] = rmse(counts, cells, column)
-                    row[f"target RMSE {side}"] = cells.info.get("target_rmse", {}).get(side, float("nan"))
+                    row[f"target RMSE {side}"] = wanted.get(side, float("nan"))
                 rows.append(row)
             yield {
                 "data": sample.name,

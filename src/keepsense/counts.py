@@ -74,9 +74,9 @@ class Counts:
     @classmethod
     def of(
         cls,
-        columns: Mapping[str, Sequence[Any]],
+        columns: Mapping[str, Sequence[object]],
         *,
-        histograms: Mapping[str, Sequence[Any]] | None = None,
+        histograms: Mapping[str, Sequence[object]] | None = None,
         sums: Mapping[str, Sequence[float]] | None = None,
         weights: Sequence[int] | None = None,
     ) -> Counts:

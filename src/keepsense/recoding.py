@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,7 +64,7 @@ class Cells:
     codes: NDArray[np.int32]
     multiplicity: NDArray[np.int64]
     suppressed: NDArray[np.bool_] | None = None
-    info: Mapping[str, Any] = field(default_factory=dict)
+    info: Mapping[str, object] = field(default_factory=dict)
     inputs: Counts | None = None
 
     def __post_init__(self) -> None:
@@ -108,7 +107,7 @@ class Cuts:
 
     cuts: tuple[Cut, ...]
     suppress: frozenset[tuple[Value, ...]] = frozenset()
-    info: Mapping[str, Any] = field(default_factory=dict)
+    info: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
@@ -179,7 +178,7 @@ class Draws:
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     probabilities: NDArray[np.float64]
-    info: Mapping[str, Any] = field(default_factory=dict)
+    info: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         p = self.probabilities

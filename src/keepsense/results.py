@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
 
 from keepsense.errors import BadInput, Finding
 from keepsense.shown import Shown, Summary, percent
@@ -139,7 +139,7 @@ class Release(Shown, Generic[F]):
         return self.outcome.verification
 
     @property
-    def description(self) -> Mapping[str, Any]:
+    def description(self) -> Mapping[str, object]:
         """The public description that goes with the data: promises, method, figures; no seed, no value of a person."""
         return self.outcome.description
 
@@ -211,7 +211,7 @@ class Trial:
     name: str
     problem: str = ""
     seconds: float = 0.0
-    description: Mapping[str, Any] | None = None
+    description: Mapping[str, object] | None = None
 
     @property
     def ok(self) -> bool:
@@ -220,10 +220,10 @@ class Trial:
 
     def figure(self, *keys: str) -> float | None:
         """A figure of the description, such as `figure("utility", "certainty penalty")`; None where there is none."""
-        found: Any = self.description
+        figure: object = self.description
         for key in keys:
-            found = found.get(key) if isinstance(found, Mapping) else None
-        return float(found) if isinstance(found, int | float) else None
+            figure = figure.get(key) if isinstance(figure, Mapping) else None
+        return float(figure) if isinstance(figure, int | float) else None
 
 
 @dataclass(frozen=True, repr=False)
@@ -236,7 +236,11 @@ class Comparison(Shown, Sequence[Trial]):
 
     trials: tuple[Trial, ...]
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Trial: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Trial, ...]: ...
+    def __getitem__(self, index: int | slice) -> Trial | tuple[Trial, ...]:
         return self.trials[index]
 
     def __len__(self) -> int:

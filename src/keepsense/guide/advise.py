@@ -40,8 +40,8 @@ class Advice:
     points: float
     reasons: tuple[str, ...]
     warnings: tuple[str, ...] = ()
-    parameters: dict[str, Any] = field(default_factory=dict)
-    promised: tuple[Mapping[str, Any], ...] = ()
+    parameters: dict[str, object] = field(default_factory=dict)
+    promised: tuple[Mapping[str, object], ...] = ()
 
     @property
     def name(self) -> str:

@@ -184,4 +184,5 @@ def _worst(outcome: Outcome, advice: Advice) -> float | None:
     if K_ANONYMITY in advice.method.promises:
         after = outcome.description["risk"].get("after")
         return None if after is None else float(after["prosecutor, highest"])
-    return 1.0 / int(advice.parameters["k"]) if PROBABILISTIC in advice.method.promises else None
+    k: Any = advice.parameters.get("k")
+    return 1.0 / k if PROBABILISTIC in advice.method.promises else None

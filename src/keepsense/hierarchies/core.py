@@ -53,7 +53,7 @@ class Hierarchy:
     codes: NDArray[np.int32]
     kind: str = "nominal"
     concepts: tuple[NDArray[np.int32], ...] | None = None
-    info: Mapping[str, Any] = field(default_factory=dict)
+    info: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", KINDS.name_of(self.kind))
@@ -69,7 +69,7 @@ class Hierarchy:
         *,
         name: str = "hierarchy",
         kind: str = "nominal",
-        info: Mapping[str, Any] | None = None,
+        info: Mapping[str, object] | None = None,
     ) -> Hierarchy:
         """Build from rows of labels, leaf first (the form of ARX's hierarchy files); all rows have one length."""
         table = [tuple(row) for row in rows]
@@ -180,7 +180,7 @@ class Hierarchy:
         """The same hierarchy as one of another kind, for files that do not tell theirs; None changes nothing."""
         return self if kind is None else replace(self, kind=kind)
 
-    def with_info(self, **info: Any) -> Hierarchy:
+    def with_info(self, **info: object) -> Hierarchy:
         """The same hierarchy, remembering something more."""
         return replace(self, info={**self.info, **info})
 
@@ -198,7 +198,7 @@ def assemble(
     *,
     kind: str = "nominal",
     concepts: Sequence[NDArray[np.int32]] | None = None,
-    info: Mapping[str, Any] | None = None,
+    info: Mapping[str, object] | None = None,
 ) -> Hierarchy:
     """Make a hierarchy from codes into tables of labels that may hold unused entries.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from keepsense.counts import Value
 from keepsense.engines import Engine, Reading, started
@@ -114,7 +114,7 @@ def _after_user(place: str) -> tuple[str, str, str]:
 
 
 def inspect(
-    source: Any,
+    source: object,
     reading: Reading | None = None,
     *,
     taxonomies: Mapping[str, Taxonomy] | None = None,

@@ -47,7 +47,11 @@ def describe_release(
     # under differential privacy nothing that is computed from the original leaves the house but through its mechanism
     private = any(isinstance(model, DifferentialPrivacy) for model in job.models)
     lost = {} if private else column_penalties(job, made.rules)
-    lost |= {rule.names[0]: rule.info["penalty"] for rule in made.set_rules if "penalty" in rule.info}
+    lost |= {
+        rule.names[0]: penalty
+        for rule in made.set_rules
+        if isinstance(penalty := rule.info.get("penalty"), int | float)
+    }
     secret = {"seed", "rng"}
     return {
         "keepsense": __version__,
@@ -106,7 +110,8 @@ def _matrices(recodings: list[Recoding], after: Counts) -> dict[str, Any]:
     matrices = {}
     drawn: list[Draws] = []
     for recoding in recodings:
-        drawn += [recoding] if isinstance(recoding, Draws) else recoding.info.get("matrices", ())
+        behind: Any = [recoding] if isinstance(recoding, Draws) else recoding.info.get("matrices", ())
+        drawn += behind
     for rule in drawn:
         if rule.info.get("publish"):
             released = {_spelled(value) for value in after.values_of(rule.name)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 from keepsense.methods.registry import methods
 from keepsense.metrics import number, percent
@@ -120,11 +121,11 @@ def _hierarchies(subject: Subject) -> str:
     parts = []
     for name in subject.job.quasi_identifiers:
         tree = subject.job.hierarchies[name]
-        considered = tree.info.get("considered", ())
+        considered: Any = tree.info.get("considered", ())
         if len(considered) < 2:
             continue
         rows = [[f"{made}", f"{score:.3f}"] for made, score in considered]
-        total = int(tree.info.get("candidates", len(considered)))
+        total = tree.info.get("candidates", len(considered))
         text = f"{name}: the best of {total:,} hierarchies that the taxonomy gives, by the meaning they lose (GSL)."
         parts.append(
             f"<details><summary>{escape(text)}</summary>"

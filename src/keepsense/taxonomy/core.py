@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from os import PathLike
 from types import MappingProxyType
 from typing import Any
 
@@ -334,12 +335,12 @@ class Taxonomy:
 
     # ---- files ---------------------------------------------------------------------------------------------------
 
-    def save(self, path: Any, *, compress: bool = False) -> None:
+    def save(self, path: str | PathLike[str], *, compress: bool = False) -> None:
         """Write one file that `Taxonomy.load` maps into memory."""
         store.save(self, path, compress=compress)
 
     @staticmethod
-    def load(path: Any) -> Taxonomy:
+    def load(path: str | PathLike[str]) -> Taxonomy:
         """Read a file written by `save`; arrays are mapped, not copied."""
         return store.load(path, Taxonomy)
 

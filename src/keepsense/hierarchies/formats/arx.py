@@ -111,7 +111,7 @@ def format_arx(hierarchy: Hierarchy, *, form: CsvForm | None = None) -> str:
     >>> format_arx(Hierarchy.of_rows([("nurse", "medic", "*")]))
     'nurse;medic;*\n'
     """
-    remembered: dict[str, Any] = hierarchy.info.get(FORM) or {}
+    remembered: Any = hierarchy.info.get(FORM) or {}
     return _spelled(
         [["" if label is None else str(label) for label in row] for row in hierarchy.rows()],
         form or CsvForm(**remembered),

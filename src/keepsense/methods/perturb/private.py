@@ -213,7 +213,8 @@ class _Budget:
 
     def told(self, cells: Cells, parts: Sequence[Cells]) -> Cells:
         """The release with what it gives away."""
-        spent = {name: epsilon for part in parts for name, epsilon in part.info["epsilon"].items()}
+        budgets: list[Any] = [part.info["epsilon"] for part in parts]
+        spent = {name: epsilon for budget in budgets for name, epsilon in budget.items()}
         facts = {"method": DifferentialPrivacy.name, "epsilon": spent, "neighbours": "replace one record"}
         return replace(cells, info={**cells.info, **facts})
 
@@ -232,7 +233,7 @@ def epsilon_of(rule: Recoding) -> float:
     >>> epsilon_of(response_matrix("sex", ["f", "m"], 1.0))
     1.0
     """
-    spent = rule.info.get("epsilon", 0.0)
+    spent: Any = rule.info.get("epsilon", 0.0)
     return math.fsum(spent.values()) if isinstance(spent, Mapping) else float(spent)
 
 

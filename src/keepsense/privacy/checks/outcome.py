@@ -34,7 +34,7 @@ class Check:
     '2 classes with 3 records break the promise (worst 1, promised 5)'
     """
 
-    promise: Mapping[str, Any]
+    promise: Mapping[str, object]
     holds: bool
     failing_classes: int = 0
     failing_records: int = 0

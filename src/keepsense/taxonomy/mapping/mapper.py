@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows
+from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup
@@ -101,7 +102,7 @@ def _chosen(
 
 def _counted(
     values: Iterable[Any] | Mapping[Any, int], weights: Sequence[int] | None, column: str
-) -> tuple[dict[Any, int], int]:
+) -> tuple[dict[Value, int], int]:
     """Distinct values with their rows, in order of first appearance, and the number of missing cells."""
     if isinstance(values, str | bytes):
         raise BadInput(f"{column}: a single text was given as the values; give a list of values")
@@ -113,7 +114,7 @@ def _counted(
             raise BadInput(f"{column}: {len(weights):,} weights do not fit {len(items):,} values; give one for each")
         items = list(zip(items, weights, strict=True))
     paired = isinstance(values, Mapping) or weights is not None
-    counts: dict[Any, int] = {}
+    counts: dict[Value, int] = {}
     missing = 0
     for item in items:
         value, rows = item if paired or _is_pair(item) else (item, 1)

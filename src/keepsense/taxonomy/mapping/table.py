@@ -14,12 +14,12 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows, frozen
+from keepsense.counts import Value
 from keepsense.errors import Finding
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import explain
@@ -50,7 +50,7 @@ class Ambiguity:
     'coach#1'
     """
 
-    value: Any
+    value: Value
     chosen: tuple[str, str]
     alternatives: tuple[tuple[str, str], ...]
 
@@ -72,7 +72,7 @@ class Mapping:
 
     taxonomy: Taxonomy
     column: str
-    values: tuple[Any, ...]
+    values: tuple[Value, ...]
     codes: Ints
     how: tuple[str, ...]
     names: tuple[str, ...]
@@ -80,7 +80,7 @@ class Mapping:
     rows: NDArray[np.int64]
     missing: int = 0
     senses: str = "first"
-    _place: dict[Any, int] = field(init=False, repr=False)
+    _place: dict[Value, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         frozen(self.codes)
@@ -95,11 +95,11 @@ class Mapping:
         return f"Mapping({self.column!r}: {mapped:,} of {len(self):,} values onto {self.taxonomy.name})"
 
     @property
-    def concepts(self) -> dict[Any, int]:
+    def concepts(self) -> dict[Value, int]:
         """Concept code of every mapped value."""
         return {value: int(code) for value, code in zip(self.values, self.codes, strict=True) if code >= 0}
 
-    def codes_of(self, values: Iterable[Any]) -> Ints:
+    def codes_of(self, values: Iterable[Value]) -> Ints:
         """Concept codes of any values of the column, in their order; -1 where unmapped, missing or not in it.
 
         >>> from keepsense.taxonomy import from_edges
@@ -121,11 +121,11 @@ class Mapping:
         )
 
     @property
-    def unmapped(self) -> tuple[Any, ...]:
+    def unmapped(self) -> tuple[Value, ...]:
         """Values that stand for no concept."""
         return tuple(value for value, code in zip(self.values, self.codes, strict=True) if code < 0)
 
-    def suggestions(self, limit: int = 3, at_most: int = 500) -> dict[Any, list[str]]:
+    def suggestions(self, limit: int = 3, at_most: int = 500) -> dict[Value, list[str]]:
         """For the most frequent unmapped values, names in the taxonomy that may be meant; values without are left out.
 
         >>> from keepsense.taxonomy import from_edges
@@ -177,7 +177,7 @@ class Mapping:
         return Mapping(taxonomy, *file.read(path, taxonomy, column=column))
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: Value) -> bool:
     """Whether a cell holds nothing: None, not-a-number, or blank text.
 
     >>> [is_missing(cell) for cell in (None, float("nan"), "  ", "NA", 0)]
