@@ -224,3 +224,24 @@ def test_orders_kept_from_round_to_round_give_the_same_groups(rule: Any, counts:
         kept = rule(counts, k)
     assert released(plain) == released(kept)
     assert plain.info["classes"] == kept.info["classes"]
+
+
+@pytest.mark.parametrize("name", ["mondrian", "semantic mondrian", "infogain mondrian"])
+def test_numbers_with_gaps_are_divided_apart_from_those_without(name: str) -> None:
+    """A missing age is released as missing or suppressed, never as a number, and every class keeps the promise."""
+    import keepsense as ks
+
+    ages = [None if i % 7 == 0 else 20 + i % 90 for i in range(280)]
+    ill = [("flu", "cold")[i % 2] for i in range(280)]
+    release = ks.anonymize(
+        {"age": ages, "sex": ["f", "m"] * 140, "ill": ill},
+        k=5,
+        quasi_identifiers=["age", "sex"],
+        target="ill" if name.startswith("infogain") else None,
+        insensitive=[] if name.startswith("infogain") else ["ill"],
+        method=name,
+    )
+    released = release.frame["age"]
+    assert release.verification.ok
+    assert released.count(None) == sum(age is None for age in ages)
+    assert 0 < next(column.lost for column in release.columns if column.name == "age") < 0.5

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
+from keepsense.hierarchies.build import MISSING
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.metrics import metric
 from keepsense.recoding import SUPPRESSED, Cuts
@@ -73,21 +74,24 @@ def _by_level(column: Pairs, hierarchies: Hierarchies, metric: str, level: int |
 def interval_shares(column: Pairs) -> NDArray[np.float64]:
     """Width of each pair's released interval over the width of the column's original values; 1 where suppressed.
 
-    Parts of an interval that no original reaches do not count: it is cut to the column's range.
+    Parts of an interval that no original reaches do not count: it is cut to the column's range. A missing cell that
+    stays missing loses nothing.
 
     >>> from keepsense.recoding import Cut
     >>> rule = Cuts((Cut("age", (20, 30, 60), ("20-40", "20-40", "*")),))
     >>> interval_shares(column_pairs(Counts.of({"age": [20, 30, 60]}), rule)["age"]).tolist()
     [0.5, 0.5, 1.0]
     """
-    numbers = [parse_interval(value) for value in column.originals]
+    numbers = [parse_interval(value) for value in column.originals if value is not None]
     if any(ends is None for ends in numbers):
         raise BadInput(f"the metric needs a hierarchy for column {column.name!r}, which does not hold numbers only")
-    low = min(ends[0] for ends in numbers if ends)
-    high = max(ends[1] for ends in numbers if ends)
+    low = min((ends[0] for ends in numbers if ends), default=0.0)
+    high = max((ends[1] for ends in numbers if ends), default=0.0)
     span = high - low
     widths = np.zeros(len(column.values))
     for i, value in enumerate(column.values):
+        if value in (None, MISSING):
+            continue
         ends = (low, high) if value == SUPPRESSED else parse_interval(value)
         if ends is None:
             raise BadInput(f"column {column.name!r}: a released value is no interval; give the column's hierarchy")
@@ -99,8 +103,11 @@ def _range_shares(column: Pairs, hierarchy: Hierarchy) -> NDArray[np.float64] | 
     """Share of the other leaves that each pair's released range of numbers could be; None where one is no range."""
     numbers = [parse_interval(leaf) for leaf in hierarchy.leaves]
     leaves = np.sort([ends[0] for ends in numbers if ends is not None])
-    spans = [parse_interval(label) for label in column.values]
-    if not len(leaves) or any(s is None for s, label in zip(spans, column.values, strict=True) if label != SUPPRESSED):
+    if not len(leaves):
+        return None
+    alone = (leaves[0], leaves[0])
+    spans = [alone if label in (None, MISSING) else parse_interval(label) for label in column.values]
+    if any(span is None for span, label in zip(spans, column.values, strict=True) if label != SUPPRESSED):
         return None
     ends = np.array([span or (leaves[0], leaves[-1]) for span in spans])
     inside = np.searchsorted(leaves, ends[:, 1], "right") - np.searchsorted(leaves, ends[:, 0], "left")

@@ -15,6 +15,7 @@ from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.recoding import SUPPRESSED
 from keepsense.taxonomy import Concept, Taxonomy
 
 _FEW = 1_024
@@ -71,34 +72,41 @@ class Dimension:
 def numeric(name: str, values: Sequence[Value]) -> Dimension:
     """A dimension of numbers: released as the number itself or as a range `low-high`.
 
-    >>> ages = numeric("age", (40, 31, 35))
-    >>> ages.name_of(np.array([0, 2]), np.array([1, 2]))
-    ['31-35', '40']
+    A missing cell stands apart behind the numbers: alone it stays missing, together with numbers all are suppressed.
+
+    >>> ages = numeric("age", (40, None, 31, 35))
+    >>> ages.name_of(np.array([0, 2, 3, 2]), np.array([1, 2, 3, 3]))
+    ['31-35', '40', None, '*']
     """
     numbers = []
     for value in values:
         try:
-            numbers.append(float(value))  # type: ignore[arg-type]
+            numbers.append(np.inf if value is None else float(value))  # type: ignore[arg-type]
         except (TypeError, ValueError):
             raise BadInput(
                 f"column {name!r} holds values that are not numbers; give it a hierarchy, or fill them in first"
             ) from None
     at = np.array(numbers)
-    if not np.isfinite(at).all():
+    if np.isnan(at).any() or not np.isfinite(at[[value is not None for value in values]]).all():
         raise BadInput(f"column {name!r} holds a number that is not finite")
     order = np.argsort(at, kind="stable")
     rank = np.empty(len(at), dtype=np.int32)
     rank[order] = np.arange(len(at), dtype=np.int32)
-    spread = float(at.max() - at.min()) or 1.0
-    spelled = [str(values[i]) for i in order]
+    known = at[np.isfinite(at)]
+    least, spread = (float(known.min()), float(np.ptp(known)) or 1.0) if len(known) else (0.0, 1.0)
+    spelled = [None if values[i] is None else str(values[i]) for i in order]
 
     def labels(low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
         pairs = zip(low.tolist(), high.tolist(), strict=True)
-        return [spelled[a] if a == b else f"{spelled[a]}-{spelled[b]}" for a, b in pairs]
+        return [
+            spelled[a] if a == b else SUPPRESSED if spelled[b] is None else f"{spelled[a]}-{spelled[b]}"
+            for a, b in pairs
+        ]
 
-    width = (at[order] - at.min()) / spread
+    # twice as far away as numbers can be, so that groups are first divided into those with and those without
+    width = np.where(np.isfinite(at[order]), (at[order] - least) / spread, 2.0)
     flat = np.zeros(max(0, len(at) - 1), np.int64)
-    return Dimension(name, rank, width, flat, labels, lambda low, high: width[high] - width[low])
+    return Dimension(name, rank, width, flat, labels, lambda low, high: np.minimum(width[high] - width[low], 1.0))
 
 
 def nominal(
