@@ -74,10 +74,11 @@ class Registry(Mapping[str, T], Generic[T]):
         """Enter something under its name; `outdated` names still work, with a warning that says the new one."""
         spellings = {plain(spelling) for spelling in (name, *aliases, *outdated)}
         taken = sorted(s for s in spellings if self._spellings.get(s, name) != name)
-        if taken or name in self._entries:
+        home = _module_being_imported()
+        if taken or self._homes.get(name, home) != home:  # a module that is loaded again enters its own again
             raise InternalError(f"two entries want to be the {self._what} {(taken or [name])[0]!r}")
         self._entries[name] = entry
-        self._homes[name] = _module_being_imported()
+        self._homes[name] = home
         self._spellings |= dict.fromkeys(spellings, name)
         self._outdated |= {plain(spelling): name for spelling in outdated}
         return entry

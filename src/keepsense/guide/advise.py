@@ -97,82 +97,82 @@ def recommend(answers: Answers, limit: int = 3) -> list[Advice]:
 def advise(answers: Answers, limit: int = 3) -> Guidance:
     """Weigh every method of the catalogue against the answers.
 
-    >>> found = advise(Answers(promise="differential privacy", truthful=False))
-    >>> found.advice[0].name
+    >>> guidance = advise(Answers(promise="differential privacy", truthful=False))
+    >>> guidance.advice[0].name
     'semantic exponential mechanism'
     """
     judged: dict[str, list[Advice]] = {"records": [], "sets": []}
     excluded: dict[str, str] = {}
-    for found in catalogue().values():
-        if not isinstance(found, Method):
+    for method in catalogue().values():
+        if not isinstance(method, Method):
             continue
-        part = part_of(found, answers)
+        part = part_of(method, answers)
         if (part == "sets" and not answers.sets) or (part == "records" and not answers.others):
             continue
-        why = why_not(found, answers)
+        why = why_not(method, answers)
         if why:
-            excluded[found.name] = why
+            excluded[method.name] = why
             continue
-        points, reasons = points_of(found, answers)
-        settings = found.fit.start(answers)
-        promised = tuple(_promised(found, answers))
-        judged[part].append(Advice(found, part, points, reasons, _cautions(found, answers), settings, promised))
+        points, reasons = points_of(method, answers)
+        settings = method.fit.start(answers)
+        promised = tuple(_promised(method, answers))
+        judged[part].append(Advice(method, part, points, reasons, _cautions(method, answers), settings, promised))
     chosen = []
     for part in ("records", "sets"):
         chosen += sorted(judged[part], key=lambda a: -a.points)[:limit]
     return Guidance(answers, chosen, warnings_for(answers), excluded)
 
 
-def part_of(found: Method, answers: Answers) -> str:
+def part_of(method: Method, answers: Answers) -> str:
     """What a method is for: the `sets`, or the `records`, which some methods take the sets along with.
 
     >>> from keepsense.methods.registry import method
     >>> part_of(method("top-down sets"), Answers()), part_of(method("rank swapping"), Answers(kinds=("set",)))
     ('sets', 'sets')
     """
-    alone = found.sets == "only" or (found.sets == "together" and not answers.others)
+    alone = method.sets == "only" or (method.sets == "together" and not answers.others)
     return "sets" if alone else "records"
 
 
-def why_not(found: Method, answers: Answers) -> str:
+def why_not(method: Method, answers: Answers) -> str:
     """Why a method does not fit; empty where it does.
 
     >>> from keepsense.methods.registry import method
     >>> why_not(method("lsd mondrian"), Answers())
     'it needs a number that the release is to predict'
     """
-    if answers.truthful and not found.truthful:
+    if answers.truthful and not method.truthful:
         return "its records are not true, and you need true ones"
-    family = family_of(found)
+    family = family_of(method)
     if answers.promise == "none":
-        if found.promises and found.promises[0] == family:
+        if method.promises and method.promises[0] == family:
             return f"it is for the promise of {family}, which you did not ask for"
-    elif answers.promise not in found.promises:
+    elif answers.promise not in method.promises:
         able = family in SATISFIES[answers.promise]
-        return found.falls_short if able and found.falls_short else f"it gives no {answers.promise}"
-    return next((why for applies, why in found.fit.unfit if applies(answers)), "")
+        return method.falls_short if able and method.falls_short else f"it gives no {answers.promise}"
+    return next((why for applies, why in method.fit.unfit if applies(answers)), "")
 
 
-def points_of(found: Method, answers: Answers) -> tuple[float, tuple[str, ...]]:
+def points_of(method: Method, answers: Answers) -> tuple[float, tuple[str, ...]]:
     """Points and reasons of a method that fits.
 
     >>> from keepsense.methods.registry import method
     >>> points_of(method("mondrian"), Answers(kinds=("numeric",)))[0]
     5.0
     """
-    fit = found.fit
+    fit = method.fit
     points, reason = fit.purposes.get(answers.purpose, (fit.points, fit.reason))
-    reasons = [reason or found.intent]
+    reasons = [reason or method.intent]
     for applies, more, why in fit.better:
         if applies(answers):
             points += more
             reasons.append(why.format(answers))
-    if found.sets == "together" and answers.sets and answers.others:
+    if method.sets == "together" and answers.sets and answers.others:
         points += 1.0
         reasons.append("takes your columns of sets along with the others")
-    if answers.beside_k and found.truthful:
+    if answers.beside_k and method.truthful:
         reasons.append(f"can be asked for {answers.promise} besides k-anonymity")
-    if answers.promise == PROBABILISTIC and found.promises[0] == PROBABILISTIC:
+    if answers.promise == PROBABILISTIC and method.promises[0] == PROBABILISTIC:
         points = max(points, 7.0)
         reasons.append("made for this promise: no value is linked to a record with a chance above 1/k")
     elif answers.promise == PROBABILISTIC:
@@ -181,24 +181,24 @@ def points_of(found: Method, answers: Answers) -> tuple[float, tuple[str, ...]]:
     return points, tuple(filter(None, reasons))
 
 
-def _cautions(found: Method, answers: Answers) -> tuple[str, ...]:
+def _cautions(method: Method, answers: Answers) -> tuple[str, ...]:
     """What to beware of with one method."""
     remarks = []
-    if not found.truthful:
+    if not method.truthful:
         remarks.append(
             "Released records are not true. Say so to whoever gets them, and forbid impossible combinations."
         )
-    if family_of(found) == "generalization" and answers.purpose == "correlations":
+    if family_of(method) == "generalization" and answers.purpose == "correlations":
         remarks.append("Correlations can only be computed between coarser values.")
-    if family_of(found) == "generalization" and answers.purpose == "single columns":
+    if family_of(method) == "generalization" and answers.purpose == "single columns":
         remarks.append("Means and variances can only be estimated from ranges.")
-    return (*remarks, *(text for applies, text in found.fit.cautions if applies(answers)))
+    return (*remarks, *(text for applies, text in method.fit.cautions if applies(answers)))
 
 
-def _promised(found: Method, answers: Answers) -> list[dict[str, Any]]:
+def _promised(method: Method, answers: Answers) -> list[dict[str, Any]]:
     """What is to be promised with one method."""
-    if found.fit.promised is not None:
-        return found.fit.promised(answers)
-    if answers.promise == "none" and K_ANONYMITY in found.promises:
+    if method.fit.promised is not None:
+        return method.fit.promised(answers)
+    if answers.promise == "none" and K_ANONYMITY in method.promises:
         return [{"model": K_ANONYMITY, "k": answers.k}]  # these keep it anyway
     return answers.promised()

@@ -43,8 +43,8 @@ def changed(
     data = _loaded(text, name)
     wanted = copy.deepcopy(data)
     lines = text.splitlines()
-    if privacy is not None and [dict(one) for one in privacy] != data.get("privacy"):
-        wanted["privacy"] = [dict(one) for one in privacy]
+    if privacy is not None and [dict(promise) for promise in privacy] != data.get("privacy"):
+        wanted["privacy"] = [dict(promise) for promise in privacy]
         lines = _with_promises(lines, privacy)
     if method is not None:
         wanted["method"] = {"name": method, **({"parameters": dict(parameters)} if parameters else {})}
@@ -117,7 +117,7 @@ def spelled(value: object) -> str:
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{_key(str(k))} = {spelled(v)}" for k, v in value.items()) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(spelled(one) for one in value) + "]"
+        return "[" + ", ".join(spelled(item) for item in value) + "]"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return str(value)
@@ -143,9 +143,9 @@ Section = tuple[tuple[str, ...], int, int]
 
 def _sections(lines: Sequence[str]) -> list[Section]:
     """All sections; blank lines and comments before a header belong to it."""
-    starts = [(found, i) for i, line in enumerate(lines) if (found := _header(line)) is not None]
+    starts = [(keys, i) for i, line in enumerate(lines) if (keys := _header(line)) is not None]
     ends = [i for _, i in starts[1:]] + [len(lines)]
-    return [(found, i, _trimmed(lines, i, end)) for (found, i), end in zip(starts, ends, strict=True)]
+    return [(keys, i, _trimmed(lines, i, end)) for (keys, i), end in zip(starts, ends, strict=True)]
 
 
 def _header(line: str) -> tuple[str, ...] | None:
@@ -174,18 +174,18 @@ def _trimmed(lines: Sequence[str], start: int, end: int) -> int:
 
 
 def _with_method(lines: list[str], section: str, method: str, parameters: Mapping[str, Any]) -> list[str]:
-    found = {keys: (start, end) for keys, start, end in _sections(lines)}
-    told = ["", f"[{section}.parameters]", *_pairs(parameters)] if parameters else []
-    given = [f"name = {spelled(method)}"]
-    if (section,) not in found:
-        return [*lines, "", f"[{section}]", *given, *told]
-    start, end = found[section,]
-    gone = range(*found.get((section, "parameters"), (0, 0)))
+    places = {keys: (start, end) for keys, start, end in _sections(lines)}
+    settings = ["", f"[{section}.parameters]", *_pairs(parameters)] if parameters else []
+    named = [f"name = {spelled(method)}"]
+    if (section,) not in places:
+        return [*lines, "", f"[{section}]", *named, *settings]
+    start, end = places[section,]
+    gone = range(*places.get((section, "parameters"), (0, 0)))
     out: list[str] = []
     for i, line in enumerate(lines):
         if i == start:
-            own = [one for one in lines[start + 1 : end] if not _is_key(one, "name", "parameters")]
-            out += [line, *given, *own, *told]
+            own = [other for other in lines[start + 1 : end] if not _is_key(other, "name", "parameters")]
+            out += [line, *named, *own, *settings]
         elif not start < i < end and i not in gone:
             out.append(line)
     return out
@@ -196,15 +196,15 @@ def _pairs(values: Mapping[str, Any]) -> list[str]:
 
 
 def _is_key(line: str, *names: str) -> bool:
-    found = _KEY.match(line)
-    return found is not None and found.group(1).strip("\"'") in names
+    key = _KEY.match(line)
+    return key is not None and key.group(1).strip("\"'") in names
 
 
 def _with_promises(lines: list[str], privacy: Sequence[Mapping[str, Any]]) -> list[str]:
     blocks = [(start, end) for keys, start, end in _sections(lines) if keys == ("privacy",)]
     made: list[str] = []
-    for one in privacy:
-        made += [*([""] if made else []), "[[privacy]]", *_pairs(one)]
+    for promise in privacy:
+        made += [*([""] if made else []), "[[privacy]]", *_pairs(promise)]
     if not blocks:
         return [*lines, "", *made]
     out: list[str] = []
@@ -217,9 +217,9 @@ def _with_promises(lines: list[str], privacy: Sequence[Mapping[str, Any]]) -> li
 
 
 def _with_role(lines: list[str], column: str, role: str) -> list[str]:
-    for found, start, end in _sections(lines):
-        if found == ("columns", column):
-            keys = [i for i in range(start + 1, end) if _is_key(lines[i], "role")]
-            at = keys[0] if keys else start + 1
-            return [*lines[:at], f"role = {spelled(role)}", *lines[at + (1 if keys else 0) :]]
+    for keys, start, end in _sections(lines):
+        if keys == ("columns", column):
+            named = [i for i in range(start + 1, end) if _is_key(lines[i], "role")]
+            at = named[0] if named else start + 1
+            return [*lines[:at], f"role = {spelled(role)}", *lines[at + (1 if named else 0) :]]
     return lines

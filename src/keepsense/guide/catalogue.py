@@ -21,15 +21,15 @@ def catalogue() -> MappingProxyType[str, Described]:
     >>> catalogue()["datafly"].family
     'table recoding'
     """
-    return MappingProxyType({found.name: found for found in _below(None)})
+    return MappingProxyType({described.name: described for described in _below(None)})
 
 
 def _below(family: str | None) -> Iterator[Described]:
     every: list[Described] = [*FAMILIES.values(), *METHODS.values()]
-    inside = [found for found in every if found.family == family]
-    for found in sorted(inside, key=lambda found: (found.place, found.name)):
-        yield found
-        yield from _below(found.name)
+    inside = [described for described in every if described.family == family]
+    for described in sorted(inside, key=lambda described: (described.place, described.name)):
+        yield described
+        yield from _below(described.name)
 
 
 def entry(name: str) -> Described:
@@ -47,7 +47,9 @@ def entry(name: str) -> Described:
     entries = catalogue()
     if name in METHODS:
         return METHODS[name]
-    named = {plain(spelling): found for found in entries.values() for spelling in (found.title, found.name)}
+    named = {
+        plain(spelling): described for described in entries.values() for spelling in (described.title, described.name)
+    }
     if plain(name) not in named:
         raise BadInput(f"the catalogue has no entry {name!r}.{did_you_mean(name.strip().lower(), list(entries))}")
     return named[plain(name)]
@@ -56,19 +58,19 @@ def entry(name: str) -> Described:
 def children(name: str) -> list[Described]:
     """Entries right below one, in order.
 
-    >>> [found.name for found in children("generalization")][:2]
+    >>> [described.name for described in children("generalization")][:2]
     ['table recoding', 'lattice recoding']
     """
-    return [found for found in catalogue().values() if found.family == name]
+    return [described for described in catalogue().values() if described.family == name]
 
 
-def family_of(found: Described) -> str:
+def family_of(described: Described) -> str:
     """Name of the outermost family an entry belongs to: a technique, as the papers say.
 
     >>> family_of(entry("datafly"))
     'generalization'
     """
-    return found.name if found.family is None else family_of(catalogue()[found.family])
+    return described.name if described.family is None else family_of(catalogue()[described.family])
 
 
 def flowchart(name: str) -> Flowchart:
@@ -79,20 +81,20 @@ def flowchart(name: str) -> Flowchart:
     >>> flowchart("datafly").parameters
     ()
     """
-    found = entry(name)
-    if found.steps is not None:
-        return found.steps
-    if found.family is None:
+    described = entry(name)
+    if described.steps is not None:
+        return described.steps
+    if described.family is None:
         raise BadInput(f"the catalogue's entry {name!r} has no flowchart")
-    return flowchart(found.family).filled({key: filling.words for key, filling in found.fillings.items()})
+    return flowchart(described.family).filled({key: filling.words for key, filling in described.fillings.items()})
 
 
-def function(found: Described) -> Any:
+def function(described: Described) -> Any:
     """The function that does what an entry describes.
 
     >>> function(entry("datafly")).__name__
     'datafly'
     """
-    if not isinstance(found, Method):
-        raise BadInput(f"{found.title} is described in the catalogue, but Keepsense does not do it")
-    return found.function
+    if not isinstance(described, Method):
+        raise BadInput(f"{described.title} is described in the catalogue, but Keepsense does not do it")
+    return described.function

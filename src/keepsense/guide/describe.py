@@ -14,32 +14,32 @@ from keepsense.methods.registry import Described, Relation
 _WIDTH = 88
 
 
-def as_data(found: Described) -> dict[str, Any]:
+def as_data(described: Described) -> dict[str, Any]:
     """An entry for scripts.
 
     >>> as_data(entry("datafly"))["parameters"]["direction"]
     'up'
     """
-    chart = flowchart(found.name)
+    chart = flowchart(described.name)
     return {
-        "name": found.name,
-        "title": found.title,
-        "kind": found.kind,
-        "parent": found.family,
-        "intent": found.intent,
-        "use": list(found.use),
-        "avoid": list(found.avoid),
-        "inputs": list(found.inputs),
-        "guarantee": found.guarantee,
-        "cost": found.cost,
-        "example": found.example,
-        "paper": found.paper,
-        "truthful": found.truthful,
-        "in project files": found.name if found.in_projects else None,
-        "function": found.code,
-        "parameters": {key: filling.value for key, filling in found.fillings.items()},
-        "combines": {relation.name: relation.why for relation in found.combines},
-        "conflicts": {relation.name: relation.why for relation in found.conflicts},
+        "name": described.name,
+        "title": described.title,
+        "kind": described.kind,
+        "parent": described.family,
+        "intent": described.intent,
+        "use": list(described.use),
+        "avoid": list(described.avoid),
+        "inputs": list(described.inputs),
+        "guarantee": described.guarantee,
+        "cost": described.cost,
+        "example": described.example,
+        "paper": described.paper,
+        "truthful": described.truthful,
+        "in project files": described.name if described.in_projects else None,
+        "function": described.code,
+        "parameters": {key: filling.value for key, filling in described.fillings.items()},
+        "combines": {relation.name: relation.why for relation in described.combines},
+        "conflicts": {relation.name: relation.why for relation in described.conflicts},
         "steps": {
             "nodes": [{"key": n.key, "text": n.text, "kind": n.kind, "part": n.part} for n in chart.nodes],
             "edges": [{"start": e.start, "end": e.end, "label": e.label} for e in chart.edges],
@@ -47,37 +47,37 @@ def as_data(found: Described) -> dict[str, Any]:
     }
 
 
-def as_text(found: Described) -> str:
+def as_text(described: Described) -> str:
     """An entry for the terminal, with its flowchart.
 
     >>> print(as_text(entry("datafly")).splitlines()[0])
     Datafly: raise the column with most different values
     """
-    lines = [f"{found.title}: {found.short}", "", *_wrapped(found.intent, "")]
-    for title, texts in _parts(found):
+    lines = [f"{described.title}: {described.short}", "", *_wrapped(described.intent, "")]
+    for title, texts in _parts(described):
         lines += ["", title]
         for text in texts:
             lines += _wrapped(text, "  - " if len(texts) > 1 else "  ")
-    lines += ["", "Steps", "", draw_text(flowchart(found.name))]
-    if children(found.name):
-        lines += ["", "Below it", "", draw_tree_text(tree(found.name))]
+    lines += ["", "Steps", "", draw_text(flowchart(described.name))]
+    if children(described.name):
+        lines += ["", "Below it", "", draw_tree_text(tree(described.name))]
     return "\n".join(lines)
 
 
-def _parts(found: Described) -> list[tuple[str, tuple[str, ...]]]:
+def _parts(described: Described) -> list[tuple[str, tuple[str, ...]]]:
     parts = [
-        ("Use it when", found.use),
-        ("Rather not when", found.avoid),
-        ("It needs", found.inputs),
-        ("It guarantees", (found.guarantee,)),
-        ("For example", (found.example,)),
-        ("Cost", (found.cost,)),
-        ("Goes well with", _related(found.combines)),
-        ("Does not go with", _related(found.conflicts)),
-        ("Paper", (found.paper,)),
-        ("In project files", (f'name = "{found.name}"',) if found.in_projects else ()),
+        ("Use it when", described.use),
+        ("Rather not when", described.avoid),
+        ("It needs", described.inputs),
+        ("It guarantees", (described.guarantee,)),
+        ("For example", (described.example,)),
+        ("Cost", (described.cost,)),
+        ("Goes well with", _related(described.combines)),
+        ("Does not go with", _related(described.conflicts)),
+        ("Paper", (described.paper,)),
+        ("In project files", (f'name = "{described.name}"',) if described.in_projects else ()),
     ]
-    if not found.runs and found.kind != "category" and not children(found.name):
+    if not described.runs and described.kind != "category" and not children(described.name):
         parts.append(("Note", ("Keepsense describes it, and does not do it.",)))
     return [(title, texts) for title, texts in parts if texts]
 
@@ -99,13 +99,13 @@ def as_page() -> str:
     >>> as_page().startswith("# The catalogue of methods")
     True
     """
-    techniques = [found for found in catalogue().values() if found.family is None]
+    techniques = [described for described in catalogue().values() if described.family is None]
     parts = [
         "# The catalogue of methods",
         "This page is written from the catalogue that `keepsense guide` uses; a test keeps both alike. The grouping of "
         "generalization into three categories, each with one flowchart whose parameters its algorithms fill in, is "
         "that of Ben Fredj, Lammari and Comyn-Wattiau (2015). A star marks their nine algorithms.",
-        "```text\n" + "\n\n".join(draw_tree_text(tree(found.name)) for found in techniques) + "\n```",
+        "```text\n" + "\n\n".join(draw_tree_text(tree(described.name)) for described in techniques) + "\n```",
         "## What techniques preserve",
         "After Rodríguez-García (2017), Table 2.1: `=` fully, `++` highly, `+` fairly, empty: not. For words, the "
         "semantic versions in Keepsense take swapping, noise and microaggregation to nominal values too. The mark for "
@@ -117,8 +117,8 @@ def as_page() -> str:
         "promise.",
         _promises(),
     ]
-    for found in techniques:
-        parts += _section(found, 2)
+    for described in techniques:
+        parts += _section(described, 2)
     return "\n\n".join(parts) + "\n"
 
 
@@ -144,18 +144,18 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def _section(found: Described, level: int) -> list[str]:
-    parts = [f"{'#' * level} {found.title}", found.intent]
+def _section(described: Described, level: int) -> list[str]:
+    parts = [f"{'#' * level} {described.title}", described.intent]
     lines = []
-    for title, texts in _parts(found):
+    for title, texts in _parts(described):
         lines.append(f"- **{title}**: {'; '.join(texts)}")
     parts.append("\n".join(lines))
-    if found.fillings:
-        rows = [[f"*{key}*", filling.words.strip("; ") or "not used"] for key, filling in found.fillings.items()]
+    if described.fillings:
+        rows = [[f"*{key}*", filling.words.strip("; ") or "not used"] for key, filling in described.fillings.items()]
         parts.append(_table(["parameter", "filled in with"], rows))
-    if found.steps is not None:
-        parts.append(f"```text\n{draw_text(found.steps)}\n```")
-    for child in children(found.name):
+    if described.steps is not None:
+        parts.append(f"```text\n{draw_text(described.steps)}\n```")
+    for child in children(described.name):
         parts += _section(child, min(level + 1, 4))
     return parts
 

@@ -34,7 +34,7 @@ def lanes(chart: Flowchart) -> list[Lane]:
     >>> [(lane.edge.start + lane.edge.end, lane.side, lane.depth) for lane in lanes(chart)]
     [('ba', 'left', 0), ('ac', 'right', 0)]
     """
-    found: list[Lane] = []
+    placed: list[Lane] = []
     taken: dict[tuple[str, int], list[tuple[int, int]]] = {}
     around = [e for e in chart.edges if chart.index(e.end) != chart.index(e.start) + 1]
     around.sort(key=lambda e: abs(chart.index(e.end) - chart.index(e.start)))
@@ -46,8 +46,8 @@ def lanes(chart: Flowchart) -> list[Lane]:
         while any(low <= b and a <= high for a, b in taken.get((side, depth), [])):
             depth += 1
         taken.setdefault((side, depth), []).append((low, high))
-        found.append(Lane(edge, side, depth))
-    return found
+        placed.append(Lane(edge, side, depth))
+    return placed
 
 
 def straight(chart: Flowchart) -> dict[int, Edge]:
@@ -58,12 +58,12 @@ def straight(chart: Flowchart) -> dict[int, Edge]:
     >>> straight(chart)[0].label
     'no'
     """
-    found = {}
+    downwards = {}
     for edge in chart.edges:
         i = chart.index(edge.start)
         if chart.index(edge.end) == i + 1:
-            found[i] = edge
-    return found
+            downwards[i] = edge
+    return downwards
 
 
 def shown(text: str) -> str:

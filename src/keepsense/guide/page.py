@@ -34,7 +34,7 @@ dl.entry dt { font-weight: 600; margin-top: .7rem; } dl.entry dd { margin: 0; } 
 def page(title: str, body: str, style: str = "") -> str:
     """A whole HTML document that needs nothing from outside; `style` adds to the style of all pages.
 
-    >>> page("Datafly", "<p>x</p>")[-30:]
+    >>> page("Datafly", "<p>x</p>")[-29:]
     '<body><p>x</p></body></html>\\n'
     """
     return (

@@ -32,20 +32,20 @@ class Preset:
 
     def found(self, columns: Iterable[str]) -> dict[str, str]:
         """What the rules say about these columns, judged by their names alone."""
-        told = {}
+        remarks = {}
         for column in columns:
             words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column)
             plain = " ".join(re.split(r"[\s_\-./]+", words.lower())).strip()
             for pattern, why in self.remove.items():
                 if re.search(rf"\b(?:{pattern})\b", plain):
-                    told[column] = f"remove: {why}"
+                    remarks[column] = f"remove: {why}"
                     break
             else:
                 for pattern, what in self.coarsen.items():
                     if re.search(rf"\b(?:{pattern})\b", plain):
-                        told[column] = what
+                        remarks[column] = what
                         break
-        return told
+        return remarks
 
 
 _HIPAA = Preset(
@@ -104,7 +104,7 @@ _RISK = Preset(
         "It is a promise about who somebody is; add l-diversity or t-closeness for what they have.",
     ),
 )
-_PRESETS = {found.name: found for found in (_HIPAA, _RISK)}
+_PRESETS = {preset.name: preset for preset in (_HIPAA, _RISK)}
 
 
 def presets() -> dict[str, Preset]:
@@ -122,8 +122,8 @@ def preset(name: str) -> Preset:
     >>> preset("risk-0.09").k
     12
     """
-    found = _PRESETS.get(name.lower())
-    if found is None:
+    chosen = _PRESETS.get(name.lower())
+    if chosen is None:
         known = ", ".join(_PRESETS)
         raise BadInput(f"no preset is called {name!r}; there are: {known}.{did_you_mean(name, _PRESETS)}")
-    return found
+    return chosen

@@ -32,9 +32,9 @@ def tree(name: str = "generalization", *, nine: bool = False) -> Branch:
     >>> [branch.entry.name for branch in tree(nine=True).below]
     ['table recoding', 'lattice recoding', 'multidimensional recoding']
     """
-    found = entry(name)
-    below = [tree(child.name, nine=nine) for child in children(found.name) if not nine or _drawn(child)]
-    return Branch(found, tuple(below))
+    described = entry(name)
+    below = [tree(child.name, nine=nine) for child in children(described.name) if not nine or _drawn(child)]
+    return Branch(described, tuple(below))
 
 
 def trees() -> list[Branch]:
@@ -43,11 +43,11 @@ def trees() -> list[Branch]:
     >>> trees()[0].entry.name
     'generalization'
     """
-    return [tree(found.name) for found in catalogue().values() if found.family is None]
+    return [tree(described.name) for described in catalogue().values() if described.family is None]
 
 
-def _drawn(found: Described) -> bool:
-    return found.nine or found.kind == "category"
+def _drawn(described: Described) -> bool:
+    return described.nine or described.kind == "category"
 
 
 def draw_tree_text(branch: Branch, *, about: bool = True) -> str:
@@ -61,7 +61,9 @@ def draw_tree_text(branch: Branch, *, about: bool = True) -> str:
     widest = max(len(left) for left, _ in lines)
     if not about:
         return "\n".join(left for left, _ in lines)
-    return "\n".join(f"{left.ljust(widest)}  {found.short}" if found.short else left for left, found in lines)
+    return "\n".join(
+        f"{left.ljust(widest)}  {described.short}" if described.short else left for left, described in lines
+    )
 
 
 def _grow(branch: Branch, here: str, further: str, lines: list[tuple[str, Described]]) -> None:

@@ -77,16 +77,16 @@ def try_out(
     >>> RANKED
     'least loss first, to the hundredth; then least risk'
     """
-    named = [one for one in advice if one.method.in_projects]
-    found = [
-        Trial(one.name, ok=False, problem="project files do not know it; use it from Python")
-        for one in advice
-        if not one.method.in_projects
+    named = [advised for advised in advice if advised.method.in_projects]
+    trials = [
+        Trial(advised.name, ok=False, problem="project files do not know it; use it from Python")
+        for advised in advice
+        if not advised.method.in_projects
     ]
-    for done, one in enumerate(named):
-        emit(listener, "stage", done, len(named), stage=f"trying {one.name}")
-        found.append(_try(project, one, Path(folder), seconds, rng, listener, engine))
-    return sorted(found, key=_rank)
+    for done, advised in enumerate(named):
+        emit(listener, "stage", done, len(named), stage=f"trying {advised.name}")
+        trials.append(_try(project, advised, Path(folder), seconds, rng, listener, engine))
+    return sorted(trials, key=_rank)
 
 
 def _rank(trial: Trial) -> tuple[bool, float, float, float]:
@@ -129,9 +129,9 @@ def _try(
         except KeepsenseError as error:
             return Trial(advice.name, ok=False, problem=_problem(error), seconds=time.perf_counter() - start)
         spent = time.perf_counter() - start
-        told = [str(one.message) for one in caught if issubclass(one.category, PrivacyWarning)]
+        notes = [str(caution.message) for caution in caught if issubclass(caution.category, PrivacyWarning)]
         if advice.method.time_limit is not None and outcome.seconds.get("decide", 0.0) >= limit:
-            told.append(f"stopped after {limit:g} seconds; with more time it may lose less")
+            notes.append(f"stopped after {limit:g} seconds; with more time it may lose less")
         return Trial(
             advice.name,
             ok=True,
@@ -141,14 +141,14 @@ def _try(
             suppressed=outcome.verification.suppressed,
             classes=outcome.verification.classes,
             seconds=spent,
-            notes=tuple(dict.fromkeys(told)),
+            notes=tuple(dict.fromkeys(notes)),
         )
 
 
 def _problem(error: KeepsenseError) -> str:
     relax = getattr(error, "relax", ()) if isinstance(error, Infeasible) else ()
-    told = str(error)
-    return told if not relax or "elax" in told else f"{told}. Relax one of: {'; '.join(relax)}"
+    message = str(error)
+    return message if not relax or "elax" in message else f"{message}. Relax one of: {'; '.join(relax)}"
 
 
 def with_method(project: Project, advice: Advice, limit: float | None = None) -> Project:
@@ -175,8 +175,8 @@ def with_method(project: Project, advice: Advice, limit: float | None = None) ->
 def _linked(outcome: Outcome) -> float | None:
     """Share of records that linkage finds again, all columns that people could be recognized by taken together."""
     rules = [rule for rule in (*outcome.recodings, *outcome.set_recodings) if isinstance(rule, Cells | Cuts)]
-    found = linkage(outcome.job, rules, most=_MOST_PAIRS)
-    return None if found is None else float(found.risk)
+    linked = linkage(outcome.job, rules, most=_MOST_PAIRS)
+    return None if linked is None else float(linked.risk)
 
 
 def _worst(outcome: Outcome, advice: Advice) -> float | None:

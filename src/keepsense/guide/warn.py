@@ -12,14 +12,14 @@ _MANY_COLUMNS = 8
 def warnings_for(answers: Answers) -> list[Finding]:
     """Remarks on the plan as a whole, coded.
 
-    >>> [found.code for found in warnings_for(Answers(k=3, sensitive=True))]
+    >>> [finding.code for finding in warnings_for(Answers(k=3, sensitive=True))]
     ['W501', 'W502']
     """
-    told: list[tuple[str, str, str]] = []
+    remarks: list[tuple[str, str, str]] = []
     model = answers.model
     only_k = model is not None and model.protects == ("identity",)
     if only_k and answers.sensitive:
-        told.append(
+        remarks.append(
             (
                 "W501",
                 "promise",
@@ -28,7 +28,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     elif only_k:
-        told.append(
+        remarks.append(
             (
                 "W501",
                 "promise",
@@ -37,7 +37,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     if asks_for_k(answers.promise) and answers.k < _FEW:
-        told.append(
+        remarks.append(
             (
                 "W502",
                 "k",
@@ -46,7 +46,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     if model is None:
-        told.append(
+        remarks.append(
             (
                 "W503",
                 "promise",
@@ -55,7 +55,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     if answers.rows is not None and model is not None and answers.rows < 20 * answers.k:
-        told.append(
+        remarks.append(
             (
                 "W504",
                 "size",
@@ -64,7 +64,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     if answers.columns > _MANY_COLUMNS and (model is None or "membership" not in model.protects):
-        told.append(
+        remarks.append(
             (
                 "W505",
                 "columns",
@@ -73,7 +73,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     if answers.reuse:
-        told.append(
+        remarks.append(
             (
                 "W506",
                 "later files",
@@ -81,7 +81,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     if answers.sets and answers.others:
-        told.append(
+        remarks.append(
             (
                 "W507",
                 "sets",
@@ -90,7 +90,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
             )
         )
     if answers.sets and answers.others and answers.truthful:
-        told.append(
+        remarks.append(
             (
                 "W508",
                 "sets",
@@ -98,4 +98,4 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "set must be true, release the sets in a file of their own, or leave them out",
             )
         )
-    return [Finding(*one) for one in told]
+    return [Finding(*remark) for remark in remarks]

@@ -72,8 +72,8 @@ def _ordered(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
         at = np.array([np.nan if v is None else _number(name, v) for v in values])
     there = at[~np.isnan(at)]
     span = float(np.ptp(there)) or 1.0 if len(there) else 1.0
-    far = np.abs(at[:, None] - at[None, :]) / span
-    return Nominal.of(counts, name, _with_strangers(far, np.isnan(at)))
+    distances = np.abs(at[:, None] - at[None, :]) / span
+    return Nominal.of(counts, name, _with_strangers(distances, np.isnan(at)))
 
 
 def _levels(task: Task, name: str, values: Sequence[Value]) -> list[Value] | None:
@@ -87,10 +87,10 @@ def _levels(task: Task, name: str, values: Sequence[Value]) -> list[Value] | Non
         return None
     from keepsense.hierarchies.kinds.date import as_date
 
-    found = {value: as_date(value) for value in values if value is not None}
-    if any(day is None for day in found.values()):
+    days = {value: as_date(value) for value in values if value is not None}
+    if any(day is None for day in days.values()):
         raise BadInput(f"column {name!r} is of kind date, but holds a value that is no date")
-    return sorted(found, key=lambda value: (found[value], str(value)))
+    return sorted(days, key=lambda value: (days[value], str(value)))
 
 
 def _number(name: str, value: Value) -> float:
@@ -119,11 +119,11 @@ def _words(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
         )
     _small_enough(name, values)
     known = np.flatnonzero(~strange)
-    far = np.zeros((len(values), len(values)))
+    distances = np.zeros((len(values), len(values)))
     codes = [task.taxonomy(name).code(mapping.concepts[values[i]]) for i in known.tolist()]
     if codes:
-        far[np.ix_(known, known)] = judge.matrix(codes) / (judge.maximum or 1.0)
-    return Nominal.of(counts, name, _with_strangers(far, strange))
+        distances[np.ix_(known, known)] = judge.matrix(codes) / (judge.maximum or 1.0)
+    return Nominal.of(counts, name, _with_strangers(distances, strange))
 
 
 def _small_enough(name: str, values: Sequence[Value]) -> None:
@@ -134,10 +134,10 @@ def _small_enough(name: str, values: Sequence[Value]) -> None:
         )
 
 
-def _with_strangers(far: Floats, strange: Any) -> Floats:
+def _with_strangers(distances: Floats, strange: Any) -> Floats:
     """Distances with 1 between every strange value and all others."""
-    far = far.copy()
-    far[strange, :] = 1.0
-    far[:, strange] = 1.0
-    np.fill_diagonal(far, 0.0)
-    return far
+    distances = distances.copy()
+    distances[strange, :] = 1.0
+    distances[:, strange] = 1.0
+    np.fill_diagonal(distances, 0.0)
+    return distances

@@ -36,8 +36,8 @@ class Edit:
     def matches(self, column: str, values: Sequence[Value]) -> NDArray[np.bool_]:
         """Which values of a column the rule speaks of."""
         condition = self.conditions[column]
-        told = condition if callable(condition) else condition.__contains__
-        return np.fromiter((bool(told(v)) for v in values), dtype=np.bool_, count=len(values))
+        meets = condition if callable(condition) else condition.__contains__
+        return np.fromiter((bool(meets(v)) for v in values), dtype=np.bool_, count=len(values))
 
 
 def broken(edits: Sequence[Edit], counts: Counts) -> NDArray[np.bool_]:
@@ -71,22 +71,22 @@ def mend(counts: Counts, cells: Cells, edits: Sequence[Edit], *, rng: Random = N
     rules = _Rules(edits, counts, cells)
     source = np.repeat(cells.source, cells.multiplicity)
     out = np.repeat(cells.codes, cells.multiplicity, axis=0)
-    kept = cells.info.get("groups")  # of a grouped swap; other methods say how many groups they made
-    groups = np.repeat(kept, cells.multiplicity, axis=0) if isinstance(kept, np.ndarray) else None
+    grouped = cells.info.get("groups")  # of a grouped swap; other methods say how many groups they made
+    groups = np.repeat(grouped, cells.multiplicity, axis=0) if isinstance(grouped, np.ndarray) else None
     bad = np.flatnonzero(rules.check(source, out))
     first, touched = len(bad), np.zeros(len(source), dtype=np.bool_)
     for _ in range(_ROUNDS):
         if not len(bad):
             break
         j = rules.columns[int(rng.integers(len(rules.columns)))]
-        one, other = _partners(bad, None if groups is None else groups[:, j], len(source), rng)
-        trial = out[np.concatenate([one, other])]
-        trial[: len(one), j], trial[len(one) :, j] = out[other, j], out[one, j]
-        wrong = rules.check(source[np.concatenate([one, other])], trial)
-        good = ~(wrong[: len(one)] | wrong[len(one) :])
-        one, other = one[good], other[good]
-        out[one, j], out[other, j] = out[other, j], out[one, j]
-        touched[one] = touched[other] = True
+        wronged, other = _partners(bad, None if groups is None else groups[:, j], len(source), rng)
+        trial = out[np.concatenate([wronged, other])]
+        trial[: len(wronged), j], trial[len(wronged) :, j] = out[other, j], out[wronged, j]
+        wrong = rules.check(source[np.concatenate([wronged, other])], trial)
+        good = ~(wrong[: len(wronged)] | wrong[len(wronged) :])
+        wronged, other = wronged[good], other[good]
+        out[wronged, j], out[other, j] = out[other, j], out[wronged, j]
+        touched[wronged] = touched[other] = True
         bad = bad[rules.check(source[bad], out[bad])]
     if len(bad):
         raise Infeasible(
@@ -144,8 +144,8 @@ def _partners(
         other = order[starts + (rng.random(len(bad)) * (ends - starts)).astype(np.int64)]
     # Half of them in a round, so that two bad records may also mend each other.
     mixed = rng.permutation(len(bad))[: (len(bad) + 1) // 2]
-    one, other = bad[mixed], other[mixed]
+    wronged, other = bad[mixed], other[mixed]
     _, first = np.unique(other, return_index=True)
-    one, other = one[first], other[first]
-    free = ~np.isin(other, one)
-    return one[free], other[free]
+    wronged, other = wronged[first], other[first]
+    free = ~np.isin(other, wronged)
+    return wronged[free], other[free]

@@ -89,12 +89,12 @@ def t_close_microaggregation(  # noqa: PLR0913
     spread = _Spread(counts, sensitive, ground("equal" if distance is None else distance), order)
     weights = counts.weights[order]
     if how == "spread":
-        found = _from_slices(space, weights, spread, k, t, listener)
+        partition = _from_slices(space, weights, spread, k, t, listener)
     else:
         refine = spread.refine(t) if how == "swap" else None
-        found = mdav(space, weights, k, refine=refine, listener=listener)
-    before = len(found)
-    named = Partition(found.group, order[found.record], found.copies)
+        partition = mdav(space, weights, k, refine=refine, listener=listener)
+    before = len(partition)
+    named = Partition(partition.group, order[partition.record], partition.copies)
     named = _merged(counts, columns, named, spread.back(order), t, listener)
     centred = [(a, centres(a, counts.column(a.name), named, candidates)) for a in columns]
     error = squared_error(counts, centred, named)
@@ -121,11 +121,11 @@ class _Spread:
 
     def back(self, order: NDArray[np.int64]) -> _Spread:
         """The same for records under their own numbers again."""
-        found = object.__new__(_Spread)
-        found.values, found.kind, found.reference = self.values, self.kind, self.reference
-        found.code = np.empty_like(self.code)
-        found.code[order] = self.code
-        return found
+        renamed = object.__new__(_Spread)
+        renamed.values, renamed.kind, renamed.reference = self.values, self.kind, self.reference
+        renamed.code = np.empty_like(self.code)
+        renamed.code[order] = self.code
+        return renamed
 
     def distances(self, held: NDArray[np.int64]) -> Floats:
         """Earth mover's distance to the table of groups given as counts of each sensitive value, a row each."""
@@ -157,13 +157,13 @@ class _Spread:
                     fresh = int(self.code[names[record]])
                     if fresh in tried:
                         break  # no exchange for this value helped, and the group is still the same
-                    inside = sorted(taken, key=lambda one: -distances[one])  # of equal ones the farthest goes
+                    inside = sorted(taken, key=lambda record: -distances[record])  # of equal ones the farthest goes
                     options = np.tile(held, (len(inside), 1))
                     options[np.arange(len(inside)), self.code[names[inside]]] -= 1
                     options[:, fresh] += 1
-                    found = self.distances(options)
-                    best = int(np.argmin(found))
-                    if found[best] >= away - NOISE:
+                    apart = self.distances(options)
+                    best = int(np.argmin(apart))
+                    if apart[best] >= away - NOISE:
                         tried.add(fresh)
                         break
                     gone = inside[best]
@@ -173,7 +173,7 @@ class _Spread:
                     if not taken[gone]:
                         del taken[gone]
                     taken[record] = taken.get(record, 0) + 1
-                    held, away = options[best], float(found[best])
+                    held, away = options[best], float(apart[best])
                     tried.clear()
                 if away <= t + NOISE:
                     return
@@ -204,9 +204,9 @@ def _merged(
         own = group == worst
         alone = Partition(np.zeros(int(own.sum()), np.int64), partition.record[own], partition.copies[own])
         rows = [_row(a, centres(a, counts.column(a.name), alone)) for a in attributes]
-        far = space.from_values(rows)[partition.record] * partition.copies
+        weighted = space.from_values(rows)[partition.record] * partition.copies
         size = np.bincount(group, partition.copies, len(held))
-        mean = np.bincount(group, far, len(held)) / np.maximum(size, 1)
+        mean = np.bincount(group, weighted, len(held)) / np.maximum(size, 1)
         other = int(np.argmin(np.where(alive & (np.arange(len(held)) != worst), mean, np.inf)))
         group[own] = other
         alive[worst] = False
@@ -253,7 +253,7 @@ def _from_slices(
     part[ranked] = np.repeat(np.arange(size), width)
     alive = np.ones(total, dtype=np.bool_)
     left = weights.astype(np.int64).copy()
-    found: list[tuple[list[int], list[int]]] = []
+    formed: list[tuple[list[int], list[int]]] = []
 
     def around(seed: int, far_from: str) -> int:
         distances = space.from_record(seed).copy()
@@ -271,24 +271,24 @@ def _from_slices(
         for row in nearest_in_parts(distances, record, part, alive, size, space.noise).tolist():
             if row >= 0 and part[row] != part[own]:
                 take(row)
-        for slice_ in np.flatnonzero(width > groups - len(found) - 1).tolist():
+        for slice_ in np.flatnonzero(width > groups - len(formed) - 1).tolist():
             row = int(nearest_in_parts(distances, record, part, alive, size, space.noise)[slice_])
             take(row)
         for here, copies in taken.items():
             space.leave(here, copies)
-        found.append((list(taken), list(taken.values())))
+        formed.append((list(taken), list(taken.values())))
         if wants_steps(listener):
             emit(listener, "group", seed=seed, far_from=far_from, records=list(taken), copies=list(taken.values()),
                  distance=max(float(distances[here]) for here in taken))  # fmt: skip
-        emit(listener, "groups", len(found), groups)
+        emit(listener, "groups", len(formed), groups)
         return int(farthest(distances, left, space.noise))
 
     space.start(left)
-    while len(found) < groups:
+    while len(formed) < groups:
         other = around(int(farthest(space.from_centre(left), left, space.noise)), "the centre")
-        if len(found) < groups:
+        if len(formed) < groups:
             around(other, "the last one")
-    return Partition.of(found)
+    return Partition.of(formed)
 
 
 def _beside_the_sensitive_column(

@@ -69,11 +69,11 @@ def noise_on_numbers(  # noqa: PLR0913
     for j, (name, (values, codes)) in enumerate(zip(names, written, strict=True)):
         emit(listener, "moved", j + 1, len(names), column=name, source=source, errors=errors[:, j], values=values,
              codes=codes, distances=np.abs(placed[j] - table[:, j]) / columns[j].span)  # fmt: skip
-    kept = {name: int((placed[j] == table[:, j]).sum()) for j, name in enumerate(names)}
+    unchanged = {name: int((placed[j] == table[:, j]).sum()) for j, name in enumerate(names)}
     info: dict[str, Any] = {
         "method": f"noise on numbers, {'correlated' if correlated else 'uncorrelated'}",
         "alpha": float(alpha),
-        "unchanged": kept,
+        "unchanged": unchanged,
         "target_rmse": {a.name: float(np.sqrt(np.mean(errors[:, j] ** 2))) / a.span for j, a in enumerate(columns)},
     }
     return cells_of(names, [values for values, _ in written], source, [code for _, code in written], info)

@@ -64,8 +64,8 @@ def noise_on_words(  # noqa: PLR0913
             raise BadInput("correlated noise needs at least two columns; use plain noise for one")
         covariance, mended = covariance_matrix(counts, columns)
         errors = correlated_errors(distribution, rng, counts.total, alpha * covariance)
-        told = {"covariance": covariance.tolist(), "covariance_mended": mended}
-        info |= {"method": "semantic noise, correlated", **told}
+        together = {"covariance": covariance.tolist(), "covariance_mended": mended}
+        info |= {"method": "semantic noise, correlated", **together}
     else:
         variances = [semantic_variance(column, mean) for column, mean in zip(columns, means, strict=True)]
         errors = unit_errors(distribution, rng, counts.total, len(columns))
@@ -154,32 +154,32 @@ def apply_noise(
     for j, attribute in enumerate(attributes):
         if reference == "partner":
             other = beside[j]
-            found = replace_by_partner(
+            replaced = replace_by_partner(
                 attribute, attributes[other], codes[j], codes[other], errors[:, j], rng=rng, listener=listener
             )
         elif reference in ("mean", "root"):
             at_mean = reference == "mean"
             concept = means[j].concept if at_mean else attribute.bound()[0].taxonomy.root
-            found = replace_by_reference(
+            replaced = replace_by_reference(
                 attribute, codes[j], errors[:, j], concept, free_at_reference=at_mean, rng=rng, listener=listener
             )
         else:
             raise BadInput(f"reference = {reference!r}: it must be 'mean', 'partner' or 'root'")
-        columns.append(found)
+        columns.append(replaced)
         if wants_steps(listener):
-            values, codes_now = np.unique(found.concepts, return_inverse=True)
+            values, codes_now = np.unique(replaced.concepts, return_inverse=True)
             emit(listener, "moved", j + 1, len(attributes), column=attribute.name, source=source, errors=errors[:, j],
                  values=attribute.spell(values), codes=codes_now, reference=reference, mean=means[j].label,
-                 **_moves(attribute, codes[j], found.concepts, reference, means[j]))  # fmt: skip
+                 **_moves(attribute, codes[j], replaced.concepts, reference, means[j]))  # fmt: skip
     names = [a.name for a in attributes]
     info = {
         "reference": reference,
         "means": {name: mean.label for name, mean in zip(names, means, strict=True)},
         "target_rmse": {name: float(np.sqrt(np.mean(errors[:, j] ** 2))) for j, name in enumerate(names)},
-        "not_far_enough": {name: found.short for name, found in zip(names, columns, strict=True)},
-        "sign_dropped": {name: found.unsided for name, found in zip(names, columns, strict=True)},
+        "not_far_enough": {name: replaced.short for name, replaced in zip(names, columns, strict=True)},
+        "sign_dropped": {name: replaced.unsided for name, replaced in zip(names, columns, strict=True)},
     }
-    return concept_cells(counts, attributes, source, [found.concepts for found in columns], info)
+    return concept_cells(counts, attributes, source, [replaced.concepts for replaced in columns], info)
 
 
 def _moves(
@@ -201,14 +201,14 @@ def concept_cells(
 ) -> Cells:
     """Cells from the concept each record gets in each column, spelled as the column spells its own."""
     values, codes, same = [], [], []
-    for attribute, found in zip(attributes, concepts, strict=True):
-        distinct, code = np.unique(found, return_inverse=True)
+    for attribute, moved in zip(attributes, concepts, strict=True):
+        distinct, code = np.unique(moved, return_inverse=True)
         values.append(attribute.spell(distinct))
         codes.append(code.astype(np.int32))
-        same.append(attribute.bound()[1][counts.column(attribute.name)[source]] == found)
+        same.append(attribute.bound()[1][counts.column(attribute.name)[source]] == moved)
     names = tuple(a.name for a in attributes)
     facts = {
-        "unchanged": {name: int(kept.sum()) for name, kept in zip(names, same, strict=True)},
+        "unchanged": {name: int(equal.sum()) for name, equal in zip(names, same, strict=True)},
         "unchanged_rows": int(np.logical_and.reduce(same).sum()),
         **info,
     }
@@ -227,8 +227,8 @@ def _partners(attributes: Sequence[Nominal], pairs: Sequence[tuple[str, str]] | 
             f"{', '.join(names)}, the pairs {', '.join(f'{a}-{b}' for a, b in pairs) or 'none'}"
         )
     beside = {}
-    for one, other in pairs:
-        i, j = names.index(one), names.index(other)
+    for first, second in pairs:
+        i, j = names.index(first), names.index(second)
         check_same_domain(attributes[i], attributes[j])
         beside[i], beside[j] = j, i
     return beside

@@ -38,6 +38,7 @@ def rank_swapping(
     counts; how columns depend on each other suffers, see `rank_swapping_of_tuples`. Nothing is promised about single
     records, see `strict_rank_swapping`; of the `models` only k is taken, unless it is given.
 
+    >>> import numpy as np
     >>> from keepsense.semantics.attribute import Nominal
     >>> counts = Counts.of({"job": ["nurse", "clerk", "nurse", "cook"], "age": [30, 40, 50, 60]})
     >>> columns = [Nominal.of(counts, "job", 1.0 - np.eye(3)), Ordered.of(counts, "age")]

@@ -110,7 +110,7 @@ def check_groups(counts: Counts, cells: Cells, k: int) -> float:
     records. Raises `BadInput` otherwise.
 
     >>> counts = Counts.of({"age": [20, 21, 60, 61]})
-    >>> cells = swap_in_groups(counts, [Ordered.of(counts, "age")], 2, rng=1)
+    >>> cells = strict_rank_swapping(counts, [Ordered.of(counts, "age")], k=2, rng=1)
     >>> check_groups(counts, cells, 2)
     0.5
     >>> check_groups(counts, cells, 3)
