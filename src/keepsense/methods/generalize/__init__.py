@@ -38,23 +38,7 @@ from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
 from keepsense.methods.generalize.top_down import top_down
 
 __all__ = [
-    "anytime",
-    "bottom_up",
-    "cell_greedy",
-    "datafly",
-    "incognito",
-    "infogain_mondrian",
-    "local_recoding",
-    "local_suppression",
-    "lsd_mondrian",
-    "mondrian",
-    "mu_argus",
-    "optimal",
-    "samarati",
-    "sampling",
-    "semantic_datafly",
-    "semantic_incognito",
-    "semantic_mondrian",
-    "top_and_bottom_coding",
-    "top_down",
-]
+    "anytime", "bottom_up", "cell_greedy", "datafly", "incognito", "infogain_mondrian", "local_recoding",
+    "local_suppression", "lsd_mondrian", "mondrian", "mu_argus", "optimal", "samarati", "sampling",
+    "semantic_datafly", "semantic_incognito", "semantic_mondrian", "top_and_bottom_coding", "top_down",
+]  # fmt: skip
