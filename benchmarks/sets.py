@@ -17,13 +17,13 @@ from keepsense.methods.aggregate import (
     KINDS,
     ItemDistances,
     SetSpace,
-    apriori_sets,
     from_delimited,
+    generalize_sets_apriori,
+    generalize_sets_top_down,
     map_sets,
     mdav,
+    microaggregate_sets,
     noun_phrases,
-    set_microaggregation,
-    top_down_sets,
 )
 from keepsense.methods.aggregate.concepts import distinct_sets
 from keepsense.semantics import distance
@@ -186,12 +186,12 @@ def release() -> Iterator[Figure]:
     measure = distance("feature", wordnet())
 
     def synthetic() -> Any:
-        return set_microaggregation(map_sets(sets, wordnet()), measure, k=K, rng=0).column()
+        return microaggregate_sets(map_sets(sets, wordnet()), measure, k=K, rng=0).column()
 
     ways = {
         "microaggregation-10000-baskets": synthetic,
-        "apriori-10000-baskets-m-2": lambda: apriori_sets(sets, hierarchy, k=K, m=2).column(),
-        "topdown-10000-baskets": lambda: top_down_sets(sets, hierarchy, k=K).column(),
+        "apriori-10000-baskets-m-2": lambda: generalize_sets_apriori(sets, hierarchy, k=K, m=2).column(),
+        "topdown-10000-baskets": lambda: generalize_sets_top_down(sets, hierarchy, k=K).column(),
     }
     for name, way in ways.items():
         seconds = _cpu(way)

@@ -22,10 +22,10 @@ from keepsense.methods.aggregate import (
     SetComparison,
     SetRelease,
     SetSpace,
-    apriori_sets,
     compare_sets,
-    set_microaggregation,
-    top_down_sets,
+    generalize_sets_apriori,
+    generalize_sets_top_down,
+    microaggregate_sets,
 )
 from keepsense.privacy import verify_sets
 from keepsense.semantics import Distance, distance
@@ -100,7 +100,7 @@ def whole(data: Data) -> Iterator[dict[str, Any]]:
 
 def _one(meant: ConceptSets, sets: ConceptSets, measure: Distance, k: int, kind: str, semantic: bool) -> Outcome:
     start = time.perf_counter()
-    release = set_microaggregation(sets, measure if semantic else None, k=k, distance=kind, rng=SEED)
+    release = microaggregate_sets(sets, measure if semantic else None, k=k, distance=kind, rng=SEED)
     seconds = time.perf_counter() - start
     after = centroid_sets(release, meant)
     between = meant.distances(measure).pairs
@@ -153,14 +153,14 @@ def truthful(data: Data) -> Iterator[dict[str, Any]]:
     for k in SIZES:
         rare = sum(n < k for n in pairs.values())
         start = time.perf_counter()
-        release = set_microaggregation(sets, measure, k=k, rng=SEED)
+        release = microaggregate_sets(sets, measure, k=k, rng=SEED)
         records = release.records()
         ok = verify_sets(records, [release.promise()]).ok
         found = compare_sets(sets, records, measure, rng=SEED)
         yield _way(data, "microaggregation", k, found, 0.0, ok, time.perf_counter() - start, rare)
         for name, way in (
-            ("apriori, m = 2", apriori_sets(data.items(), hierarchy, k=k, m=2)),
-            ("top-down", top_down_sets(data.items(), hierarchy, k=k)),
+            ("apriori, m = 2", generalize_sets_apriori(data.items(), hierarchy, k=k, m=2)),
+            ("top-down", generalize_sets_top_down(data.items(), hierarchy, k=k)),
         ):
             start = time.perf_counter()
             shown = way.records()

@@ -94,6 +94,11 @@ class Rows:
         found: Ints = self.indices[np.arange(total) + first]
         return found
 
+    def taken(self, rows: NDArray[Any]) -> Rows:
+        """The given rows, each as often as it is given."""
+        starts = np.concatenate(([0], np.cumsum(self.sizes[rows]))).astype(np.int32)
+        return Rows(starts, self.gather(np.asarray(rows, dtype=np.int32)))
+
 
 class Strings:
     """A frozen table of strings held as one UTF-8 block, decoded when first read.

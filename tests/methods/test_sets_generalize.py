@@ -14,13 +14,13 @@ from tests.methods.tiny_hierarchies import food_hierarchy
 
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.methods.aggregate.apriori import apriori_sets
+from keepsense.methods.aggregate.apriori import generalize_sets_apriori
 from keepsense.methods.aggregate.compare import compare_sets
 from keepsense.methods.aggregate.concepts import map_sets
 from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree
 from keepsense.methods.aggregate.items import from_lists
 from keepsense.methods.aggregate.set_files import read_baskets
-from keepsense.methods.aggregate.topdown import top_down_sets
+from keepsense.methods.aggregate.topdown import generalize_sets_top_down
 from keepsense.privacy import verify_sets
 
 ITEMS = [str(leaf) for leaf in food_hierarchy().leaves]
@@ -49,9 +49,9 @@ def test_apriori_keeps_its_promise_and_the_truth(records: list[list[str]], k: in
     filled = sum(bool(r) for r in records)
     if 0 < filled < k:
         with pytest.raises(Infeasible, match="hold any item"):
-            apriori_sets(sets, food_hierarchy(), k=k, m=m)
+            generalize_sets_apriori(sets, food_hierarchy(), k=k, m=m)
         return
-    release = apriori_sets(sets, food_hierarchy(), k=k, m=m)
+    release = generalize_sets_apriori(sets, food_hierarchy(), k=k, m=m)
     assert verify_sets(release.records(), [release.promise()]).ok
     truthful(release)
     assert 0 <= release.penalty <= 1
@@ -65,7 +65,7 @@ def test_apriori_keeps_its_promise_and_the_truth(records: list[list[str]], k: in
 def test_apriori_is_never_better_than_the_best_cut(records: list[list[str]]) -> None:
     """All cuts of the small hierarchy, one by one."""
     tree = ItemTree.of(food_hierarchy())
-    release = apriori_sets(from_lists(records), food_hierarchy(), k=2, m=2)
+    release = generalize_sets_apriori(from_lists(records), food_hierarchy(), k=2, m=2)
     best = 2.0
     for choice in product(*(tree.path(leaf) for leaf in range(tree.leaves))):
         if any(choice[b] != node for node in choice for b in tree.leaves_under(node)):
@@ -85,9 +85,9 @@ def test_topdown_keeps_its_promise_and_the_truth(records: list[list[str]], k: in
     sets = from_lists(records)
     if len(records) < k:
         with pytest.raises(Infeasible, match="cannot form a group"):
-            top_down_sets(sets, food_hierarchy(), k=k)
+            generalize_sets_top_down(sets, food_hierarchy(), k=k)
         return
-    release = top_down_sets(sets, food_hierarchy(), k=k)
+    release = generalize_sets_top_down(sets, food_hierarchy(), k=k)
     assert verify_sets(release.records(), [release.promise()]).ok
     truthful(release)
     assert release.group is not None
@@ -99,7 +99,7 @@ def test_topdown_keeps_its_promise_and_the_truth(records: list[list[str]], k: in
 
 def test_topdown_splits_as_far_as_it_can() -> None:
     records = [["ham", "tea"]] * 3 + [["beef"]] * 3 + [["milk"]]
-    release = top_down_sets(from_lists(records), food_hierarchy(), k=3)
+    release = generalize_sets_top_down(from_lists(records), food_hierarchy(), k=3)
     assert release.records()[:3] == [["ham", "tea"]] * 3
     # the one with milk stays at the top and needs company
     assert release.records()[6] == ["*"]
@@ -109,8 +109,8 @@ def test_topdown_splits_as_far_as_it_can() -> None:
 def test_nothing_is_generalized_where_nothing_needs_to_be() -> None:
     records = [["ham", "tea"]] * 5 + [["milk"]] * 5
     for release in (
-        apriori_sets(from_lists(records), food_hierarchy(), k=5, m=3),
-        top_down_sets(from_lists(records), food_hierarchy(), k=5),
+        generalize_sets_apriori(from_lists(records), food_hierarchy(), k=5, m=3),
+        generalize_sets_top_down(from_lists(records), food_hierarchy(), k=5),
     ):
         assert release.records() == records
         assert release.penalty == 0
@@ -121,7 +121,7 @@ def test_row_order_does_not_matter_for_the_cut() -> None:
     rng = np.random.default_rng(3)
     records = [sorted(rng.choice(ITEMS, int(rng.integers(1, 4)), replace=False).tolist()) for _ in range(30)]
     mixed = [records[i] for i in rng.permutation(30)]
-    cuts = [apriori_sets(from_lists(r), food_hierarchy(), k=3, m=2).cut for r in (records, mixed)]
+    cuts = [generalize_sets_apriori(from_lists(r), food_hierarchy(), k=3, m=2).cut for r in (records, mixed)]
     assert cuts[0] is not None
     assert cuts[1] is not None
     assert cuts[0].outputs == cuts[1].outputs
@@ -143,16 +143,16 @@ def test_several_tops_get_a_root() -> None:
 
 def test_unknown_items_are_refused_and_counted() -> None:
     with pytest.raises(BadHierarchy, match=r"items: the hierarchy misses 1 value") as error:
-        apriori_sets(from_lists([["caviar"]]), food_hierarchy(), k=1, m=1)
+        generalize_sets_apriori(from_lists([["caviar"]]), food_hierarchy(), k=1, m=1)
     assert "caviar" not in str(error.value)
     with pytest.raises(BadInput, match="m must be a whole number"):
-        apriori_sets(from_lists([["ham"]]), food_hierarchy(), k=1, m=0)
+        generalize_sets_apriori(from_lists([["ham"]]), food_hierarchy(), k=1, m=0)
 
 
 def test_both_ways_are_measured_alike() -> None:
     records = [["ham"], ["beef"], ["tea"], ["milk"], ["ham", "tea"], ["beef", "tea"]]
     sets = from_lists(records)
-    release = apriori_sets(sets, food_hierarchy(), k=2, m=2)
+    release = generalize_sets_apriori(sets, food_hierarchy(), k=2, m=2)
     found = compare_sets(map_sets(sets, None), release.records(), None, covers=release.covers(), known=[1], rng=0)
     assert found.linkage[0].linked == 1.0  # truthful: the right record always fits
     assert found.linkage[0].risk <= 0.5
@@ -165,8 +165,8 @@ def test_real_baskets(shared_data: Path) -> None:
     sets = read_baskets(folder / "groceries_baskets.csv", delimiter=";")
     with (folder / "groceries_hierarchy.csv").open(encoding="utf-8") as file:
         hierarchy = Hierarchy.of_rows(list(csv.reader(file, delimiter=";"))[1:])
-    one = apriori_sets(sets, hierarchy, k=5, m=2)
-    other = top_down_sets(sets, hierarchy, k=5)
+    one = generalize_sets_apriori(sets, hierarchy, k=5, m=2)
+    other = generalize_sets_top_down(sets, hierarchy, k=5)
     assert verify_sets(one.records(), [one.promise()], original_records=9_835).ok
     assert verify_sets(other.records(), [other.promise()], original_records=9_835).ok
-    assert one.penalty < apriori_sets(sets, hierarchy, k=5, m=3).penalty
+    assert one.penalty < generalize_sets_apriori(sets, hierarchy, k=5, m=3).penalty

@@ -16,7 +16,7 @@ from keepsense.methods.aggregate.item_distances import ItemDistances
 from keepsense.methods.aggregate.items import from_lists
 from keepsense.methods.aggregate.mdav import Partition, mdav
 from keepsense.methods.aggregate.set_distance import KINDS, SetSpace, set_distance
-from keepsense.methods.aggregate.sets import set_microaggregation
+from keepsense.methods.aggregate.sets import microaggregate_sets
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy
 
@@ -245,7 +245,7 @@ def test_row_order_does_not_matter(taxonomy: Taxonomy, seed: int, kind: str) -> 
     measure = distance("feature", taxonomy)
     groups = []
     for some in (records, [records[i] for i in order]):
-        release = set_microaggregation(map_sets(from_lists(some), taxonomy), measure, k=3, distance=kind)
+        release = microaggregate_sets(map_sets(from_lists(some), taxonomy), measure, k=3, distance=kind)
         parts = [sorted(np.repeat(r, c).tolist()) for r, c in release.partition]
         groups.append((parts, release.centroids.tolist()))
     assert groups[0] == groups[1]

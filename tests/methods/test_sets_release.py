@@ -17,7 +17,7 @@ from keepsense.methods.aggregate.concepts import map_sets
 from keepsense.methods.aggregate.items import from_delimited, from_lists, from_long
 from keepsense.methods.aggregate.set_distance import KINDS
 from keepsense.methods.aggregate.set_files import read_baskets
-from keepsense.methods.aggregate.sets import set_microaggregation
+from keepsense.methods.aggregate.sets import microaggregate_sets
 from keepsense.privacy import verify_sets
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
@@ -36,7 +36,7 @@ PHONES = from_edges(
 
 def released_by(records: list[list[str]], k: int, seed: int = 0, kind: str = "average") -> list[list[str]]:
     sets = map_sets(from_lists(records), PHONES)
-    return set_microaggregation(sets, distance("feature", PHONES), k=k, distance=kind, rng=seed).records()  # type: ignore[return-value]
+    return microaggregate_sets(sets, distance("feature", PHONES), k=k, distance=kind, rng=seed).records()  # type: ignore[return-value]
 
 
 @settings(max_examples=30, deadline=None)
@@ -46,7 +46,7 @@ def test_every_released_set_is_shared_by_k_records(taxonomy: Taxonomy, seed: int
     names = [name for c in range(len(taxonomy)) for name in taxonomy.synonyms(c)[:2]] + ["unheard of", "unseen"]
     records = [list(rng.choice(names, int(rng.integers(0, 4)))) for _ in range(23)]
     sets = map_sets(from_lists(records), taxonomy)
-    release = set_microaggregation(sets, distance("wu-palmer", taxonomy), k=k, distance=kind, rng=rng)
+    release = microaggregate_sets(sets, distance("wu-palmer", taxonomy), k=k, distance=kind, rng=rng)
     assert verify_sets(release.records(), [release.promise()], original_records=len(records)).ok
     assert len(release.records()) == len(records)
     assert min(Counter(release.group.tolist()).values()) >= k
@@ -62,7 +62,7 @@ def test_terms_are_drawn_from_those_that_enough_people_use() -> None:
 def test_a_concept_whose_terms_are_all_rare_is_released_by_its_label() -> None:
     records = [["iPhone 3"], ["Galaxy S2"], ["Nexus 4"]]
     sets = map_sets(from_lists(records), PHONES)
-    release = set_microaggregation(sets, distance("feature", PHONES), k=3, rng=0)
+    release = microaggregate_sets(sets, distance("feature", PHONES), k=3, rng=0)
     assert release.records() == [["smartphone"]] * 3
     assert (release.labelled, release.withheld, release.verbatim) == (1, 0, 0)
     assert any(f.code == "W307" for f in release.findings())
@@ -71,7 +71,7 @@ def test_a_concept_whose_terms_are_all_rare_is_released_by_its_label() -> None:
 def test_a_rare_opaque_term_is_withheld_and_a_common_one_released() -> None:
     records = [["qqq", "www"], ["qqq", "www"], ["qqq", "eee"]]
     sets = map_sets(from_lists(records), PHONES)
-    release = set_microaggregation(sets, distance("feature", PHONES), k=3, rng=0)
+    release = microaggregate_sets(sets, distance("feature", PHONES), k=3, rng=0)
     assert release.records() == [["*", "qqq"]] * 3
     assert release.withheld == 1
     assert any(f.code == "W308" for f in release.findings())
@@ -86,11 +86,11 @@ def test_a_set_is_drawn_once_for_all_records_of_a_group() -> None:
 
 def test_how_often_chance_gives_the_centroid_back_is_told() -> None:
     one_term_each = map_sets(from_lists([["landline"], ["landline"], ["phone"], ["phone"]]), PHONES)
-    release = set_microaggregation(one_term_each, distance("feature", PHONES), k=2, rng=1)
+    release = microaggregate_sets(one_term_each, distance("feature", PHONES), k=2, rng=1)
     assert release.verbatim == len(release.partition) == 2
     assert any(f.code == "W306" and "2 of 2" in f.message for f in release.findings())
     many = map_sets(from_lists([["iPhone 3"]] * 9 + [["Galaxy S2"]] * 9 + [["iPhone 3", "charger"]] * 9), PHONES)
-    seen = [set_microaggregation(many, distance("feature", PHONES), k=9, rng=s).verbatim for s in range(8)]
+    seen = [microaggregate_sets(many, distance("feature", PHONES), k=9, rng=s).verbatim for s in range(8)]
     assert min(seen) < 3  # one group's centroid has two terms and may be released as the other one
 
 
@@ -104,11 +104,11 @@ def test_empty_sets_are_alike_and_far_from_the_rest() -> None:
 def test_output_keeps_the_form() -> None:
     measure = distance("feature", PHONES)
     text = map_sets(from_delimited(["phone;charger"] * 2 + ['landline;"a;b"'] * 2, delimiter=";"), PHONES)
-    assert set_microaggregation(text, measure, k=2, rng=0).column() == ["charger;phone"] * 2 + ['"a;b";landline'] * 2
+    assert microaggregate_sets(text, measure, k=2, rng=0).column() == ["charger;phone"] * 2 + ['"a;b";landline'] * 2
     lists = map_sets(from_lists([["phone"]] * 2), PHONES)
-    assert set_microaggregation(lists, measure, k=2, rng=0).column() == [["phone"]] * 2
+    assert microaggregate_sets(lists, measure, k=2, rng=0).column() == [["phone"]] * 2
     rows = map_sets(from_long(["ann", "bob", "bob"], ["phone", "phone", "charger"]), PHONES)
-    keys, items = set_microaggregation(rows, measure, k=2, rng=0).column(rng=1)
+    keys, items = microaggregate_sets(rows, measure, k=2, rng=0).column(rng=1)
     assert sorted(set(keys)) == [1, 2]
     assert "ann" not in keys
     assert len(keys) == len(items)
@@ -119,7 +119,7 @@ def test_a_seed_gives_the_same_release_and_none_gives_fresh_ones() -> None:
     assert released_by(records, 4, seed=9) == released_by(records, 4, seed=9)
     sets = map_sets(from_lists(records), PHONES)
     measure = distance("feature", PHONES)
-    fresh = {str(set_microaggregation(sets, measure, k=4).records()) for _ in range(6)}
+    fresh = {str(microaggregate_sets(sets, measure, k=4).records()) for _ in range(6)}
     assert len(fresh) > 1
 
 
@@ -127,24 +127,24 @@ def test_what_cannot_be_done_is_refused() -> None:
     sets = map_sets(from_lists([["phone"], ["charger"]]), PHONES)
     measure = distance("feature", PHONES)
     with pytest.raises(Infeasible, match=r"'items': 2 records cannot form a group of k = 3") as error:
-        set_microaggregation(sets, measure, k=3)
+        microaggregate_sets(sets, measure, k=3)
     assert "a smaller k" in error.value.relax
     with pytest.raises(BadInput, match="at least 2"):
-        set_microaggregation(sets, measure, k=1)
+        microaggregate_sets(sets, measure, k=1)
     with pytest.raises(BadInput, match="Did you mean"):
-        set_microaggregation(sets, measure, k=2, distance="minimun")
+        microaggregate_sets(sets, measure, k=2, distance="minimun")
     other = from_edges([("phone", "thing")])
     with pytest.raises(BadInput, match="another taxonomy"):
-        set_microaggregation(sets, distance("feature", other), k=2)
+        microaggregate_sets(sets, distance("feature", other), k=2)
     with pytest.raises(Infeasible, match="0 records"):
-        set_microaggregation(map_sets(from_lists([]), PHONES), measure, k=2)
+        microaggregate_sets(map_sets(from_lists([]), PHONES), measure, k=2)
 
 
 def test_a_record_with_a_hundred_thousand_items_is_grouped_like_any_other() -> None:
     many = [f"item {i}" for i in range(100_000)]
     sets = map_sets(from_lists([many, ["item 5"], ["item 6"], ["phone"]]), PHONES)
     for kind in ("average", "minimum", "minimum-sum"):
-        release = set_microaggregation(sets, distance("feature", PHONES), k=2, distance=kind, rng=0)
+        release = microaggregate_sets(sets, distance("feature", PHONES), k=2, distance=kind, rng=0)
         assert verify_sets(release.records(), [release.promise()]).ok
 
 
@@ -155,8 +155,8 @@ def test_rows_on_demand_give_the_same_groups() -> None:
     records = [[f"c{i}" for i in rng.choice(200, 4, replace=False)] for _ in range(60)]
     sets = map_sets(from_lists(records), tree)
     for kind in KINDS:
-        whole = set_microaggregation(sets, distance("feature", tree), k=3, distance=kind, rng=0)
-        lean = set_microaggregation(sets, distance("feature", tree), k=3, distance=kind, rng=0, memory=30_000)
+        whole = microaggregate_sets(sets, distance("feature", tree), k=3, distance=kind, rng=0)
+        lean = microaggregate_sets(sets, distance("feature", tree), k=3, distance=kind, rng=0, memory=30_000)
         np.testing.assert_array_equal(whole.group, lean.group)
         assert whole.terms == lean.terms
 
@@ -166,7 +166,7 @@ def test_real_baskets_are_k_anonymous_afterwards(shared_data: Path) -> None:
     sets = read_baskets(shared_data / "groceries" / "groceries_baskets.csv", delimiter=";")
     assert len(sets) == 9_835
     some = map_sets(from_lists(sets.sets()[:800]), None)
-    release = set_microaggregation(some, None, k=5, rng=0)
+    release = microaggregate_sets(some, None, k=5, rng=0)
     assert verify_sets(release.records(), [release.promise()]).ok
     found = compare_sets(some, release.records(), None, known=[2], people=200, rng=0)
     assert found.linkage[0].risk <= 1 / 5
@@ -180,7 +180,7 @@ def test_groups_never_cross_classes(seed: int, k: int, classes: int, divide: boo
     within = np.repeat(np.arange(classes), k + rng.integers(0, 4 * k, classes))
     texts = [";".join(sorted(set(rng.choice(list("abcdef"), 3).tolist()))) for _ in within]
     sets = map_sets(from_delimited(texts, delimiter=";"), None)
-    release = set_microaggregation(sets, None, k=k, within=within, divide=divide, rng=seed)
+    release = microaggregate_sets(sets, None, k=k, within=within, divide=divide, rng=seed)
     both = Counter(zip(within.tolist(), release.group.tolist(), strict=True))
     assert min(both.values()) >= k
     assert len({group for _, group in both}) == len(both), "a group has one class only"
@@ -189,13 +189,13 @@ def test_groups_never_cross_classes(seed: int, k: int, classes: int, divide: boo
         assert [sum(c == at for c, _ in both) for at in range(classes)] == (sizes // k).tolist()
     else:
         assert len(both) == classes
-    alone = set_microaggregation(sets, None, k=k, within=np.zeros(len(within)), rng=seed)
-    assert alone.column() == set_microaggregation(sets, None, k=k, rng=seed).column()
+    alone = microaggregate_sets(sets, None, k=k, within=np.zeros(len(within)), rng=seed)
+    assert alone.column() == microaggregate_sets(sets, None, k=k, rng=seed).column()
 
 
 def test_a_class_too_small_for_a_group_is_refused() -> None:
     sets = map_sets(from_delimited(["a", "b", "c"], delimiter=";"), None)
     with pytest.raises(Infeasible, match="in a class"):
-        set_microaggregation(sets, None, k=2, within=np.array([0, 0, 1]), rng=1)
+        microaggregate_sets(sets, None, k=2, within=np.array([0, 0, 1]), rng=1)
     with pytest.raises(BadInput, match="3"):
-        set_microaggregation(sets, None, k=2, within=np.array([0, 0]), rng=1)
+        microaggregate_sets(sets, None, k=2, within=np.array([0, 0]), rng=1)

@@ -1,7 +1,7 @@
 """Microaggregation of records and of sets, and the truthful generalization of sets beside it."""
 
 from keepsense.methods.aggregate.adaptive import adaptive_microaggregation
-from keepsense.methods.aggregate.apriori import apriori_sets
+from keepsense.methods.aggregate.apriori import apriori_sets, generalize_sets_apriori
 from keepsense.methods.aggregate.closeness import t_close_microaggregation
 from keepsense.methods.aggregate.compare import SetComparison, categories, compare_sets
 from keepsense.methods.aggregate.concepts import ConceptSets, map_sets
@@ -15,15 +15,16 @@ from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.aggregate.records import microaggregation_of_records
 from keepsense.methods.aggregate.set_distance import KINDS, SetSpace, set_distance
 from keepsense.methods.aggregate.set_files import read_baskets, read_sets, write_baskets
-from keepsense.methods.aggregate.sets import SetRelease, set_microaggregation
+from keepsense.methods.aggregate.sets import SetRelease, microaggregate_sets, set_microaggregation
 from keepsense.methods.aggregate.taggers import phrases_by_hanta, phrases_by_spacy
-from keepsense.methods.aggregate.topdown import top_down_sets
+from keepsense.methods.aggregate.topdown import generalize_sets_top_down, top_down_sets
 
 __all__ = [
     "KINDS", "Chunker", "ConceptSets", "GeneralizedSets", "ItemDistances", "ItemSets", "ItemTree", "Partition",
     "RecordSpace", "SetComparison", "SetRelease", "SetSpace", "Space", "adaptive_microaggregation", "apriori_sets",
-    "categories", "compare_sets", "from_delimited", "from_lists", "from_long", "individual_ranking", "map_sets",
-    "mdav", "microaggregation_along_a_score", "microaggregation_of_records", "noun_phrases", "phrases_by_hanta",
+    "categories", "compare_sets", "from_delimited", "from_lists", "from_long", "generalize_sets_apriori",
+    "generalize_sets_top_down", "individual_ranking", "map_sets", "mdav", "microaggregate_sets",
+    "microaggregation_along_a_score", "microaggregation_of_records", "noun_phrases", "phrases_by_hanta",
     "phrases_by_spacy", "read_baskets", "read_sets", "set_distance", "set_microaggregation",
     "t_close_microaggregation", "top_down_sets", "write_baskets",
 ]  # fmt: skip

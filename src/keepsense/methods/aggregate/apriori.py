@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Rows
-from keepsense.counts import Value
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Infeasible, InternalError
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.methods.aggregate.item_tree import (
@@ -21,17 +21,41 @@ from keepsense.methods.aggregate.item_tree import (
     released_rows,
 )
 from keepsense.methods.aggregate.items import ItemSets
-from keepsense.methods.aggregate.set_column import ALONE, generalized
+from keepsense.methods.aggregate.set_column import ALONE, SetColumn, by_hierarchy
 from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import KmAnonymity, Model
 from keepsense.privacy.km import rare_itemsets
 from keepsense.progress import Listener, emit, wants_steps
-from keepsense.recoding import Cut
+from keepsense.recoding import Cells, Cut
 
 
 def apriori_sets(
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    m: int | None = None,
+    delimiter: str = ";",
+    listener: Listener | None = None,
+) -> Cells:
+    """Generalize the items of a set-valued column as `generalize_sets_apriori` does, and give back a recoding.
+
+    >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
+    >>> baskets = Counts.of({"basket": ["ham;tea", "beef;tea", "tea"]})
+    >>> apriori_sets(baskets, {"basket": food}, k=2, m=2).apply(baskets).rows_of("basket")
+    {'meat;tea': 2, 'tea': 1}
+    """
+    column = SetColumn.alone(counts, delimiter)
+    return column.generalized(
+        generalize_sets_apriori(column.items, hierarchies[column.name], models, k=k, m=m, listener=listener),
+        METHOD.name,
+    )
+
+
+def generalize_sets_apriori(
     sets: ItemSets,
     hierarchy: Hierarchy,
     models: Sequence[Model] = (),
@@ -55,7 +79,7 @@ def apriori_sets(
 
     >>> from keepsense.methods.aggregate.items import from_lists
     >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
-    >>> release = apriori_sets(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"]]), food, k=2, m=2)
+    >>> release = generalize_sets_apriori(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"]]), food, k=2, m=2)
     >>> release.records()
     [['meat', 'tea'], ['meat', 'tea'], ['tea']]
     """
@@ -169,7 +193,7 @@ METHOD = registered(
         name="apriori sets",
         title="Apriori generalization of sets (k^m)",
         function=apriori_sets,
-        set_runner=generalized,
+        set_runner=by_hierarchy,
         family="set generalization",
         place=1,
         aliases=("apriori",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +63,11 @@ class ConceptSets:
             f"ConceptSets({self.source.column!r}: {len(self):,} records, {self.semantic:,} concepts, "
             f"{len(self.opaque):,} opaque terms)"
         )
+
+    def taken(self, positions: NDArray[Any]) -> ConceptSets:
+        """Other records made of these: one for each position, so that equal cells need be looked up once only."""
+        rows, term_rows = self.rows.taken(positions), self.term_rows.taken(positions)
+        return replace(self, source=self.source.taken(positions), rows=rows, term_rows=term_rows)
 
     @property
     def semantic(self) -> int:
@@ -238,7 +243,4 @@ def distinct_sets(rows: Rows) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64
     place = {key: j for j, key in enumerate(order)}
     which = np.fromiter((place[key] for key in keys), dtype=np.int64, count=len(keys))
     chosen = np.fromiter((first[key] for key in order), dtype=np.int32, count=len(order))
-    sizes = rows.sizes[chosen]
-    kept = np.zeros(len(order) + 1, dtype=np.int32)
-    np.cumsum(sizes, out=kept[1:])
-    return Rows(kept, rows.gather(chosen)), np.bincount(which, minlength=len(order)).astype(np.int64), which
+    return rows.taken(chosen), np.bincount(which, minlength=len(order)).astype(np.int64), which

@@ -147,10 +147,10 @@ class GeneralizedSets:
     `group` says which records are released alike where groups were made. `penalty` is the mean normalized certainty
     penalty over all items of all records (0 all as they were, 1 all at the root).
 
-    >>> from keepsense.methods.aggregate.apriori import apriori_sets
+    >>> from keepsense.methods.aggregate.apriori import generalize_sets_apriori
     >>> from keepsense.methods.aggregate.items import from_lists
     >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
-    >>> release = apriori_sets(from_lists([["ham"], ["beef"], ["tea"], ["tea"]]), food, k=2, m=1)
+    >>> release = generalize_sets_apriori(from_lists([["ham"], ["beef"], ["tea"], ["tea"]]), food, k=2, m=1)
     >>> release.records(), round(release.penalty, 4)
     ([['meat'], ['meat'], ['tea'], ['tea']], 0.3333)
     """

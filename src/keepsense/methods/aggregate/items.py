@@ -96,8 +96,7 @@ class ItemSets:
         >>> from_delimited(["a;b", "c"], delimiter=";").taken(np.array([1, 0, 1])).sets()
         [['c'], ['a', 'b'], ['c']]
         """
-        starts = np.concatenate(([0], np.cumsum(self.rows.sizes[positions]))).astype(np.int32)
-        return replace(self, rows=Rows(starts, self.rows.gather(np.asarray(positions, dtype=np.int32))), keys=())
+        return replace(self, rows=self.rows.taken(positions), keys=())
 
     def cell(self, items: Sequence[Value]) -> Value:
         """One set as a cell of this column: a text, or a tuple where the column holds lists.

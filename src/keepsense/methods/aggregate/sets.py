@@ -11,22 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Rows
-from keepsense.counts import Value
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Finding
 from keepsense.methods.aggregate.centroid import centroids
 from keepsense.methods.aggregate.concepts import ConceptSets
 from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
-from keepsense.methods.aggregate.set_column import microaggregated
+from keepsense.methods.aggregate.set_column import SetColumn, by_concepts
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
 from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Drafted, Method, registered
-from keepsense.methods.task import group_size
+from keepsense.methods.task import group_size, least_size
 from keepsense.privacy import KAnonymity, Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.random import generator
-from keepsense.recoding import SUPPRESSED
+from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics import Distance
 
 
@@ -43,7 +43,7 @@ class SetRelease:
     >>> from keepsense.methods.aggregate.concepts import map_sets
     >>> from keepsense.methods.aggregate.items import from_delimited
     >>> sets = map_sets(from_delimited(["a;b", "a;b", "c", "c"], delimiter=";"), None)
-    >>> release = set_microaggregation(sets, None, k=2, rng=1)
+    >>> release = microaggregate_sets(sets, None, k=2, rng=1)
     >>> release.column(), release.verbatim
     (['a;b', 'a;b', 'c', 'c'], 2)
     """
@@ -100,6 +100,46 @@ class SetRelease:
 
 
 def set_microaggregation(  # noqa: PLR0913
+    counts: Counts,
+    columns: Sequence[ConceptSets],
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    measure: Distance | None = None,
+    distance: str = "average",
+    rng: np.random.Generator | int | None = None,
+    listener: Listener | None = None,
+    memory: int = MEMORY,
+) -> Cells:
+    """Microaggregate a set-valued column as `microaggregate_sets` does, and give back a recoding.
+
+    The column is the last of the counts; `columns` tells what its cells mean. The other columns are the classes that
+    groups do not cross. Promises about more than the size of classes (their sensitive values, say) hold for the classes
+    as they are, so these are not divided further: all records of a class get one set.
+
+    >>> from keepsense.methods.aggregate.concepts import map_sets
+    >>> from keepsense.methods.aggregate.items import read_cells
+    >>> counts = Counts.of({"tags": ["tea;milk", "milk;tea", "jazz", "jazz"]})
+    >>> tags = map_sets(read_cells(counts.values_of("tags"), delimiter=";", column="tags"), None)
+    >>> set_microaggregation(counts, [tags], k=2, rng=1).apply(counts).rows_of("tags")
+    {'milk;tea': 2, 'jazz': 2}
+    """
+    (meaning,) = columns
+    column = SetColumn.beside(counts, meaning.source)
+    inside: dict[str, Any] = {}
+    if column.classes is not None:
+        size = least_size(models)
+        k = (size or 2) if k is None else k
+        inside = {"within": column.classes, "divide": size is not None and all(model.by_size for model in models)}
+    release = microaggregate_sets(
+        meaning.taken(column.cells), measure, models, k=k, distance=distance, rng=rng, listener=listener, memory=memory,
+        **inside,
+    )  # fmt: skip
+    info = {"method": METHOD.name, "k": release.k, "groups": len(release.partition)}
+    return column.allocated(release.group, [*release.cells(), column.hidden], info)
+
+
+def microaggregate_sets(  # noqa: PLR0913
     sets: ConceptSets,
     measure: Distance | None,
     models: Sequence[Model] = (),
@@ -137,7 +177,7 @@ def set_microaggregation(  # noqa: PLR0913
     >>> links = [("milk", "drink"), ("tea", "drink"), ("drink", "food"), ("bread", "food"), ("roll", "bread")]
     >>> food = from_edges(links)
     >>> sets = map_sets(from_lists([["milk"], ["tea", "milk"], ["bread"], ["roll"]]), food)
-    >>> release = set_microaggregation(sets, distance("feature", food), k=2, rng=3)
+    >>> release = microaggregate_sets(sets, distance("feature", food), k=2, rng=3)
     >>> release.records()
     [['milk'], ['milk'], ['bread'], ['bread']]
     """
@@ -154,8 +194,7 @@ def set_microaggregation(  # noqa: PLR0913
     else:
         pairs, which, weights = _by_class(np.asarray(within), which, len(rows))
         own = pairs % len(rows)
-        starts = np.concatenate(([0], np.cumsum(rows.sizes[own]))).astype(np.int32)
-        rows = Rows(starts, rows.gather(own.astype(np.int32)))
+        rows = rows.taken(own)
         spaces = _Classes(distance, items, rows, weights, pairs // len(sets.distinct[0]))
         partition = spaces.partition(k, divide, sets.source.column, listener)
     centres = centroids(distance, items, rows, partition)
@@ -275,7 +314,7 @@ METHOD = registered(
         name="set microaggregation",
         title="Semantic microaggregation of sets",
         function=set_microaggregation,
-        set_runner=microaggregated,
+        set_runner=by_concepts,
         family="microaggregation",
         place=6,
         aliases=("microaggregation of sets",),

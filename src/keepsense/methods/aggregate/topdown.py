@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Rows
+from keepsense.counts import Counts
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.methods.aggregate.item_tree import (
     GeneralizedSets,
@@ -20,16 +21,39 @@ from keepsense.methods.aggregate.item_tree import (
 )
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.aggregate.mdav import check_size
-from keepsense.methods.aggregate.set_column import ALONE, generalized
+from keepsense.methods.aggregate.set_column import ALONE, SetColumn, by_hierarchy
 from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import group_size
 from keepsense.privacy import KAnonymity, Model
 from keepsense.progress import Listener, emit, wants_steps
+from keepsense.recoding import Cells
 
 
 def top_down_sets(
+    counts: Counts,
+    hierarchies: Mapping[str, Hierarchy],
+    models: Sequence[Model] = (),
+    *,
+    k: int | None = None,
+    delimiter: str = ";",
+    listener: Listener | None = None,
+) -> Cells:
+    """Generalize the items of a set-valued column as `generalize_sets_top_down` does, and give back a recoding.
+
+    >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
+    >>> baskets = Counts.of({"basket": ["ham;tea", "beef;tea", "tea", "tea"]})
+    >>> top_down_sets(baskets, {"basket": food}, k=2).apply(baskets).rows_of("basket")
+    {'meat;tea': 2, 'tea': 2}
+    """
+    column = SetColumn.alone(counts, delimiter)
+    return column.generalized(
+        generalize_sets_top_down(column.items, hierarchies[column.name], models, k=k, listener=listener), METHOD.name
+    )
+
+
+def generalize_sets_top_down(
     sets: ItemSets,
     hierarchy: Hierarchy,
     models: Sequence[Model] = (),
@@ -51,7 +75,7 @@ def top_down_sets(
 
     >>> from keepsense.methods.aggregate.items import from_lists
     >>> food = Hierarchy.of_rows([("ham", "meat", "*"), ("beef", "meat", "*"), ("tea", "drink", "*")])
-    >>> release = top_down_sets(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"], ["tea"]]), food, k=2)
+    >>> release = generalize_sets_top_down(from_lists([["ham", "tea"], ["beef", "tea"], ["tea"], ["tea"]]), food, k=2)
     >>> release.records()
     [['meat', 'tea'], ['meat', 'tea'], ['tea'], ['tea']]
     """
@@ -193,7 +217,7 @@ METHOD = registered(
         name="top-down sets",
         title="Top-down generalization of sets",
         function=top_down_sets,
-        set_runner=generalized,
+        set_runner=by_hierarchy,
         family="set generalization",
         place=2,
         short="each group of sets at levels of its own",
