@@ -122,7 +122,7 @@ def set_microaggregation(  # noqa: PLR0913
     >>> counts = Counts.of({"tags": ["tea;milk", "milk;tea", "jazz", "jazz"]})
     >>> tags = map_sets(read_cells(counts.values_of("tags"), delimiter=";", column="tags"), None)
     >>> set_microaggregation(counts, [tags], k=2, rng=1).apply(counts).rows_of("tags")
-    {'milk;tea': 2, 'jazz': 2}
+    {'milk;tea': 2, 'jazz': 2, '*': 0}
     """
     (meaning,) = columns
     column = SetColumn.beside(counts, meaning.source)
