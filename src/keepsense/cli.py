@@ -20,6 +20,7 @@ import typer
 
 from keepsense import __version__
 from keepsense.commands import COMMANDS
+from keepsense.commands._names import NamesInHelp
 from keepsense.errors import Infeasible, InputWarning, KeepsenseError, PrivacyWarning
 from keepsense.shown import visible
 
@@ -31,7 +32,6 @@ app = typer.Typer(
     help="Anonymize tables whose columns hold words, and keep what the words mean.",
     epilog="Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense.",
     no_args_is_help=True,
-    add_completion=False,
     # the pretty ones print local variables, and these may hold people's data
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -40,7 +40,7 @@ for _name, _command in COMMANDS.items():
     if isinstance(_command, typer.Typer):
         app.add_typer(_command, name=_name)
     else:
-        app.command(_name)(_command)
+        app.command(_name, cls=NamesInHelp)(_command)
 
 
 def _print_version(wanted: bool) -> None:

@@ -412,3 +412,25 @@ def test_a_taxonomy_file_with_several_tops_can_be_named(run: Run, tmp_path: Path
     done = run("distance", "cat", "oak", "-t", "life.obo", "--json")
     assert done.code == 0, done.err
     assert json.loads(done.out)["common"] == "(everything)"
+
+
+@pytest.mark.parametrize(
+    ("typed", "proposed"),
+    [
+        (("guide", "rank-swapping-of-n"), ["rank-swapping-of-numbers"]),
+        (("explain", "semantic-m"), ["semantic-mondrian"]),
+        (("distance", "nurse", "clerk", "--distance", "wu"), ["wu-palmer"]),
+        (("hierarchy", "build", "people.csv", "age", "--kind", "n"), ["nominal", "numeric"]),
+        (("taxonomy", "import", "file", "--format", "mes"), ["mesh"]),
+    ],
+)
+def test_shells_complete_the_names_that_registries_hold(typed: tuple[str, ...], proposed: list[str]) -> None:
+    asked = {"_KEEPSENSE_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(("keepsense", *typed))}
+    done = subprocess.run(
+        [sys.executable, "-m", "keepsense"],
+        env={**os.environ, **asked, "COMP_CWORD": str(len(typed))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stdout.split() == proposed

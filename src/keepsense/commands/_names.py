@@ -21,9 +21,23 @@ def _loaders(sources: bool = False) -> str:
     return " or ".join(named) if sources else ", ".join(LOADERS)
 
 
+def _promises() -> str:
+    from keepsense.guide.answers import promises
+
+    return ", ".join(promises())
+
+
+def _purposes() -> str:
+    from keepsense.guide.answers import PURPOSES
+
+    return ", ".join(PURPOSES)
+
+
 NAMES: Mapping[str, Callable[[], str]] = {
     "{hierarchy files}": _hierarchy_files,
     "{loaders}": _loaders,
+    "{promises}": _promises,
+    "{purposes}": _purposes,
     "{sources}": lambda: _loaders(sources=True),
 }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from keepsense.commands import _complete
 from keepsense.engines import formats
 
 if TYPE_CHECKING:
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 Format = Annotated[str | None, typer.Option("--format", help=f"{formats.names()}.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file; found out where it is not given.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found out where it is not given.")]
-EngineName = Annotated[str | None, typer.Option("--engine", help="Engine that works on the rows.", show_default=False)]
+EngineName = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", help="Engine that works on the rows.", show_default=False, autocompletion=_complete.engines
+    ),
+]
 TableName = Annotated[str | None, typer.Option("--table", help="Table of a database, or sheet of a workbook.")]
 
 
@@ -24,7 +30,13 @@ Header = Annotated[
 
 
 TaxonomyName = Annotated[
-    str, typer.Option("--taxonomy", "-t", help="`wordnet`, the name of an imported taxonomy, or a taxonomy file.")
+    str,
+    typer.Option(
+        "--taxonomy",
+        "-t",
+        help="`wordnet`, the name of an imported taxonomy, or a taxonomy file.",
+        autocompletion=_complete.taxonomies,
+    ),
 ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keepsense.commands import COMMANDS
+from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import TaxonomyName
 from keepsense.errors import InputWarning
@@ -21,7 +21,13 @@ def distance(
     first: Annotated[str, typer.Argument(help="A word, a word and its sense (coach#1), or a concept's id.")],
     second: Annotated[str, typer.Argument(help="Another.")],
     name: Annotated[
-        str | None, typer.Option("--distance", "-d", help="Name of the distance, such as wu-palmer; else all of them.")
+        str | None,
+        typer.Option(
+            "--distance",
+            "-d",
+            help="Name of the distance, such as wu-palmer; else all of them.",
+            autocompletion=_complete.distances,
+        ),
     ] = None,
     measure: Annotated[str | None, typer.Option("--measure", "-m", hidden=True, help="--distance.")] = None,
     taxonomy: TaxonomyName = library.WORDNET,

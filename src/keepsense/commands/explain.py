@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from keepsense.commands import COMMANDS
+from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName
 
@@ -21,7 +21,10 @@ if TYPE_CHECKING:
 
 def explain(
     method: Annotated[
-        str | None, typer.Argument(help="Name of the method, such as datafly; without one they are listed.")
+        str | None,
+        typer.Argument(
+            help="Name of the method, such as datafly; without one they are listed.", autocompletion=_complete.lessons
+        ),
     ] = None,
     on: Annotated[
         Path | None, typer.Option("--on", help="Small table of your own (up to 200 rows); else ten made-up people.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from keepsense.commands import COMMANDS
+from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._guide_catalogue import show_catalogue
 from keepsense.commands._guide_change import PROJECT, Change, change_of
 from keepsense.commands._guide_questions import asked, checked
@@ -29,22 +29,24 @@ if TYPE_CHECKING:
 
 def guide(
     name: Annotated[
-        str | None, typer.Argument(help="Show one method of the catalogue, such as datafly, and ask nothing.")
+        str | None,
+        typer.Argument(
+            help="Show one method of the catalogue, such as datafly, and ask nothing.", autocompletion=_complete.methods
+        ),
     ] = None,
     listed: Annotated[bool, typer.Option("--list", help="List all methods as a tree, and ask nothing.")] = False,
     project: Annotated[Path | None, typer.Option(help="Read the answers off this project file.")] = None,
     kind: Annotated[
         list[str] | None,
-        typer.Option(help=f"What columns hold: {', '.join(get_args(KindName))}, or category; repeatable."),
+        typer.Option(
+            help=f"What columns hold: {', '.join(get_args(KindName))}, or category; repeatable.",
+            autocompletion=_complete.kinds,
+        ),
     ] = None,
-    purpose: Annotated[
-        str | None, typer.Option(help="general, classification, regression, single columns or correlations.")
-    ] = None,
+    purpose: Annotated[str | None, typer.Option(help="{purposes}.")] = None,
     promise: Annotated[
         str | None,
-        typer.Option(
-            help="k-anonymity, l-diversity, t-closeness, probabilistic k-anonymity, differential privacy, none."
-        ),
+        typer.Option(help="{promises}."),
     ] = None,
     truthful: Annotated[
         bool | None, typer.Option("--truthful/--not-truthful", help="Whether every released record must be true.")
@@ -70,7 +72,11 @@ def guide(
         bool, typer.Option("--write", help="Put the recommended method into the project file; shows the change.")
     ] = False,
     method: Annotated[
-        str | None, typer.Option(help="With --write: which of the recommended methods; the first otherwise.")
+        str | None,
+        typer.Option(
+            help="With --write: which of the recommended methods; the first otherwise.",
+            autocompletion=_complete.methods,
+        ),
     ] = None,
     html: Annotated[Path | None, typer.Option(help="With a method's name: write its description as a page.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=12, help="Most methods to recommend.")] = 3,

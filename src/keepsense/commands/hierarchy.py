@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from keepsense.commands import COMMANDS
+from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._progress import progress
@@ -29,8 +29,13 @@ KIND_NAMES = ", ".join(get_args(KindName))
 File = Annotated[Path, typer.Argument(help="Hierarchy: {hierarchy files}.")]
 Files = Annotated[list[Path], typer.Argument(help="Hierarchies of one column.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending gives the format.")]
-DistanceName = Annotated[str, typer.Option("--distance", "-d", help="Semantic distance to score with.")]
-KindOption = Annotated[str | None, typer.Option("--kind", help=f"{KIND_NAMES}; where the file does not say.")]
+DistanceName = Annotated[
+    str, typer.Option("--distance", "-d", help="Semantic distance to score with.", autocompletion=_complete.distances)
+]
+KindOption = Annotated[
+    str | None,
+    typer.Option("--kind", help=f"{KIND_NAMES}; where the file does not say.", autocompletion=_complete.kinds),
+]
 
 
 @hierarchy.command("build", cls=NamesInHelp)
@@ -38,7 +43,9 @@ def build(
     file: Annotated[Path, typer.Argument(help="Table that holds the column.")],
     column: Annotated[str, typer.Argument(help="Column to build a hierarchy for.")],
     output: Output,
-    kind: Annotated[str | None, typer.Option("--kind", help=f"{KIND_NAMES}; guessed by default.")] = None,
+    kind: Annotated[
+        str | None, typer.Option("--kind", help=f"{KIND_NAMES}; guessed by default.", autocompletion=_complete.kinds)
+    ] = None,
     taxonomy: TaxonomyName = library.WORDNET,
     domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from keepsense.commands import COMMANDS
+from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import TaxonomyName
@@ -94,7 +94,10 @@ def import_taxonomy(
         typer.Argument(help="File or folder in one of the formats below, or {sources}."),
     ],
     name: Annotated[str | None, typer.Option(help="Name to keep it under; else the file's name.")] = None,
-    format: Annotated[str | None, typer.Option(help="Where it cannot be told from the file: {loaders}.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="Where it cannot be told from the file: {loaders}.", autocompletion=_complete.loaders),
+    ] = None,
     join_roots: Annotated[bool, typer.Option("--join-roots", help="Put one root above several.")] = False,
     as_json: Json = False,
     quiet: Quiet = False,
