@@ -241,7 +241,10 @@ def test_the_engine_reads_and_writes_tables(server: Server) -> None:
         rows = [n for (n,) in server.execute("SELECT n FROM shuffled")]
         assert rows != list(range(500))
         assert sorted(rows) == list(range(500))
-        odd = duck.view("SELECT {'a': 1} AS s, INTERVAL 1 DAY AS i, MAP {'k': 2} AS m, 1 AS __keepsense_row")
+        days = pa.array([pa.MonthDayNano([0, 1, 0])], pa.month_day_nano_interval())
+        odd = duck.read(
+            pa.table({"s": [{"a": 1}], "i": days, "m": pa.array([[("k", 2)]], pa.map_(pa.string(), pa.int64()))})
+        )
         duck.write(odd, server.address(), Writing(table="odd"))
         assert server.execute("SELECT s, i, m FROM odd") == [("{'a': 1}", "1 day", "{k=2}")]
         with pytest.raises(BadInput, match="say which PostgreSQL table"):
