@@ -26,6 +26,7 @@ from keepsense.project.file import Project
 from keepsense.recoding import Cut, Cuts
 from keepsense.release.ledger import read_ledger
 from keepsense.release.run import STAGES, run
+from keepsense.release.source import Source
 from keepsense.release.verify import verify_file
 
 
@@ -227,7 +228,7 @@ def test_verify_tells_a_good_file_from_a_tampered_one(folder: Path) -> None:
     [
         ({"release": {"folder": "."}}, "overwrite its own source"),
         ({"release": {"file": "../out.csv"}}, "plain file name"),
-        ({"method": {"name": "optimal", "parameters": {"mesure": "loss"}}}, "Did you mean measure"),
+        ({"method": {"name": "optimal", "parameters": {"metrik": "loss"}}}, "Did you mean metric"),
         ({"privacy": [{"model": "k-anonymity"}]}, "needs the parameter k"),
         ({"privacy": [{"model": "k-map", "k": 3}]}, r"\[population\]"),
         ({"privacy": [{"model": "l-diversity", "l": 2, "column": "job"}]}, "choose one role"),
@@ -395,6 +396,21 @@ def test_rows_are_counted_once_before_and_once_after(tmp_path: Path, method: str
     assert run(job, folder=tmp_path, rng=1, engine=rows).verification.ok
     assert len(rows.counted) == 2, rows.counted
     assert rows.inner.read({"a": [1]}).rows == 1, "an engine that was given stays open"
+    rows.inner.close()
+
+
+def test_fewer_columns_are_added_up_and_not_counted_again(tmp_path: Path) -> None:
+    write_people(tmp_path)
+    rows = _Counted()
+    source = Source(project(), tmp_path, rows)
+    source.count(["sex", "age", "job"], histograms=["illness"])
+    fewer = source.count(["job", "sex"], histograms=["illness"])
+    assert len(rows.counted) == 1
+    again = rows.count(source.table, ["job", "sex"], histograms=["illness"])
+    assert (fewer.codes == again.codes).all()
+    assert (fewer.weights == again.weights).all()
+    assert fewer.values == again.values
+    assert (fewer.histograms["illness"].counts == again.histograms["illness"].counts).all()
     rows.inner.close()
 
 

@@ -145,7 +145,10 @@ class Job:
         needed = [n for n in needed_columns(self.models) if n != POPULATION and n not in self.set_columns]
         targets = [name for name, is_number in numeric.items() if not is_number]
         sums = [*(name for name, is_number in numeric.items() if is_number), *self.project.having("weight")]
-        return self.count(self.quasi_identifiers, histograms=dict.fromkeys([*needed, *targets]), sums=sums)
+        further = dict.fromkeys([*needed, *targets])
+        # all columns in one scan; what the method decides on is added up from it
+        self.count(self.every_quasi_identifier, histograms=further, sums=sums)
+        return self.count(self.quasi_identifiers, histograms=further, sums=sums)
 
     @cached_property
     def every_count(self) -> Counts:

@@ -65,11 +65,23 @@ class Source:
         return self.engine.read(located(self.folder, place), how)
 
     def count(self, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()) -> Counts:
-        """Count some columns of the source, or remember what was counted."""
+        """Count some columns of the source, or add up what was counted of more of them: the rows are not read again."""
         names, further, numbers = tuple(columns), tuple(histograms), tuple(sums)
+
+        def covers(counts: Counts) -> bool:
+            known = (counts.names, counts.histograms, counts.sums)
+            return all(
+                set(wanted) <= set(there) for wanted, there in zip((names, further, numbers), known, strict=True)
+            )
+
         counts = self._counted.get(names)
-        if counts is None or not (set(further) <= set(counts.histograms) and set(numbers) <= set(counts.sums)):
-            counts = self.engine.count(self.table, names, histograms=further, sums=numbers)
+        if counts is None or not covers(counts):
+            wider = next((counts for counts in self._counted.values() if covers(counts)), None)
+            counts = (
+                self.engine.count(self.table, names, histograms=further, sums=numbers)
+                if wider is None
+                else wider.project(names)
+            )
             self._counted[names] = counts
         if tuple(counts.histograms) == further and tuple(counts.sums) == numbers:
             return counts
