@@ -145,10 +145,13 @@ class Counts:
         return coo_array((self.weights, (self.column(first), self.column(second))), shape=shape).tocsr()
 
     def project(self, names: Iterable[str]) -> Counts:
-        """Counts of some of the columns only; histograms and sums are added up."""
+        """Counts of some of the columns only, sorted; histograms and sums are added up."""
         chosen = tuple(names)
         at = [self.index(name) for name in chosen]
         distinct, group = distinct_rows(self.codes[:, at])
+        if at:
+            order = np.lexsort(distinct.T[::-1])
+            distinct, group = distinct[order], np.argsort(order).astype(np.int32)[group]
         return self._merged(chosen, tuple(self.values[j] for j in at), distinct, group)
 
     def recoded(self, values: Sequence[tuple[Value, ...]], codes: NDArray[Any]) -> Counts:
