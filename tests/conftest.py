@@ -35,8 +35,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return
     from hypothesis import settings
 
-    for item in items:
-        test = getattr(item, "obj", None)
+    functions = {getattr(item.obj, "__func__", item.obj) for item in items if isinstance(item, pytest.Function)}
+    for test in functions:  # one function may be many tests
         usual = getattr(test, "_hypothesis_internal_use_settings", None)
         if usual is not None:
             test._hypothesis_internal_use_settings = settings(usual, max_examples=LONGER * usual.max_examples)
