@@ -222,7 +222,7 @@ def test_unknown_concepts_are_refused() -> None:
 
 def test_a_path_longer_than_any_short_integer() -> None:
     """Depth is no limit: along a chain of 70,000 nodes the links from the top to each are their numbers."""
-    from keepsense.semantics._kernels import sweep_lcs
+    from keepsense.semantics.kernels.sweeps import sweep_lcs
 
     n = 70_000
     every = np.arange(n, dtype=np.int32)

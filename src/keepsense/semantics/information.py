@@ -25,7 +25,7 @@ def corpus(taxonomy: Taxonomy, counts: Mapping[Concept, float] | NDArray[Any], *
     >>> corpus(pets, {"cat": 6}).round(3).tolist()
     [0.251, 0.0, 2.197]
     """
-    from keepsense.semantics._kernels import sum_below
+    from keepsense.semantics.kernels.sweeps import sum_below
 
     if isinstance(counts, Mapping):
         own = np.zeros(len(taxonomy))

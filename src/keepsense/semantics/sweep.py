@@ -76,7 +76,7 @@ class Part:
 
     @cached_property
     def _above_columns(self) -> tuple[NDArray[Any], Ints]:
-        from keepsense.semantics._kernels import climb
+        from keepsense.semantics.kernels.sweeps import climb
 
         starts, parents = self.graph
         row, above, _ = climb(starts, parents, self.targets)
@@ -84,7 +84,7 @@ class Part:
 
     def _sources(self, concepts: Ints) -> tuple[NDArray[Any], Ints, Ints]:
         """Subsumers of the sources inside the part, with links up: those outside can be common to nothing here."""
-        from keepsense.semantics._kernels import climb
+        from keepsense.semantics.kernels.sweeps import climb
 
         parents = self.taxonomy.parents
         row, above, up = climb(parents.starts, parents.indices, concepts)
@@ -96,7 +96,7 @@ class Part:
 
     def path(self, concepts: Ints) -> NDArray[np.int32]:
         """Fewest is-a links between each concept and each column."""
-        from keepsense.semantics._kernels import sweep_path
+        from keepsense.semantics.kernels.sweeps import sweep_path
 
         row, above, up = self._sources(concepts)
         out = np.empty((len(concepts), len(self.columns)), dtype=np.int32)
@@ -105,7 +105,7 @@ class Part:
 
     def lcs(self, concepts: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Least common subsumer of each concept and column, and the links from both to it."""
-        from keepsense.semantics._kernels import sweep_lcs
+        from keepsense.semantics.kernels.sweeps import sweep_lcs
 
         row, above, up = self._sources(concepts)
         out = np.empty((2, len(concepts), len(self.columns)), dtype=np.int32)
@@ -114,7 +114,7 @@ class Part:
 
     def highest(self, concepts: Ints, weights: NDArray[Any]) -> NDArray[Any]:
         """Largest weight among common subsumers; weights (one a concept) must not fall from parent to child."""
-        from keepsense.semantics._kernels import sweep_max
+        from keepsense.semantics.kernels.sweeps import sweep_max
 
         row, above, _ = self._sources(concepts)
         out = np.empty((len(concepts), len(self.columns)), dtype=weights.dtype)
@@ -123,7 +123,7 @@ class Part:
 
     def shared(self, concepts: Ints) -> NDArray[np.int32]:
         """Number of subsumers each concept and column share."""
-        from keepsense.semantics._kernels import count_shared
+        from keepsense.semantics.kernels.sweeps import count_shared
 
         row, above, _ = self._sources(concepts)
         out = np.empty((len(concepts), len(self.columns)), dtype=np.int32)
@@ -139,7 +139,7 @@ def subsumer_counts(taxonomy: Taxonomy, concepts: Ints) -> Ints:
     >>> subsumer_counts(pets, pets.codes(["cat", "animal"])).tolist()
     [2, 1]
     """
-    from keepsense.semantics._kernels import climb
+    from keepsense.semantics.kernels.sweeps import climb
 
     row, _, _ = climb(taxonomy.parents.starts, taxonomy.parents.indices, np.asarray(concepts, dtype=np.int32))
     sizes: Ints = np.diff(row).astype(np.int32)

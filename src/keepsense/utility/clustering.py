@@ -90,7 +90,7 @@ def ward(distances: NDArray[np.float64], weights: NDArray[np.int64]) -> Dendrogr
         raise BadInput(f"clustering {n} items needs a {n} x {n} matrix of distances")
     if not np.isfinite(distances).all() or (distances < 0).any() or (weights < 1).any():
         raise BadInput("clustering needs distances that are not negative and weights of at least 1")
-    from keepsense.utility._kernels import ward_merges
+    from keepsense.utility.kernels.metrics import ward_merges
 
     size = weights.astype(np.float64)
     cost = distances.astype(np.float64) ** 2

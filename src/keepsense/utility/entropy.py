@@ -69,7 +69,7 @@ def kl_divergence(counts: Counts, recoding: Generalized, hierarchies: Hierarchie
     >>> round(kl_divergence(counts, Cuts((jobs.cut(1),)), {"job": jobs}), 4)
     0.1887
     """
-    from keepsense.utility._kernels import spread_mass
+    from keepsense.utility.kernels.metrics import spread_mass
 
     cells = recoding.cells(counts)
     fixed = cut_levels(recoding)
