@@ -92,12 +92,12 @@ def _nominal(attribute: Attribute, codes: NDArray[Any], partition: Partition, ca
         return Centre(attribute.values, chosen, attribute.row)
     if not isinstance(attribute, Nominal):
         raise BadInput(f"column {attribute.name!r}: candidates='subsumers' needs a taxonomy")
-    measure, concepts = attribute.bound()
-    taxonomy = measure.taxonomy
+    distance, concepts = attribute.bound()
+    taxonomy = distance.taxonomy
     above = taxonomy.closure(concepts, taxonomy.parents)
     # the column's own values first, so that they win ties
     options = np.concatenate([concepts, above[~np.isin(above, concepts)]]).astype(np.int32)
-    table = measure.matrix(options, concepts)
+    table = distance.matrix(options, concepts)
     chosen = _least(codes, partition, lambda value: table[:, value])
     spelled = (*attribute.values, *attribute.spell(options[len(concepts) :]))
     return Centre(spelled, chosen, lambda code: table[code])

@@ -50,7 +50,7 @@ class SetComparison:
 def compare_sets(  # noqa: PLR0913
     sets: ConceptSets,
     released: Sequence[Sequence[Value]],
-    measure: Distance | None,
+    item_distance: Distance | None,
     *,
     covers: Mapping[Value, Sequence[Value]] | None = None,
     concepts: Mapping[Value, Concept] | None = None,
@@ -67,7 +67,7 @@ def compare_sets(  # noqa: PLR0913
     term means, else the concept of that name in the taxonomy (or given in `concepts`), else something 1 away from all.
     `covers` says which terms a generalized label may stand for (`GeneralizedSets.covers`): it counts as a fraction of
     each, and an attacker who knows one of them finds it. Profiles are taken over the ancestors at `depth` (the root's
-    children have depth 2). The loss compares meaning by the average distance over `measure`.
+    children have depth 2). The loss compares meaning by the average distance over `item_distance`.
 
     >>> from keepsense.methods.aggregate.concepts import map_sets
     >>> from keepsense.methods.aggregate.items import from_lists
@@ -85,7 +85,7 @@ def compare_sets(  # noqa: PLR0913
     rng = generator(rng)
     place = _numbered(sets, released)
     joint = _joint(sets, released, concepts, place)
-    between = _between(joint, measure)
+    between = _between(joint, item_distance)
     stands, seen_as = _stands(sets, covers, place)
     terms = sets.term_rows
     return SetComparison(
@@ -161,10 +161,10 @@ def _code(term: Value, taxonomy: Taxonomy | None, concepts: Mapping[Value, Conce
     return taxonomy.get(term) if isinstance(term, str) else None
 
 
-def _between(joint: _Joint, measure: Distance | None) -> ItemDistances:
-    if measure is None:
+def _between(joint: _Joint, item_distance: Distance | None) -> ItemDistances:
+    if item_distance is None:
         return ItemDistances(None, None, joint.size)
-    return ItemDistances(measure, joint.concepts, joint.size - len(joint.concepts))
+    return ItemDistances(item_distance, joint.concepts, joint.size - len(joint.concepts))
 
 
 def _stands(

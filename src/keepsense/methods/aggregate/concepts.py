@@ -95,17 +95,17 @@ class ConceptSets:
         """Names of several things."""
         return [self.label(int(thing)) for thing in things]
 
-    def distances(self, measure: Distance | None, *, memory: int = MEMORY) -> ItemDistances:
-        """Distances between the things by a measure over the taxonomy.
+    def distances(self, distance: Distance | None, *, memory: int = MEMORY) -> ItemDistances:
+        """Distances between the things over the taxonomy.
 
-        Without a measure things are compared by equality alone. To ignore meaning as Batet et al. 2014 (Eq. 9) do,
+        Without a distance things are compared by equality alone. To ignore meaning as Batet et al. 2014 (Eq. 9) do,
         where terms are compared as strings, map the sets without a taxonomy.
         """
-        if measure is None:
+        if distance is None:
             return ItemDistances(None, None, self.size)
-        if self.taxonomy is None or measure.taxonomy is not self.taxonomy:
+        if self.taxonomy is None or distance.taxonomy is not self.taxonomy:
             raise BadInput(f"column {self.source.column!r} is mapped onto another taxonomy than the distance's")
-        return ItemDistances(measure, self.concepts, self.size - self.semantic, memory=memory)
+        return ItemDistances(distance, self.concepts, self.size - self.semantic, memory=memory)
 
     @cached_property
     def distinct(self) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:

@@ -25,7 +25,7 @@ class ItemDistances:
     """Distances between items numbered from 0: first those that are concepts, then opaque ones.
 
     An opaque item (a term in no taxonomy) is 0 from itself and 1 from everything else, so it needs no row. Without a
-    measure every item is opaque, which is the comparison by equality of Batet et al. 2014 (Eq. 9). Concept distances
+    distance every item is opaque, which is the comparison by equality of Batet et al. 2014 (Eq. 9). Concept distances
     are divided by their maximum. The matrix between concepts is held whole where it fits into `memory` bytes; beyond,
     rows are worked out when they are asked for and the ones last used are kept.
 
@@ -38,11 +38,11 @@ class ItemDistances:
     """
 
     def __init__(
-        self, measure: Distance | None, concepts: NDArray[Any] | None = None, opaque: int = 0, *, memory: int = MEMORY
+        self, distance: Distance | None, concepts: NDArray[Any] | None = None, opaque: int = 0, *, memory: int = MEMORY
     ) -> None:
-        self.measure = None if measure is None else measure.normalised()
+        self.distance = None if distance is None else distance.normalised()
         self.concepts: Ints = np.empty(0, np.int32) if concepts is None else np.array(concepts, dtype=np.int32)
-        if measure is None and len(self.concepts):
+        if distance is None and len(self.concepts):
             raise BadInput("concepts are given but no distance between them; give both or none")
         self.semantic = len(self.concepts)
         self.size = self.semantic + opaque
@@ -57,9 +57,9 @@ class ItemDistances:
         """Distance of two items, from the definition."""
         if first == second:
             return 0.0
-        if self.measure is None or first >= self.semantic or second >= self.semantic:
+        if self.distance is None or first >= self.semantic or second >= self.semantic:
             return 1.0
-        return self.measure.pair(int(self.concepts[first]), int(self.concepts[second]))
+        return self.distance.pair(int(self.concepts[first]), int(self.concepts[second]))
 
     def blocks(self, items: NDArray[Any]) -> Iterator[tuple[Floats, NDArray[np.int64]]]:
         """Rows of the given concepts: a block and the positions in it, in pieces that fit into memory.
@@ -107,13 +107,13 @@ class ItemDistances:
 
     def weighted(self, weights: NDArray[Any]) -> Floats:
         """Sum of all rows, each times its weight: every row is worked out once, and kept only where all are."""
-        if not self.semantic or self.measure is None:
+        if not self.semantic or self.distance is None:
             return np.zeros(self.semantic)
         if self.whole:
             summed: Floats = weights @ self._matrix
             return summed
         total = np.zeros(self.semantic)
-        for where, block in self.measure._blocks(self.concepts, self._part):
+        for where, block in self.distance._blocks(self.concepts, self._part):
             total += weights[where] @ block
         return total
 
@@ -121,13 +121,13 @@ class ItemDistances:
 
     @cached_property
     def _part(self) -> Part:
-        assert self.measure is not None
-        return Part(self.measure.taxonomy, self.concepts)
+        assert self.distance is not None
+        return Part(self.distance.taxonomy, self.concepts)
 
     def _work_out(self, items: NDArray[Any], out: Floats) -> None:
         # Through the part made once: `matrix` would gather everything above the columns anew for each request.
-        assert self.measure is not None
-        for where, block in self.measure._blocks(self.concepts[items], self._part):
+        assert self.distance is not None
+        for where, block in self.distance._blocks(self.concepts[items], self._part):
             out[where] = block
         out[np.arange(len(items)), items] = 0.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value, distinct_rows
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, InputWarning
 from keepsense.methods.aggregate.item_tree import GeneralizedSets
 from keepsense.methods.aggregate.items import ItemSets, read_cells
 from keepsense.methods.calling import call
@@ -103,11 +104,14 @@ def by_concepts(
     from keepsense.semantics import distance
 
     options = dict(parameters)
-    measure = str(options.pop("measure", "feature"))
+    if "measure" in options:
+        warnings.warn("the method's parameter 'measure' is called 'item_distance' now", InputWarning, stacklevel=3)
+        options.setdefault("item_distance", options.pop("measure"))
+    between = str(options.pop("item_distance", "feature"))
     sets = task.concept_sets(name, task.items(name, counts.values_of(name)))
-    judge = None if task.column(name).taxonomy is None else distance(measure, task.taxonomy(name))
+    judge = None if task.column(name).taxonomy is None else distance(between, task.taxonomy(name))
     cells: Cells = call(
-        method.function, options, counts, [sets], task.models, measure=judge, rng=task.rng, listener=listener
+        method.function, options, counts, [sets], task.models, item_distance=judge, rng=task.rng, listener=listener
     )
     return cells
 

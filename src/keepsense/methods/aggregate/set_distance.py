@@ -8,8 +8,8 @@
 | `minimum-sum` | the mean over all items of both of the distance to the nearest item of the other set | 5 |
 | `maximum-sum` | the same with the farthest item | 6 |
 
-Over an `ItemDistances` without a measure they are the versions that ignore meaning (Eq. 9). The average of a set of two
-items or more to itself is not 0, and no more are maximum and maximum sum: the definitions compare all pairs.
+Over an `ItemDistances` without a distance they are the versions that ignore meaning (Eq. 9). The average of a set of
+two items or more to itself is not 0, and no more are maximum and maximum sum: the definitions compare all pairs.
 
 A set must not be empty: `keepsense.methods.aggregate.concepts` gives an empty one a single opaque item, "nothing",
 which makes it 0 from other empty sets and 1 from all else, in each of the five.

@@ -105,7 +105,7 @@ def set_microaggregation(  # noqa: PLR0913
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    measure: Distance | None = None,
+    item_distance: Distance | None = None,
     distance: str = "average",
     rng: np.random.Generator | int | None = None,
     listener: Listener | None = None,
@@ -132,16 +132,23 @@ def set_microaggregation(  # noqa: PLR0913
         k = (size or 2) if k is None else k
         inside = {"within": column.classes, "divide": size is not None and all(model.by_size for model in models)}
     release = microaggregate_sets(
-        meaning.taken(column.cells), measure, models, k=k, distance=distance, rng=rng, listener=listener, memory=memory,
+        meaning.taken(column.cells),
+        item_distance,
+        models,
+        k=k,
+        distance=distance,
+        rng=rng,
+        listener=listener,
+        memory=memory,
         **inside,
-    )  # fmt: skip
+    )
     info = {"method": METHOD.name, "k": release.k, "groups": len(release.partition)}
     return column.allocated(release.group, [*release.cells(), column.hidden], info)
 
 
 def microaggregate_sets(  # noqa: PLR0913
     sets: ConceptSets,
-    measure: Distance | None,
+    item_distance: Distance | None,
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
@@ -155,7 +162,7 @@ def microaggregate_sets(  # noqa: PLR0913
     """Group similar sets by k and release for each group one synthetic set close to all of them.
 
     MDAV (`mdav`) with one of five set distances (`keepsense.methods.aggregate.set_distance`) over a concept distance;
-    the paper's is `feature` (Eq. 1) with `average`, and finds that best for varied sets. Without a measure, or for
+    the paper's is `feature` (Eq. 1) with `average`, and finds that best for varied sets. Without a distance, or for
     sets mapped without a taxonomy, meaning is ignored (Eq. 9). Of a group's centroid (Eq. 7) each concept is released
     as a term drawn once for the group, in proportion to the records that hold it, from those of the input's terms
     for the concept that at least k records hold; where there is none, as the concept's label. Opaque terms likewise,
@@ -185,7 +192,7 @@ def microaggregate_sets(  # noqa: PLR0913
     k = check_size(group_size(models, k), len(sets), f"column {sets.source.column!r}")
     rng = generator(rng)
     rows, weights, which = sets.distinct
-    items = sets.distances(measure, memory=memory)
+    items = sets.distances(item_distance, memory=memory)
     own = np.arange(len(rows))
     emit(listener, "start", 0, len(sets), distinct=len(rows))
     if within is None:

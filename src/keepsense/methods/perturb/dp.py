@@ -102,7 +102,7 @@ def release_words(
     A record of value x becomes concept c of the domain with a chance proportional to exp(-b d(x, c)): near meanings are
     likelier. b is as large as epsilon allows, so that no two values are told apart by more than a factor of e to the
     epsilon: over domains of up to 2,048 concepts found exactly from the public matrix of chances, else epsilon / 2D, D
-    being the greatest distance the measure can take. `epsilon` is for each column, or given by column; a record's
+    being the greatest distance that it can take. `epsilon` is for each column, or given by column; a record's
     columns add up, and the sum is entered into the budget first. A column's domain is its whole taxonomy unless
     `domains` declares one from public knowledge; values outside are refused, and so is a column whose taxonomy was made
     from its own values. Prefer a small domain: epsilon buys little among 100,000 concepts. Chances are rounded to whole
@@ -138,16 +138,16 @@ def release_words(
     source = records_of(counts)
     released: list[tuple[tuple[Value, ...], Ints]] = []
     for column in columns:
-        measure, concepts = column.bound()
+        distance, concepts = column.bound()
         domain = declared[column.name]
-        sharp = _sharpness(measure, domain, each[column.name])
+        sharp = _sharpness(distance, domain, each[column.name])
         codes = counts.column(column.name)[source]
         out = np.empty(len(codes), dtype=np.int32)
         grouped = np.argsort(codes, kind="stable")
         starts = np.searchsorted(codes[grouped], np.arange(len(concepts) + 1))
         used = np.flatnonzero(np.diff(starts))
-        whole = len(domain) == len(measure.taxonomy)
-        blocks = measure.blocks(concepts[used]) if whole else measure.blocks(concepts[used], domain)
+        whole = len(domain) == len(distance.taxonomy)
+        blocks = distance.blocks(concepts[used]) if whole else distance.blocks(concepts[used], domain)
         chances = np.zeros((len(concepts), len(domain))) if wants_steps(listener) else None
         for where, block in blocks:
             for value, row in zip(used[where].tolist(), block, strict=True):
@@ -157,7 +157,7 @@ def release_words(
                 if chances is not None:
                     chances[value] = odds / odds.sum()
         # The whole domain is written down, drawn or not, and no concept as the table happened to spell it.
-        taxonomy = measure.taxonomy
+        taxonomy = distance.taxonomy
         names = tuple(taxonomy.ids[int(c)] if spelling == "id" else taxonomy.label(int(c)) for c in domain)
         released.append((names, out))
         if chances is not None:
@@ -172,7 +172,7 @@ def release_words(
     return cells_of([c.name for c in columns], [v for v, _ in released], source, [x for _, x in released], info)
 
 
-def exponential_matrix(name: str, measure: Distance, epsilon: float, domain: Sequence[Concept] | None = None) -> Draws:
+def exponential_matrix(name: str, distance: Distance, epsilon: float, domain: Sequence[Concept] | None = None) -> Draws:
     """The transition matrix `release_words` draws from, over the whole declared domain: to be published.
 
     >>> from keepsense.semantics import distance
@@ -182,13 +182,13 @@ def exponential_matrix(name: str, measure: Distance, epsilon: float, domain: Seq
     [[0.881, 0.119], [0.119, 0.881]]
     """
     check_epsilon(epsilon)
-    codes = _domain(name, measure, domain)
+    codes = _domain(name, distance, domain)
     if len(codes) ** 2 > 16 * _EXACT_CELLS:
         raise BadInput(f"column {name!r}: a matrix over {len(codes):,} concepts is too large to write down")
     _check_rounding(name, epsilon, len(codes))
-    sharp = _sharpness(measure, codes, epsilon)
-    odds = np.stack([_odds(row, sharp) for row in measure.matrix(codes)]).astype(np.float64)
-    taxonomy = measure.taxonomy
+    sharp = _sharpness(distance, codes, epsilon)
+    odds = np.stack([_odds(row, sharp) for row in distance.matrix(codes)]).astype(np.float64)
+    taxonomy = distance.taxonomy
     labels = tuple(taxonomy.label(int(c)) for c in codes)
     info = {"method": "exponential mechanism", "epsilon": float(epsilon), "publish": True}
     return Draws(name, labels, labels, odds / odds.sum(axis=1, keepdims=True), info)
@@ -280,23 +280,23 @@ def _check_rounding(column: str, epsilon: float, size: int) -> None:
         )
 
 
-def _domain(name: str, measure: Distance, given: Sequence[Concept] | None) -> Ints:
+def _domain(name: str, distance: Distance, given: Sequence[Concept] | None) -> Ints:
     if given is None:
-        codes = np.arange(len(measure.taxonomy), dtype=np.int32)
+        codes = np.arange(len(distance.taxonomy), dtype=np.int32)
     else:
-        codes = measure.taxonomy.codes(given)
+        codes = distance.taxonomy.codes(given)
     if len(codes) < 2 or len(np.unique(codes)) != len(codes):
         raise BadInput(f"column {name!r}: the declared domain must list at least two concepts, each once")
     return codes
 
 
-def _sharpness(measure: Distance, domain: Ints, epsilon: float) -> float:
+def _sharpness(distance: Distance, domain: Ints, epsilon: float) -> float:
     """How fast chances may fall with distance: exactly as epsilon allows where the domain is small enough to try."""
     epsilon *= 1 - _SLACK
-    safe = epsilon / (2 * (measure.maximum or 1.0))
+    safe = epsilon / (2 * (distance.maximum or 1.0))
     if len(domain) ** 2 > _EXACT_CELLS:
         return safe
-    table = measure.matrix(domain)
+    table = distance.matrix(domain)
 
     def loss(sharp: float) -> float:
         logs = -sharp * table

@@ -186,13 +186,13 @@ def _moves(
     attribute: Nominal, codes: Ints, concepts: Ints, reference: Reference, mean: Mean
 ) -> dict[str, list[float] | None]:
     """How far each record moved, and by how much farther from the reference; for partners that is not told."""
-    measure, own = attribute.bound()
+    distance, own = attribute.bound()
     pairs = list(zip(own[codes].tolist(), concepts.tolist(), strict=True))
-    distances = [float(measure.pair(before, after)) for before, after in pairs]
+    distances = [float(distance.pair(before, after)) for before, after in pairs]
     if reference == "partner":
         return {"distances": distances, "farther": None}
-    fixed = int(mean.concept if reference == "mean" else measure.taxonomy.root)
-    farther = [float(measure.pair(after, fixed)) - float(measure.pair(before, fixed)) for before, after in pairs]
+    fixed = int(mean.concept if reference == "mean" else distance.taxonomy.root)
+    farther = [float(distance.pair(after, fixed)) - float(distance.pair(before, fixed)) for before, after in pairs]
     return {"distances": distances, "farther": farther}
 
 

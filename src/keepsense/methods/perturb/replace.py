@@ -96,14 +96,14 @@ def replace_by_reference(
     it; `free_at_reference` lets records that are the reference move anywhere. Candidates are sorted once per distinct
     value, value by value, then a record costs a binary search.
     """
-    measure, concepts = column.bound()
-    away = measure.against_all(np.array([reference]))[0]
+    distance, concepts = column.bound()
+    away = distance.against_all(np.array([reference]))[0]
     grouped = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[grouped], np.arange(len(column.values) + 1))
     out = np.empty(len(codes), dtype=np.int32)
     short = unsided = 0
     values = np.flatnonzero(np.diff(starts))
-    for done, (value, row) in enumerate(_rows(measure, concepts, values)):
+    for done, (value, row) in enumerate(_rows(distance, concepts, values)):
         mine = grouped[starts[value] : starts[value + 1]]
         concept = int(concepts[value])
         found = Candidates.of(row, concept, reference if free_at_reference else None, away)
@@ -132,10 +132,10 @@ def replace_by_partner(
     """
     from keepsense.methods.perturb.kernels.values import replace_beside
 
-    measure, concepts = column.bound()
+    distance, concepts = column.bound()
     check_same_domain(column, partner)
     theirs = partner.bound()[1]
-    size = len(measure.taxonomy)
+    size = len(distance.taxonomy)
     block = max(1, _PARTNER_BYTES // (4 * size))
     used = np.flatnonzero(np.bincount(partner_codes, minlength=len(theirs)))
     out = np.empty(len(codes), dtype=np.int32)
@@ -145,7 +145,7 @@ def replace_by_partner(
     done = 0
     for begin in range(0, len(used), block):
         chosen = used[begin : begin + block]
-        rows = measure.against_all(theirs[chosen], dtype=np.float32)
+        rows = distance.against_all(theirs[chosen], dtype=np.float32)
         top = rows.max(axis=1)
         place = np.full(len(theirs), -1, dtype=np.int32)
         place[chosen] = np.arange(len(chosen), dtype=np.int32)
@@ -153,7 +153,7 @@ def replace_by_partner(
         # Records of one value together, in it those of one partner and sign.
         inside = inside[np.lexsort((errors[inside] > 0, partner_codes[inside], codes[inside]))]
         starts = np.searchsorted(codes[inside], np.arange(len(column.values) + 1))
-        for value, row in _rows(measure, concepts, np.flatnonzero(np.diff(starts))):
+        for value, row in _rows(distance, concepts, np.flatnonzero(np.diff(starts))):
             mine = inside[starts[value] : starts[value + 1]]
             order = np.argsort(row).astype(np.int32)
             far = row[order]
@@ -188,12 +188,12 @@ def check_same_domain(first: Nominal, second: Nominal) -> None:
     if one.name != other.name or (a is not b and (len(a) != len(b) or list(a.ids) != list(b.ids))):
         raise BadInput(
             f"columns {first.name!r} and {second.name!r} are of different domains ({a.name!r}, {b.name!r}); a partner "
-            "as reference needs one taxonomy and one measure for both: use the reference 'root' or 'mean' instead"
+            "as reference needs one taxonomy and one distance for both: use the reference 'root' or 'mean' instead"
         )
 
 
-def _rows(measure: Distance, concepts: Ints, values: NDArray[np.int64]) -> Iterator[tuple[int, Floats]]:
+def _rows(distance: Distance, concepts: Ints, values: NDArray[np.int64]) -> Iterator[tuple[int, Floats]]:
     """Distances of each value to all concepts, one value at a time, computed in blocks."""
-    for where, block in measure.blocks(concepts[values]):
+    for where, block in distance.blocks(concepts[values]):
         for i, value in enumerate(values[where].tolist()):
             yield value, block[i]

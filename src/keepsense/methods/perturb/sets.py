@@ -57,9 +57,9 @@ class Sets:
 
     @classmethod
     def of(
-        cls, counts: Counts, name: str, measure: Distance, *, kind: str = "minimum-sum", delimiter: str | None = None
+        cls, counts: Counts, name: str, distance: Distance, *, kind: str = "minimum-sum", delimiter: str | None = None
     ) -> Sets:
-        """A column of counts; every word of every set must be a concept of the measure's taxonomy."""
+        """A column of counts; every word of every set must be a concept of the distance's taxonomy."""
         check_kind(kind)
         values, weights = counts.values_of(name), counts.marginal(name)
         place: dict[str, int] = {}
@@ -74,19 +74,19 @@ class Sets:
         times = np.bincount(item, weights[owner], len(place)).astype(np.int64)
         codes = np.arange(len(place), dtype=np.int32)[:, None]
         words_alone = Counts((name,), (tuple(place),), codes, times)
-        nominal = Nominal.of(words_alone, name, measure)
+        nominal = Nominal.of(words_alone, name, distance)
         return cls(name, values, weights, nominal, Rows.from_pairs(owner, item, len(values)), kind, delimiter)
 
     @cached_property
     def _space(self) -> SetSpace:
-        measure, concepts = self.items.bound()
+        distance, concepts = self.items.bound()
         # One opaque item stands for nothing, so that an empty set is far from all others.
         empty = np.flatnonzero(self.rows.sizes == 0).astype(np.int32)
         nothing = np.full(len(empty), len(concepts), dtype=np.int32)
         owner = np.concatenate([self.rows.row_of(), empty]).astype(np.int32)
         item = np.concatenate([self.rows.indices, nothing]).astype(np.int32)
         rows = Rows.from_pairs(owner, item, len(self.rows))
-        return SetSpace(self.kind, ItemDistances(measure, concepts, opaque=1), rows)
+        return SetSpace(self.kind, ItemDistances(distance, concepts, opaque=1), rows)
 
     @cached_property
     def matrix(self) -> Floats:

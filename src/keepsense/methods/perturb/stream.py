@@ -86,18 +86,18 @@ class NoiseStream:
             raise BadInput(f"reference = {reference!r}: a stream takes 'mean' or 'root'")
         if remember < 1:
             raise BadInput(f"remember = {remember!r}: at least one value must be remembered")
-        measure, _ = column.bound()
+        distance, _ = column.bound()
         mean = semantic_mean(column, over="domain")
         self.column = column
-        self.measure = measure
-        self.reference = mean.concept if reference == "mean" else measure.taxonomy.root
+        self.distance = distance
+        self.reference = mean.concept if reference == "mean" else distance.taxonomy.root
         self.scale = float(np.sqrt(alpha * semantic_variance(column, mean)))
         self.distribution = distribution
         self.remember = remember
         self.not_far_enough = 0
         self.sign_dropped = 0
         self._free = self.reference if reference == "mean" else None
-        self._away = measure.against_all(np.array([self.reference]))[0]
+        self._away = distance.against_all(np.array([self.reference]))[0]
         self._known: OrderedDict[int, Candidates] = OrderedDict()
         self._rng = generator(rng)
         own = dict(zip(column.values, column.bound()[1].tolist(), strict=True))
@@ -125,7 +125,7 @@ class NoiseStream:
             yield self.protect(batch)
 
     def _look_up(self, values: Sequence[Value]) -> list[int]:
-        taxonomy = self.measure.taxonomy
+        taxonomy = self.distance.taxonomy
         found = [self._concepts[v] if v in self._concepts else taxonomy.get(str(v)) for v in values]
         concepts = [c for c in found if c is not None]
         if len(concepts) < len(found):
@@ -138,7 +138,7 @@ class NoiseStream:
     def _candidates(self, concept: int) -> Candidates:
         known = self._known.get(concept)
         if known is None:
-            row = self.measure.against_all(np.array([concept]))[0]
+            row = self.distance.against_all(np.array([concept]))[0]
             known = Candidates.of(row, concept, self._free, self._away)
             self._known[concept] = known
             if len(self._known) > self.remember:
