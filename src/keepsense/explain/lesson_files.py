@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from keepsense.engines import started
+from keepsense.engines import Engine, Table, started
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.explain.lesson import Lesson
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.privacy import KAnonymity
-from keepsense.project.file import Column, Project, read_project
+from keepsense.project.file import Column, read_project
 from keepsense.project.inspect import Inspected, inspect
 from keepsense.project.meaning import Meaning
 from keepsense.release.source import Source
@@ -52,9 +52,9 @@ def from_file(
             about[name] = column.model_copy(update={"role": role, "kind": kind})
         if name == target:
             about[name] = about[name].model_copy(update={"role": "target"})
-    promise = KAnonymity(2).promise()  # a project has one; the lesson's own comes with its k
-    project = Project.model_validate({"source": {"path": file.name}, "columns": about, "privacy": [promise]})
-    return _opened(project, file.parent, file.name, most, sets=sets, engine=engine)
+    with started(engine) as running:
+        rows = _rows(running, running.read(str(file)), file.name, most)
+    return _lesson(file.name, about, rows, file.parent, sets=sets)
 
 
 def _guessed(column: Inspected) -> Column:
@@ -78,21 +78,28 @@ def from_project_file(
     """
     project = read_project(path)
     title = Path(path).name if project.source is None else Path(project.source.path).name
-    return _opened(project, Path(path).parent, title, most, sets=sets, engine=engine or project.engine.name)
+    folder = Path(path).parent
+    with started(engine or project.engine.name) as running:
+        rows = _rows(running, Source(project, folder, running).table, title, most)
+    return _lesson(title, project.columns, rows, folder, sets=sets)
 
 
-def _opened(project: Project, folder: Path, title: str, most: int, *, sets: bool, engine: str | None) -> Lesson:
-    about = project.columns
-    names = _protected(about, project.quasi_identifiers, sets=sets)
-    with started(engine) as running:
-        table = Source(project, folder, running).table
-        if table.rows > most:
-            raise BadInput(
-                f"{title} has {table.rows:,} rows; steps are shown for up to {most}. Take a part of it, for instance "
-                "its first 20 lines"
-            )
-        rows = running.frame(table)
-    targets, sensitive = project.having("target"), project.having("sensitive")
+def _rows(running: Engine, table: Table, title: str, most: int) -> Any:
+    """A table as it is, if it is small enough."""
+    if table.rows > most:
+        raise BadInput(
+            f"{title} has {table.rows:,} rows; steps are shown for up to {most}. Take a part of it, for instance "
+            "its first 20 lines"
+        )
+    return running.frame(table)
+
+
+def _lesson(title: str, about: Mapping[str, Column], rows: Any, folder: Path, *, sets: bool) -> Lesson:
+    def having(role: str) -> tuple[str, ...]:
+        return tuple(name for name, column in about.items() if column.role == role)
+
+    names = _protected(about, having("quasi-identifier"), sets=sets)
+    targets, sensitive = having("target"), having("sensitive")
     meaning = Meaning(about, folder)
     shown = dict.fromkeys((*names, *targets, *sensitive))
     columns = {name: rows.column(name).to_pylist() for name in shown}
