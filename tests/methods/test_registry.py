@@ -81,7 +81,7 @@ def test_the_papers_names_lead_to_the_methods() -> None:
         "rank swapping",
         "rank swapping of tuples",
     ]
-    assert method("SNA-1").name == "noise"
+    assert [method(f"SNA-{number}").name for number in (1, 2, 3)] == ["noise", "correlated noise", "noise on streams"]
     assert method("PRAM").name == "post-randomization"
     assert method("MDAV").name == "microaggregation of records"
 

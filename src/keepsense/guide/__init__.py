@@ -1,9 +1,10 @@
-"""Which method and why: the catalogue of techniques, advice, step-by-step traces.
+"""Which method and why: the catalogue of methods and their families, advice, try-outs.
 
 - the catalogue: `keepsense.guide.catalogue` (`entry`, `flowchart`), drawn by `flowchart_text`, `flowchart_svg` and
-  `taxonomy_tree`, told by `describe` and `pages`;
-- advice: `keepsense.guide.advise` (`recommend`, `advise`) on `Answers`, with `presets`, tried by `try_out`;
-- learning: `keepsense.explain.trace` (`explain`) runs an algorithm on a small table and keeps every step.
+  `taxonomy_tree`, told by `describe`;
+- advice: `keepsense.guide.advise` (`recommend`, `advise`) on `Answers`, with `presets`, tried by `try_out`.
+
+How a method works, step by step, is shown by `keepsense.explain`.
 """
 
 from __future__ import annotations

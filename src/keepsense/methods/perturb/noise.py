@@ -195,6 +195,7 @@ NOISE_METHOD = registered(
 METHOD = registered(
     Method(
         name="correlated noise",
+        aliases=("SNA-2",),
         title="Correlated semantic noise",
         function=correlated_noise,
         runner=by_columns,
