@@ -26,7 +26,7 @@ UNPROTECTED = {
 
 def _drawing(path: Path) -> list[str]:
     """Calls and names in a file that draw from anything but `keepsense.random`."""
-    others = {"default_rng", "RandomState", "PCG64", "MT19937", "Philox", "SFC64", "seed", "getrandbits"}
+    others = {"default_rng", "RandomState", "PCG64", "MT19937", "Philox", "SFC64", "seed", "getrandbits", "urandom"}
     tree = ast.parse(path.read_text(encoding="utf-8"))
     found = [n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute) and n.attr in others]
     for node in ast.walk(tree):

@@ -8,7 +8,6 @@ declared by the publisher, from public knowledge; nothing here is taken from the
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -106,8 +105,7 @@ def release_words(
     columns add up, and the sum is entered into the budget first. A column's domain is its whole taxonomy unless
     `domains` declares one from public knowledge; values outside are refused, and so is a column whose taxonomy was made
     from its own values. Prefer a small domain: epsilon buys little among 100,000 concepts. Chances are rounded to whole
-    numbers, a billionth of epsilon paying for it, and drawn exactly, from the operating system's randomness unless
-    `rng` is given. O(distinct values x domain + rows).
+    numbers, a billionth of epsilon paying for it, and drawn exactly. O(distinct values x domain + rows).
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -133,7 +131,7 @@ def release_words(
         if outside:
             raise BadInput(f"column {column.name!r} has {outside} value(s) outside the declared domain")
         _check_rounding(column.name, each[column.name], len(declared[column.name]))
-    random = None if rng is None else generator(rng)
+    random = generator(rng)
     budget.spend(math.fsum(each.values()), ", ".join(f"words of {name}" for name in each))
     source = records_of(counts)
     released: list[tuple[tuple[Value, ...], Ints]] = []
@@ -241,7 +239,7 @@ def release_categories(
         logs = np.log(table[:, possible]) - np.log(table.sum(axis=1))[:, None]
         each[rule.name] = float((logs.max(axis=0) - logs.min(axis=0)).max())
         tables[rule.name] = table
-    random = None if rng is None else generator(rng)
+    random = generator(rng)
     if math.fsum(each.values()) > 0:
         budget.spend(math.fsum(each.values()), ", ".join(f"categories of {name}" for name in each))
     source = records_of(counts)
@@ -317,17 +315,8 @@ def _odds(row: Floats, sharp: float) -> NDArray[np.int64]:
     return whole
 
 
-def _draw_exactly(weights: NDArray[np.int64], times: int, rng: np.random.Generator | None) -> Ints:
+def _draw_exactly(weights: NDArray[np.int64], times: int, rng: np.random.Generator) -> Ints:
     """Positions drawn with exactly these odds: a uniform whole number below their sum, found in their running sum."""
     total = np.cumsum(weights)
-    top = int(total[-1])
-    if rng is not None:
-        drawn = rng.integers(0, top, times)
-    else:
-        drawn = np.empty(0, dtype=np.int64)
-        limit = (1 << 63) // top * top
-        while len(drawn) < times:
-            fresh = np.frombuffer(os.urandom(8 * (times - len(drawn))), dtype=np.uint64) >> np.uint64(1)
-            fresh = fresh[fresh < limit]
-            drawn = np.concatenate([drawn, (fresh % np.uint64(top)).astype(np.int64)])
+    drawn = rng.integers(0, int(total[-1]), times)
     return np.searchsorted(total, drawn, side="right").astype(np.int32)
