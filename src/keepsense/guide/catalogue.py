@@ -65,7 +65,7 @@ def children(name: str) -> list[Described]:
 
 
 def family_of(described: Described) -> str:
-    """Name of the outermost family an entry belongs to: a technique, as the papers say.
+    """Name of the outermost family an entry belongs to: a technique in the words of the papers.
 
     >>> family_of(entry("datafly"))
     'generalization'

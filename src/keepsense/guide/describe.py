@@ -94,30 +94,30 @@ def _wrapped(text: str, indent: str) -> list[str]:
 
 
 def as_page() -> str:
-    """The whole catalogue as Markdown: the tree, the comparison of techniques, and every entry.
+    """The whole catalogue as Markdown: the tree, the comparison of families, and every entry.
 
     >>> as_page().startswith("# The catalogue of methods")
     True
     """
-    techniques = [described for described in catalogue().values() if described.family is None]
+    families = [described for described in catalogue().values() if described.family is None]
     parts = [
         "# The catalogue of methods",
         "This page is written from the catalogue that `keepsense guide` uses; a test keeps both alike. The grouping of "
         "generalization into three categories, each with one flowchart whose parameters its algorithms fill in, is "
         "that of Ben Fredj, Lammari and Comyn-Wattiau (2015). A star marks their nine algorithms.",
-        "```text\n" + "\n\n".join(draw_tree_text(tree(described.name)) for described in techniques) + "\n```",
-        "## What techniques preserve",
+        "```text\n" + "\n\n".join(draw_tree_text(tree(described.name)) for described in families) + "\n```",
+        "## What families of methods preserve",
         "After Rodríguez-García (2017), Table 2.1: `=` fully, `++` highly, `+` fairly, empty: not. For words, the "
         "semantic versions in Keepsense take swapping, noise and microaggregation to nominal values too. The mark for "
         "correlation under noise is that of correlated noise.",
         _comparison(),
         "## What keeps which promise",
         "After Rodríguez-García (2017), Table 2.2. Where the table names noise addition for differential privacy, "
-        "noise calibrated to it is meant: a technique of its own here, because noise that only masks keeps no such "
+        "noise calibrated to it is meant: a family of its own here, because noise that only masks keeps no such "
         "promise.",
         _promises(),
     ]
-    for described in techniques:
+    for described in families:
         parts += _section(described, 2)
     return "\n\n".join(parts) + "\n"
 
@@ -136,7 +136,7 @@ def _code(mark: str) -> str:
 
 def _promises() -> str:
     rows = [[promise, ", ".join(entry(name).title.lower() for name in able)] for promise, able in SATISFIES.items()]
-    return _table(["promise", "techniques"], rows)
+    return _table(["promise", "families"], rows)
 
 
 def _table(head: list[str], rows: list[list[str]]) -> str:

@@ -1,4 +1,4 @@
-"""What is known of techniques: the comparisons of Rodríguez-García (2017), Tables 2.1, 2.2 and 6.1, as data."""
+"""What is known of families of methods: the comparisons of Rodríguez-García (2017), Tables 2.1, 2.2 and 6.1, as data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from keepsense.privacy import DifferentialPrivacy, DistinctDiversity, KAnonymity, ProbabilisticKAnonymity, TCloseness
 
 Mark = Literal["=", "++", "+", ""]
-"""How well a technique preserves a feature: fully, highly, fairly, or not."""
+"""How well a family of methods preserves a feature: fully, highly, fairly, or not."""
 
 DATA_TYPES = ("continuous numbers", "discrete numbers", "ordered categories", "nominal categories")
 FEATURES = (
@@ -31,7 +31,7 @@ APPLICABLE: dict[str, tuple[str, ...]] = {
     "microaggregation": DATA_TYPES[:3],
     "data shuffling": DATA_TYPES[:3],
 }
-"""Data types each technique was made for (Table 2.1). Semantic versions take swapping, noise and microaggregation to
+"""Data types each family was made for (Table 2.1). Semantic versions take swapping, noise and microaggregation to
 nominal values that a taxonomy gives meaning."""
 
 _EXACT: dict[str, Mark] = dict.fromkeys(FEATURES[1:], "=")
@@ -67,7 +67,7 @@ PRESERVED: dict[str, dict[str, Mark]] = {
     },
     "data shuffling": {**_EXACT, "correlation": "++"},
 }
-"""Features of the data each technique preserves, and how well (Table 2.1); what is not listed is not preserved.
+"""Features of the data each family preserves, and how well (Table 2.1); what is not listed is not preserved.
 
 The mark for correlation under noise is that of correlated noise."""
 
@@ -78,16 +78,16 @@ SATISFIES: dict[str, tuple[str, ...]] = {
     ProbabilisticKAnonymity.name: ("swapping", "generalization", "local suppression", "microaggregation"),
     DifferentialPrivacy.name: ("differential privacy",),
 }
-"""Techniques that can keep a promise (Table 2.2). Generalization, suppression and microaggregation keep probabilistic
+"""Families that can keep a promise (Table 2.2). Generalization, suppression and microaggregation keep probabilistic
 k-anonymity too (Sec. 2.5.2), with more loss than it asks for. The table names noise addition for differential privacy,
-alone or after microaggregation: noise that is calibrated to it, which is a technique of its own here, because noise
+alone or after microaggregation: noise that is calibrated to it, which is a family of its own here, because noise
 that only masks keeps no such promise."""
 
 
-def mark(technique: str, feature: str) -> Mark:
-    """How well a technique preserves a feature.
+def mark(family: str, feature: str) -> Mark:
+    """How well a family of methods preserves a feature.
 
     >>> mark("swapping", "mean"), mark("swapping", "correlation")
     ('=', '')
     """
-    return PRESERVED.get(technique, {}).get(feature, "")
+    return PRESERVED.get(family, {}).get(feature, "")

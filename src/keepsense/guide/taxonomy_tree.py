@@ -38,7 +38,7 @@ def tree(name: str = "generalization", *, nine: bool = False) -> Branch:
 
 
 def trees() -> list[Branch]:
-    """One tree for each technique.
+    """One tree for each outermost family.
 
     >>> trees()[0].entry.name
     'generalization'
