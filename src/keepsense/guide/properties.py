@@ -1,4 +1,4 @@
-"""What is known of families of methods: the comparisons of Rodríguez-García (2017), Tables 2.1, 2.2 and 6.1, as data."""
+"""What is known of families of methods: comparisons of Rodríguez-García (2017), Tables 2.1, 2.2 and 6.1, as data."""
 
 from __future__ import annotations
 
