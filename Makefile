@@ -77,6 +77,9 @@ wordnet: .venv/.dev ## compile the embedded WordNet again from its database file
 	@$(PY) scripts/compile_wordnet.py $(WNDB)
 	@$(PY) scripts/compile_lexicon.py $(WNDB)
 
+oewn: .venv/.dev ## compile the embedded Open English WordNet again from its sources (OEWN=nouns.tar.xz)
+	@$(PY) scripts/compile_oewn.py $(OEWN)
+
 picture: .venv/.base ## draw the README's picture again from a run of the demo
 	@$(PY) scripts/draw_demo.py
 

@@ -54,7 +54,7 @@ def _loaders() -> Iterable[str]:
 def _taxonomies() -> Iterable[str]:
     from keepsense.taxonomy import library
 
-    return [library.WORDNET, *library.imported()]
+    return library.names()
 
 
 methods, lessons, distances, kinds = map(_proposing, (_methods, _lessons, _distances, _kinds))

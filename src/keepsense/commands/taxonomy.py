@@ -23,13 +23,15 @@ taxonomy = typer.Typer(help="List, show, search and import taxonomies.", no_args
 
 @taxonomy.command("list")
 def list_taxonomies(as_json: Json = False, quiet: Quiet = False) -> None:
-    """List the taxonomies that are there: the embedded WordNet and those you imported."""
-    names = [library.WORDNET, *library.imported()]
-    found = [_about(name, library.find(name)) for name in names]
-    rows = [(entry["name"], entry["concepts"], entry["links"], entry["depth"]) for entry in found]
+    """List the taxonomies that are there: the embedded ones and those you imported."""
+    entries = [_about(name, library.find(name)) for name in library.names()]
+    heads = ("name", "what it knows", "concepts", "depth", "MB", "licence")
+    rows = [
+        (e["name"], e["knows"], e["concepts"], e["depth"], f"{e['bytes'] / 1e6:.1f}", e["licence"]) for e in entries
+    ]
     show(
-        {"taxonomies": found},
-        lambda console: console.print(table("Taxonomies", ("name", "concepts", "is-a links", "depth"), rows)),
+        {"taxonomies": entries},
+        lambda console: console.print(table("Taxonomies", heads, rows)),
         as_json=as_json,
         quiet=quiet,
     )
@@ -144,6 +146,7 @@ def _about(name: str, taxonomy: Taxonomy) -> dict[str, Any]:
         "leaves": len(taxonomy.leaves()),
         "root": taxonomy.label(taxonomy.root),
         "relations": sorted(taxonomy.relations),
+        **library.facts(name, taxonomy),
     }
 
 

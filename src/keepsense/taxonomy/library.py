@@ -1,18 +1,20 @@
-"""Taxonomies by name: the embedded WordNet, those a user imported, or any file that a loader reads."""
+"""Taxonomies by name: the embedded ones, those a user imported, or any file that a loader reads."""
 
 from __future__ import annotations
 
 import os
 import sys
+from importlib.resources import as_file
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.taxonomy.embedded import EMBEDDED, WORDNET, embedded
 
 if TYPE_CHECKING:
     from keepsense.taxonomy import Taxonomy
 
-WORDNET = "wordnet"
+__all__ = ["WORDNET", "check_name", "facts", "find", "folder", "imported", "names", "read"]
 SUFFIX = ".taxonomy"
 
 
@@ -40,21 +42,48 @@ def imported() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder().glob(f"*{SUFFIX}"))}
 
 
+def names() -> list[str]:
+    """Every taxonomy there is, by name: the embedded ones, WordNet first, then the imported ones.
+
+    >>> names()[:2]
+    ['wordnet', 'oewn']
+    """
+    return [*EMBEDDED, *imported()]
+
+
+def facts(name: str, taxonomy: Taxonomy) -> dict[str, str | int]:
+    """What a person wants to know of a taxonomy before using it: what it knows, its licence, and the file's bytes.
+
+    >>> facts("oewn", find("oewn"))["licence"]
+    'CC BY 4.0'
+    """
+    if name in EMBEDDED:
+        entry = EMBEDDED[name]
+        with as_file(entry.file) as path:
+            return {"knows": entry.knows, "licence": entry.licence, "bytes": path.stat().st_size}
+    source = imported().get(name, Path(name))
+    return {
+        "knows": taxonomy.info.get("source", "imported by you"),
+        "licence": taxonomy.info.get("licence", "that of its source"),
+        **({"bytes": source.stat().st_size} if source.is_file() else {}),
+    }
+
+
 def find(name: str) -> Taxonomy:
     """The taxonomy of that name, or the one in that file, whose tops are joined where it has several.
 
     >>> find("wordnet").name
     'WordNet 3.0'
     """
-    from keepsense.taxonomy import Taxonomy, wordnet
+    from keepsense.taxonomy import Taxonomy
 
-    if name == WORDNET:
-        return wordnet()
+    if name in EMBEDDED:
+        return embedded(name)
     if path := imported().get(name):
         return Taxonomy.load(path)
     if Path(name).exists():
         return read(name, join_roots=True)  # several tops get one above them; whoever wants to know imports the file
-    known = [WORDNET, *imported()]
+    known = names()
     raise BadInput(
         f"no taxonomy is called {name!r} and there is no such file; there are: {', '.join(known)}."
         f"{did_you_mean(name, known)} `keepsense taxonomy import FILE` adds one."
@@ -82,13 +111,13 @@ def read(source: str, format: str | None = None, join_roots: bool = False) -> Ta
 
 
 def check_name(name: str) -> str:
-    """The name under which a taxonomy may be imported: one plain word, and not that of the embedded one.
+    """The name under which a taxonomy may be imported: one plain word, and not that of an embedded one.
 
     >>> check_name("jobs")
     'jobs'
     """
-    if name == WORDNET:
-        raise BadInput(f"{WORDNET!r} is the embedded taxonomy; choose another name with --name")
+    if name in EMBEDDED:
+        raise BadInput(f"{name!r} is an embedded taxonomy; choose another name with --name")
     if not name or name.startswith(".") or any(mark in name for mark in '/\\:*?"<>|\0'):
         raise BadInput(f"{name!r} cannot be the name of a taxonomy; choose one without slashes and colons with --name")
     return name

@@ -34,8 +34,12 @@ _OFFSET = re.compile(r"\d{8}")
 
 
 @dataclass
-class _Synsets:
-    """What `data.noun` holds, in its order."""
+class Synsets:
+    """What `data.noun` holds, in its order: offsets, names, sense keys, glosses, and links with their lines.
+
+    >>> Synsets(version="3.0").code
+    {}
+    """
 
     version: str = ""
     code: dict[str, int] = field(default_factory=dict)
@@ -68,7 +72,35 @@ def load_wndb(folder: str | os.PathLike[str], *, glosses: bool = True) -> Taxono
         raise BadTaxonomy("data.noun: the file holds no synset; give a complete WordNet database folder")
     senses = _read_index(place / "index.noun", synsets)
     forms, bases = _read_exceptions(place / "noun.exc")
-    counts = _read_counts(place / "cntlist.rev")
+    counts = read_counts(place / "cntlist.rev")
+    name = f"WordNet {synsets.version}".strip()
+    info = {"source": f"{name} noun database", "licence": "WordNet License (Princeton University)"}
+    return from_synsets(synsets, senses, (forms, bases), counts, name=name, info=info, glosses=glosses)
+
+
+def from_synsets(
+    synsets: Synsets,
+    senses: dict[str, list[int]],
+    exceptions: tuple[list[str], list[str]],
+    counts: dict[str, int],
+    *,
+    name: str,
+    info: dict[str, str],
+    glosses: bool,
+) -> Taxonomy:
+    """The taxonomy of synsets, of each lower-case name's synsets in sense order, of irregular forms and tag counts.
+
+    >>> synsets = Synsets()
+    >>> for number, (key, names) in enumerate({"1-n": ["animal"], "2-n": ["Cat", "cat"]}.items()):
+    ...     synsets.code[key] = number
+    ...     for table, entry in ((synsets.names, names), (synsets.keys, []), (synsets.glosses, "")):
+    ...         table.append(entry)
+    >>> synsets.links.append((1, "@", "1-n", 1))
+    >>> tiny = from_synsets(synsets, {"cat": [1]}, ([], []), {}, name="tiny", info={}, glosses=False)
+    >>> tiny.label(tiny.root), tiny.synonyms("cat")
+    ('animal', ['Cat', 'cat'])
+    """
+    code = synsets.code
     child: list[int] = []
     parent: list[int] = []
     related: dict[str, tuple[list[int], list[int]]] = {kind: ([], []) for kind in _RELATIONS.values()}
@@ -84,16 +116,15 @@ def load_wndb(folder: str | os.PathLike[str], *, glosses: bool = True) -> Taxono
     extra, tables = pack_glosses(synsets.glosses)
     if glosses:
         tables[GLOSSES] = Strings.of(text.replace("\0", " ") for text in synsets.glosses)
-    tables[EXCEPTION_FORMS], tables[EXCEPTION_BASES] = Strings.of(forms), Strings.of(bases)
-    name = f"WordNet {synsets.version}".strip()
+    tables[EXCEPTION_FORMS], tables[EXCEPTION_BASES] = (Strings.of(column) for column in exceptions)
     taxonomy = from_arrays(
-        [f"{offset}-n" for offset in code],
+        [key if key.endswith("-n") else f"{key}-n" for key in code],
         synsets.names,
         np.array(child, dtype=np.int32),
         np.array(parent, dtype=np.int32),
         relations={kind: (np.array(a, np.int32), np.array(b, np.int32)) for kind, (a, b) in related.items()},
         name=name,
-        info={"source": f"{name} noun database", "licence": "WordNet License (Princeton University)"},
+        info=info,
         extra=extra,
         tables=tables,
     )
@@ -101,7 +132,7 @@ def load_wndb(folder: str | os.PathLike[str], *, glosses: bool = True) -> Taxono
 
 
 def _with_senses(
-    taxonomy: Taxonomy, synsets: _Synsets, senses: dict[str, list[int]], counts: dict[str, int]
+    taxonomy: Taxonomy, synsets: Synsets, senses: dict[str, list[int]], counts: dict[str, int]
 ) -> Taxonomy:
     """The taxonomy with each name's synsets in WordNet's order and their tag counts."""
     terms = list(taxonomy.terms)
@@ -135,8 +166,8 @@ def _with_senses(
     )
 
 
-def _read_data(path: Path) -> _Synsets:
-    found = _Synsets()
+def _read_data(path: Path) -> Synsets:
+    found = Synsets()
     for number, line in _lines(path):
         if line.startswith("  "):
             version = _VERSION.search(line)
@@ -173,7 +204,7 @@ def _is_hex(text: str) -> bool:
     return int(text, 16) >= 0
 
 
-def _read_index(path: Path, synsets: _Synsets) -> dict[str, list[int]]:
+def _read_index(path: Path, synsets: Synsets) -> dict[str, list[int]]:
     """Synsets of each lower-case name (with spaces) in sense order."""
     senses: dict[str, list[int]] = {}
     for number, line in _lines(path):
@@ -208,8 +239,12 @@ def _read_exceptions(path: Path) -> tuple[list[str], list[str]]:
     return forms, bases
 
 
-def _read_counts(path: Path) -> dict[str, int]:
-    """How often each noun sense was tagged, by sense key; empty where the folder has no counts."""
+def read_counts(path: Path) -> dict[str, int]:
+    """How often each noun sense was tagged, by sense key; empty where the folder has no counts.
+
+    >>> read_counts(Path("/nowhere/cntlist.rev"))
+    {}
+    """
     counts: dict[str, int] = {}
     if not path.exists():
         return counts
