@@ -99,14 +99,14 @@ class Release(Shown, Generic[F]):
 
         with started(job.engine.name) as rows:
             rows_read = read_released(job, self.outcome.file, rows)
-            frame: F = rows.frame(rows_read, self._like, recoded=job.every_quasi_identifier)
+            frame: F = rows.frame(rows_read, self._like, recoded=(*job.every_quasi_identifier, *job.coarse))
         return frame
 
     @cached_property
     def columns(self) -> tuple[ReleasedColumn, ...]:
         """Every column that came in: its role and why, and what became of it."""
         from keepsense.project.inspect import SAID
-        from keepsense.release.changes import changes
+        from keepsense.release.changes import changes, how_released
 
         job = self.outcome.job
         seen = {} if self.inspection is None else {column.name: column for column in self.inspection.columns}
@@ -125,7 +125,7 @@ class Release(Shown, Generic[F]):
                     reasons[name],
                     name in seen and reasons[name] != SAID,
                     name in job.released,
-                    change.how if change else "as it was" if name in job.released else "removed",
+                    change.how if change else how_released(self.outcome, name),
                     change.values if change else None,
                     change.released if change else None,
                     change.lost if change else None,

@@ -80,6 +80,36 @@ class Column(_Part):
     missing: Literal["category", "wildcard"] = Field("category", description="What an empty cell is")
     delimiter: str = Field(";", description="What separates the items of a set")
     order: list[str] | None = Field(None, description="Values of an ordinal column, lowest first")
+    width: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] | None = Field(
+        None, description="Release its numbers in bands this wide; for a column that is no quasi-identifier"
+    )
+    level: Annotated[int, Field(ge=1, strict=True)] | None = Field(
+        None, description="Release this level of its hierarchy; for a column that is no quasi-identifier"
+    )
+    accept: Literal["identifying"] | None = Field(
+        None, description="Release it as it is, although it points at people by itself or tells hidden columns"
+    )
+
+    @model_validator(mode="after")
+    def _coarse_in_one_way(self) -> Column:
+        if not self.coarse:
+            return self
+        if self.width is not None and self.level is not None:
+            raise ValueError("give the width of its bands or the level of its hierarchy, not both")
+        if not ROLES[self.role].coarse:
+            raise ValueError(
+                f"width and level are for columns that are released as they are otherwise, not for the role {self.role}"
+            )
+        return self
+
+    @property
+    def coarse(self) -> bool:
+        """Whether it is released less exact than it is without being a quasi-identifier.
+
+        >>> Column(role="sensitive", kind="numeric", width=1000).coarse
+        True
+        """
+        return self.width is not None or self.level is not None
 
 
 class Method(_Part):

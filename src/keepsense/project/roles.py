@@ -11,7 +11,8 @@ from keepsense.registry import Registry
 class Role:
     """A role of a column: what it means, whether the column is released, and the colour that stands for it.
 
-    Of a `single` role a table has one column at most; `described` says that kind and meaning of the values matter.
+    Of a `single` role a table has one column at most; `described` says that kind and meaning of the values matter,
+    `coarse` that the column may be released in bands, or at a level of its hierarchy, in place of as it is.
 
     >>> [(name, role.colour) for name, role in ROLES.items() if not role.released]
     [('identifier', 'red'), ('person', 'red')]
@@ -23,6 +24,7 @@ class Role:
     released: bool = True
     single: bool = False
     described: bool = True
+    coarse: bool = False
 
 
 ROLES: Registry[Role] = Registry("role")
@@ -33,8 +35,10 @@ for _role in (
         "others may know it, and together such columns point at people; changed until they do not",
         "yellow",
     ),
-    Role("sensitive", "what others should not learn; released as it is, protected by the promises", "purple"),
-    Role("insensitive", "released as it is", "green"),
+    Role(
+        "sensitive", "what others should not learn; released as it is, protected by the promises", "purple", coarse=True
+    ),
+    Role("insensitive", "released as it is", "green", coarse=True),
     Role(
         "person", "tells which rows belong to one person; removed", "red", released=False, single=True, described=False
     ),
@@ -42,6 +46,7 @@ for _role in (
         "target",
         "what the data are to predict; released as it is, kept predictable by the methods that look at it",
         "blue",
+        coarse=True,
     ),
     Role(
         "weight",

@@ -54,3 +54,19 @@ def _how(outcome: Outcome, name: str, lost: float | None) -> str:
     height = outcome.job.hierarchies[name].height
     words = {0: "as it was", height: "hidden altogether"}
     return words.get(cut.level, f"level {cut.level} of {height}")
+
+
+def how_released(outcome: Outcome, name: str) -> str:
+    """How a column is released that is no quasi-identifier.
+
+    >>> from keepsense.release.example import example_release
+    >>> how_released(example_release(), "illness"), how_released(example_release(), "id")
+    ('as it was', 'removed')
+    """
+    job = outcome.job
+    if name not in job.released:
+        return "removed"
+    if name not in job.coarse:
+        return "as it was"
+    column = job.column(name)
+    return f"in bands of {column.width:g}" if column.width is not None else f"level {column.level} of its hierarchy"

@@ -64,7 +64,12 @@ def describe_release(
             **_method_for_sets(job, secret),
         },
         "columns": {
-            name: {"role": column.role, "kind": column.kind, **({"lost": lost[name]} if name in lost else {})}
+            name: {
+                "role": column.role,
+                "kind": column.kind,
+                **{key: value for key in ("width", "level") if (value := getattr(column, key)) is not None},
+                **({"lost": lost[name]} if name in lost else {}),
+            }
             for name, column in project.columns.items()
             if name not in job.dropped
         },

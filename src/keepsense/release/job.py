@@ -20,6 +20,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.attributes import attributes_of
 from keepsense.methods.registry import Method, method
+from keepsense.methods.task import least_size
 from keepsense.privacy import Model, model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from keepsense.semantics.attribute import Attribute
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
+
+_USUAL_K = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +63,7 @@ class Job:
     @cached_property
     def source(self) -> Source:
         """The rows, opened and counted once."""
-        return Source(self.project, self.folder, self.engine, self.data)
+        return Source(self.project, self.folder, self.engine, self.data, self.meaning, self.hidden_among)
 
     @cached_property
     def columns(self) -> Columns:
@@ -86,6 +89,11 @@ class Job:
         handed = next((handed for handed in self.given.models if handed.promise() == promise), None)
         parameters = {key: value for key, value in promise.items() if key != "model"}
         return model(str(promise["model"]), **parameters) if handed is None else handed
+
+    @property
+    def hidden_among(self) -> int:
+        """Among how many people somebody is hidden: as the promises say, or five where none of them does."""
+        return max(2, least_size(self.models) or _USUAL_K)
 
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
@@ -141,7 +149,8 @@ class Job:
     @cached_property
     def own_counts(self) -> Counts:
         """The same of the source alone, without the tuples that only a population holds."""
-        numeric = {n: KINDS[self.project.columns[n].kind].numbers for n in self.project.having("target")}
+        targeted = {name: self.project.columns[name] for name in self.project.having("target")}
+        numeric = {name: KINDS[c.kind].numbers and not c.coarse for name, c in targeted.items()}
         needed = [n for n in needed_columns(self.models) if n != POPULATION and n not in self.set_columns]
         targets = [name for name, is_number in numeric.items() if not is_number]
         sums = [*(name for name, is_number in numeric.items() if is_number), *self.project.having("weight")]
@@ -225,6 +234,11 @@ class Job:
     def every_quasi_identifier(self) -> tuple[str, ...]:
         """All columns by which people could be recognized, those with sets too: what promises are about."""
         return self.columns.every_quasi_identifier
+
+    @property
+    def coarse(self) -> tuple[str, ...]:
+        """Columns that are released in bands, or at a level of their hierarchy, without being quasi-identifiers."""
+        return tuple(name for name, column in self.project.columns.items() if column.coarse)
 
     @property
     def wildcards(self) -> tuple[str, ...]:

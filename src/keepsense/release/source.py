@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from keepsense.counts import Counts
 from keepsense.engines import Engine, Reading, Table
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.project.bands import coarse_cut
 from keepsense.project.columns import check_names
 from keepsense.project.file import Project
 from keepsense.project.file import Source as Place
+from keepsense.project.meaning import Meaning
+from keepsense.recoding import Cuts
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
     """A project's rows in an engine; opened when first asked for, and every count made once.
 
-    `data` is a table in memory that takes the place of the file that the project names.
+    `data` is a table in memory that takes the place of the file that the project names. Columns that are released
+    coarser than they are, by a width or a level, are so from here on: nothing that comes after sees them exactly. Their
+    outermost bands hold at least `least` rows.
 
     >>> from keepsense.release.example import example_job
     >>> source = example_job().source
@@ -33,6 +38,8 @@ class Source:
     folder: Path
     engine: Engine
     data: object = None
+    meaning: Meaning | None = None
+    least: int = 1
     _counted: dict[tuple[str, ...], Counts] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -45,7 +52,18 @@ class Source:
         else:
             raise BadInput("the project names no source; add a [source] section with the path of the table")
         check_names(self.project, table.columns)
-        return table
+        return self._coarse(table)
+
+    def _coarse(self, table: Table) -> Table:
+        columns = {name: column for name, column in self.project.columns.items() if column.coarse}
+        if not columns:
+            return table
+        meaning = self.meaning or Meaning(self.project.columns, self.folder)
+        cuts = []
+        for name, column in columns.items():
+            rows = self.engine.count(table, [name]).rows_of(name)
+            cuts.append(coarse_cut(name, column, rows, partial(meaning.hierarchy, name, rows), self.least))
+        return self.engine.recode(table, [Cuts(tuple(cuts))])
 
     @cached_property
     def population(self) -> Table | None:
