@@ -2,7 +2,9 @@
 
 The first rule that finds a name decides:
 
-1. *given*: the text is a concept's id, or a name with its sense number (`coach#1`);
+1. *given*: the text is a concept's id, or a name with its sense number (`coach#1`); where ids are codes of a system
+   that `keepsense.taxonomy.codes` reads, another spelling of a code is *normalised*, and what lies above a code that
+   is not listed is found like a *head*;
 2. *exact*: it is a name of a concept, letter for letter;
 3. *normalised*: it is one but for case, hyphens, underscores, spaces, punctuation, an English plural or, last, accents;
 4. *head*: words are dropped on the left until a name is left (Batet et al. 2014, Sec. 3.1.1: `a new iPhone`,
@@ -26,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
+from keepsense.taxonomy.codes import SPELLINGS, SYSTEM, Codes
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.text import (
     CLOSED,
@@ -65,9 +68,14 @@ class Lookup:
         self._senses = taxonomy._senses
         self._by_id = taxonomy._by_id
         self._by_term = taxonomy._by_term
+        self._system = taxonomy.info.get(SYSTEM, "")
         self._english = taxonomy.info.get("language", "en").startswith("en")
         self._own = "exception forms" in taxonomy.tables
         self._exceptions = _exceptions(taxonomy) if self._own else None
+
+    @cached_property
+    def _codes(self) -> Codes | None:
+        return Codes(self._system, self._by_id) if self._system in SPELLINGS else None
 
     @cached_property
     def keys(self) -> dict[str, tuple[int, ...]]:
@@ -130,6 +138,10 @@ class Lookup:
                 return found
         if code is not None:
             return Found("given", text, (code,)) if inside is None or inside[code] else None
+        if self._codes is not None and (spelled := self._codes.find(text)) is not None:
+            code = self._by_id[spelled.id]
+            how = "normalised" if spelled.exact else "head"
+            return Found(how, spelled.id, (code,)) if inside is None or inside[code] else None
         if numeric:
             return None
         name, mark, number = text.rpartition("#") if "#" in text else ("", "", "")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Ints, Rows
 from keepsense.counts import Value
 from keepsense.errors import BadInput
+from keepsense.taxonomy.codes import SYSTEM, written
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup
 from keepsense.taxonomy.mapping import table as result
@@ -58,8 +59,9 @@ def map_values(
     how: list[str] = []
     names: list[str] = []
     options: list[tuple[int, ...]] = []
+    shown = written if SYSTEM in taxonomy.info else str
     for value in counts:
-        text = str(value)
+        text = shown(value)
         rule = rules.of(value, text)
         if rule:
             (code,) = rule

@@ -197,7 +197,7 @@ def _findings(mapping: Mapping) -> list[Finding]:
     texts = [str(value) for value in mapping.values]
     open_texts = [text for text, how in zip(texts, mapping.how, strict=True) if how == UNMAPPED]
     unmapped_rows = int(mapping.rows[mapping.codes < 0].sum())
-    numeric = sum(looks_numeric(text) for text in texts)
+    numeric = sum(looks_numeric(t) for t, code in zip(texts, mapping.codes.tolist(), strict=True) if code < 0)
     name = mapping.taxonomy.name
     lost = len(mapping.unmapped)
     by_head = mapping.how.count("head")
