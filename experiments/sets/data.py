@@ -65,7 +65,7 @@ class Data:
         """The column as sets of concepts, or of terms compared as strings."""
         if not semantic:
             return map_sets(self.items(), None)
-        return map_sets(self.items(), self.taxonomy, table=dict(self.meaning))
+        return map_sets(self.items(), self.taxonomy, table=dict(self.meaning), senses="first")
 
 
 def groceries() -> Data:

@@ -166,6 +166,7 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W102", "cells are missing", "fill them, or leave them as they are: they have no concept"),
         ("W103", "the column looks numeric", "give it the kind numeric, or date"),
         ("W104", "words have several senses, and one was chosen for you", "look at the alternatives"),
+        ("W111", "words have several senses, and none is likely enough", "say which is meant in a mapping file"),
         ("W105", "values were mapped by their head noun alone", "map them in a table where the rest matters"),
         ("W106", "values are longer than 1,000 characters", "use a column of values, not of texts"),
         ("W107", "`lesk` was asked for, but the taxonomy has no definitions", "choose senses in another way"),

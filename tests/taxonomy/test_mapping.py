@@ -227,7 +227,7 @@ def test_spellings_of_one_word_get_one_sense() -> None:
 
 
 def test_ambiguous_values_come_with_their_alternatives(jobs: Taxonomy) -> None:
-    mapping = map_values(["coach", "nurse", "coach#2"], jobs)
+    mapping = map_values(["coach", "nurse", "coach#2"], jobs, senses="first")
     (only,) = mapping.ambiguous
     assert only.value == "coach"
     assert only.chosen == ("coach#1", "trainer (coach), a kind of job")

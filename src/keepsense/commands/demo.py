@@ -46,10 +46,10 @@ _EXAMPLES = (
 _CHOICES: dict[str, dict[str, Any]] = {
     "occupation": {"domain": ("person", "operator#2")},
     "workplace": {"domain": ("artifact", "organization", "workplace", "forest", "body of water", "tract")},
-    "hobby": {"senses": "lesk", "table": {"reading": "reading#1"}},
+    "hobby": {"table": {"reading": "reading#1"}},
     "place": {"domain": "location"},
     "diagnosis": {"domain": ("state#2", "symptom")},
-    "interests": {"senses": "lesk", "table": {"mountain": "mountain#1"}},
+    "interests": {"table": {"mountain": "mountain#1"}},
 }
 
 
@@ -256,7 +256,7 @@ def _examples(mappings: dict[str, Mapping]) -> Table:
             chosen = int(mapping.codes[i])
             senses = mapping.taxonomy.senses_of(mapping.names[i]).tolist()
             overruled = _kind(mapping.taxonomy, senses[0]) if chosen != senses[0] else ""
-            reason = "the column's domain" if mapping.senses == "first" else "the words around it"
+            reason = "the column's domain" if "domain" in _CHOICES[column] else "the words around it"
             rows.append((column, word, _HOW.get(mapping.how[i], reason), _kind(mapping.taxonomy, chosen), overruled))
     return table("How a word is found", ("column", "written", "found by", "a kind of", "and not of"), rows)
 

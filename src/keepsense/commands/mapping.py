@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,11 +14,16 @@ from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName, TaxonomyName
 from keepsense.errors import BadInput
 from keepsense.taxonomy import library
+from keepsense.taxonomy.mapping.context import DOUBT
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from keepsense.taxonomy import Mapping
+    from keepsense.taxonomy.mapping.table import Ambiguity
+
+_MOST_SENSES = 5
+"""Other senses of a word that are shown; all are in the mapping file."""
 
 
 def map_column(
@@ -25,8 +31,12 @@ def map_column(
     column: Annotated[str, typer.Argument(help="Column that holds words.")],
     taxonomy: TaxonomyName = library.WORDNET,
     senses: Annotated[
-        str, typer.Option(help="How to choose among a word's senses: first, lesk (by the other words) or joint.")
-    ] = "first",
+        str,
+        typer.Option(
+            help="How to choose among a word's senses: context (frequency, the other words and the column's name; as "
+            "projects do), first, lesk or joint."
+        ),
+    ] = "context",
     domain: Annotated[
         list[str] | None,
         typer.Option(help="Only concepts below this one, such as person; can be given more than once."),
@@ -63,9 +73,11 @@ def map_column(
             f"[bold]{escape(column)}[/]: {len(mapped):,} of {len(mapping):,} values mapped onto {escape(chosen.name)}, "
             f"{share.rows:.1%} of rows"
         )
-        rows = [(e["value"], e["rows"], e["how"], e["label"], e["meaning"]) for e in mapped[:limit]]
-        console.print(table("Mapped", ("value", "rows", "how", "sense", "meaning"), rows, _more(mapped, limit)))
-        if mapping.unmapped:
+        rows = [(e["value"], e["rows"], e["how"], e["label"], _sure(e), e["meaning"]) for e in mapped[:limit]]
+        names = ("value", "rows", "how", "sense", "sure", "meaning")
+        console.print(table("Mapped", names, rows, _more(mapped, limit)))
+        _show_senses(console, result, limit)
+        if result["unmapped"]:
             missing = result["unmapped"]
             near = [(e["value"], e["rows"], ", ".join(e["suggestions"])) for e in missing[:limit]]
             console.print(table("Not mapped", ("value", "rows", "did you mean"), near, _more(missing, limit)))
@@ -102,13 +114,19 @@ def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
     suggested = mapping.suggestions()
     mapped: list[dict[str, Any]] = []
     unmapped: list[dict[str, Any]] = []
+    ambiguous, doubtful = _senses(mapping.ambiguous, mapping), _senses(mapping.doubtful, mapping)
+    confidence = {e["value"]: e["confidence"] for e in (*ambiguous, *doubtful) if e["confidence"] is not None}
+    undecided = {e["value"] for e in doubtful}
     for i, (value, code) in enumerate(zip(mapping.values, mapping.codes.tolist(), strict=True)):
+        if code < 0 and value in undecided:
+            continue
         entry = {"value": value, "rows": int(mapping.rows[i])}
         if code < 0:
             unmapped.append({**entry, "suggestions": suggested.get(value, [])})
             continue
         named = {"id": mapping.taxonomy.id(code), "label": mapping.labels[i]}
-        mapped.append({**entry, "how": mapping.how[i], **named, "meaning": explain(mapping.taxonomy, code)})
+        sure = {"confidence": confidence[value]} if value in confidence else {}
+        mapped.append({**entry, "how": mapping.how[i], **named, "meaning": explain(mapping.taxonomy, code), **sure})
     return {
         "file": str(file),
         "column": mapping.column,
@@ -116,9 +134,51 @@ def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
         "values": len(mapping),
         "rows_mapped": mapping.coverage.rows,
         "mapped": mapped,
+        "ambiguous": ambiguous,
+        "doubtful": doubtful,
         "unmapped": unmapped,
         "findings": [{"code": f.code, "message": f.message} for f in mapping.findings()],
     }
+
+
+def _senses(words: Iterable[Ambiguity], mapping: Mapping) -> list[dict[str, Any]]:
+    """Values with several senses, the least certain and then the most frequent first."""
+    rows = dict(zip(mapping.values, mapping.rows.tolist(), strict=True))
+    listed = [
+        {
+            "value": word.value,
+            "rows": rows[word.value],
+            "label": word.chosen[0],
+            "meaning": word.chosen[1],
+            "confidence": None if word.confidence is None else round(word.confidence, 4),
+            "alternatives": [{"label": label, "meaning": meaning} for label, meaning in word.alternatives],
+        }
+        for word in words
+    ]
+    return sorted(listed, key=lambda e: (1.0 if e["confidence"] is None else e["confidence"], -e["rows"]))
+
+
+def _show_senses(console: Console, result: dict[str, Any], limit: int) -> None:
+    """Words in doubt and the command that settles them, then words whose sense was chosen; each with its senses."""
+    settle = f"keepsense map {result['file']} {result['column']} --output mapping.csv"
+    for title, entries in (
+        (f"In doubt: say which is meant in the file that `{settle}` writes", result["doubtful"]),
+        ("Chosen among several senses, the least certain first", result["ambiguous"]),
+    ):
+        rows = []
+        for e in entries[:limit]:
+            chosen = [(e["value"], e["rows"], e["label"], _sure(e), e["meaning"])] if e["label"] else []
+            others = [("", "", other["label"], "", other["meaning"]) for other in e["alternatives"][:_MOST_SENSES]]
+            if not chosen:
+                others[0] = (e["value"], e["rows"], others[0][2], f"below {DOUBT:.0%}", others[0][4])
+            rows += [*chosen, *others]
+        if rows:
+            console.print(table(title, ("value", "rows", "sense", "sure", "meaning"), rows, _more(entries, limit)))
+
+
+def _sure(entry: dict[str, Any]) -> str:
+    confidence = entry.get("confidence")
+    return "" if confidence is None else f"{confidence:.0%}"
 
 
 def _more(entries: list[dict[str, Any]], limit: int) -> str | None:

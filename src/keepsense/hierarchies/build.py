@@ -20,6 +20,7 @@ from keepsense.progress import Listener, emit
 from keepsense.semantics import distance as make_distance
 from keepsense.semantics.base import Distance
 from keepsense.taxonomy.core import Concept, Taxonomy
+from keepsense.taxonomy.mapping.senses import DEFAULT
 from keepsense.taxonomy.mapping.table import Mapping as Mapped
 
 MISSING = "(missing)"
@@ -105,7 +106,7 @@ def hierarchies_for(  # noqa: PLR0913
     kinds: Mapping[str, str] | None = None,
     orders: Mapping[str, Sequence[Value]] | None = None,
     senses: Mapping[str, Mapping[Value, Concept] | Mapped] | None = None,
-    strategy: str = "lesk",
+    strategy: str = DEFAULT,
     wanted: int = 100,
     distance: str = "wu-palmer",
     k: int | Sequence[int] | None = None,

@@ -71,7 +71,7 @@ class Column(_Part):
     taxonomy: str | None = Field(None, description="wordnet, or a taxonomy file, that gives its words meaning")
     domain: str | None = Field(None, description="Concept of the taxonomy below which all its values lie")
     mapping: str | None = Field(None, description="Mapping file that says which concept each value means")
-    senses: Literal["first", "lesk", "joint"] = Field("joint", description="How senses are chosen")
+    senses: Literal["context", "first", "lesk", "joint"] = Field("context", description="How senses are chosen")
     distance: str = Field("wu-palmer", description="Semantic distance of its values")
     hierarchy: str | None = Field(None, description="Hierarchy file, or auto to build one")
     weight: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False, description="How much its loss counts")] = (

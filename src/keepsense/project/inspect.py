@@ -182,11 +182,12 @@ class _Taxonomies:
 
     def _covered(self, name: str, taxonomy: Taxonomy, words: Mapping[Value, int], column: str) -> KnownWords:
         from keepsense.taxonomy import map_values
+        from keepsense.taxonomy.mapping.senses import ALONE
 
-        whole = map_values(words, taxonomy, column=column).coverage
+        whole = map_values(words, taxonomy, senses=ALONE, column=column).coverage
         domain, rows = None, 0.0
         for concept in DOMAINS if name == "wordnet" and whole.rows >= COVERED else ():
-            inside = map_values(words, taxonomy, domain=concept, column=column).coverage.rows
+            inside = map_values(words, taxonomy, senses=ALONE, domain=concept, column=column).coverage.rows
             if inside >= 0.95 * whole.rows and inside > rows:
                 domain, rows = concept, inside
         return KnownWords(name, domain, whole.values, whole.rows, len(words))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from keepsense.taxonomy import Taxonomy
 
 
-_BY_ITSELF: Literal["first"] = "first"
+_BY_ITSELF: Literal["first"] = "first"  # keepsense.taxonomy.mapping.senses.ALONE
 """The way to choose a word's sense that looks at nothing but the word."""
 
 
@@ -168,10 +168,9 @@ class Meaning:
         from keepsense.methods.aggregate.concepts import map_sets
 
         column = self.column(name)
-        senses = "first" if column.senses == "joint" else column.senses
         if column.taxonomy is None:
-            return map_sets(items, None, senses=senses)
-        return map_sets(items, self.taxonomy(name), table=self.own_senses(name), senses=senses)
+            return map_sets(items, None)
+        return map_sets(items, self.taxonomy(name), table=self.own_senses(name), senses=column.senses)
 
     def item_rows(self, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
         """Items of a set-valued column and the rows that hold each, from its cells and theirs.

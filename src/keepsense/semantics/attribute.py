@@ -19,7 +19,8 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Infeasible, UnknownConcept
 from keepsense.semantics.base import Distance
 from keepsense.semantics.base import distance as make_distance
-from keepsense.taxonomy import Concept, Taxonomy
+from keepsense.taxonomy import Concept, Taxonomy, map_values
+from keepsense.taxonomy.mapping.senses import ALONE, DEFAULT
 
 MATRIX_CELLS = 1 << 25
 """Cells (8 bytes each) above which distances of all pairs of values are not held at once."""
@@ -80,6 +81,8 @@ class Nominal:
     given: Floats | None = None
     own_taxonomy: bool = False
     """Whether the taxonomy was cut down to what the column holds, so that it tells what is in the table."""
+    by_company: bool = False
+    """Whether what a word means was decided by the other words, so that it tells about other records."""
 
     @classmethod
     def of(
@@ -185,12 +188,15 @@ def nominal(
     *,
     over: Literal["attribute", "domain"] = "attribute",
     concepts: Mapping[Value, Concept] | None = None,
+    senses: str = DEFAULT,
     **options: object,
 ) -> Nominal:
     """A column of words measured in its own taxonomy, τ(Xᵃ) of Eq. 4.2, or in that of its whole domain (Sec. 6.2).
 
     `over="attribute"` restricts the taxonomy to what lies under the least common subsumer of the column's values, as
-    rank swapping does; noise addition takes its replacements from the taxonomy as given, `over="domain"`.
+    rank swapping does; noise addition takes its replacements from the taxonomy as given, `over="domain"`. Values that
+    `concepts` does not name are mapped as `keepsense.taxonomy.map_values` does, by the column's name and the other
+    values (`senses`); under differential privacy give `senses="first"`, so that each word stands alone.
 
     >>> from keepsense.taxonomy import from_edges
     >>> life = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("oak", "plant"), ("plant", "life"),
@@ -201,13 +207,23 @@ def nominal(
     """
     if over not in ("attribute", "domain"):
         raise BadInput(f"column {name!r}: over must be 'attribute' or 'domain', not {over!r}")
-    if over == "attribute":
-        codes = _concepts(name, counts.values_of(name), taxonomy, concepts)
-        ids = dict(zip(counts.values_of(name), (taxonomy.ids[c] for c in codes.tolist()), strict=True))
-        part = taxonomy.taxonomy_of(codes[counts.marginal(name) > 0].tolist())
-        column = Nominal.of(counts, name, make_distance(distance, part, **options), concepts=ids)
-        return replace(column, own_taxonomy=True)
-    return Nominal.of(counts, name, make_distance(distance, taxonomy, **options), concepts=concepts)
+    values, rows = counts.values_of(name), counts.marginal(name)
+    meant = dict(concepts or {})
+    open_values = {v: int(n) for v, n in zip(values, rows, strict=True) if v not in meant and isinstance(v, str)}
+    mapping = map_values(open_values, taxonomy, senses=senses, column=name)
+    undecided = sum(not word.chosen[0] for word in mapping.doubtful)
+    if undecided:
+        raise UnknownConcept(
+            f"column {name!r}: {undecided} of its {len(values)} distinct values have several senses, none likely "
+            f'enough to choose; say which is meant with concepts=..., or take the likeliest with senses="{ALONE}"'
+        )
+    meant |= mapping.concepts
+    codes = _concepts(name, values, taxonomy, meant)
+    ids: dict[Value, Concept] = dict(zip(values, (taxonomy.ids[c] for c in codes.tolist()), strict=True))
+    part = taxonomy.taxonomy_of(codes[rows > 0].tolist()) if over == "attribute" else taxonomy
+    column = Nominal.of(counts, name, make_distance(distance, part, **options), concepts=ids)
+    decided = senses != ALONE and bool((mapping.candidates.sizes > 1).any())
+    return replace(column, own_taxonomy=over == "attribute", by_company=decided)
 
 
 @dataclass(frozen=True, eq=False)

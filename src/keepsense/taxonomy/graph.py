@@ -233,6 +233,26 @@ def _terms(names: Sequence[Sequence[str]]) -> tuple[Strings, Rows]:
     return Strings.of(position), Rows(starts, np.array(flat, dtype=np.int32))
 
 
+def subsumer_rows(taxonomy: Taxonomy, concepts: Ints) -> Rows:
+    """Subsumers of each of the concepts, itself included, one row a concept.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("pug", "dog"), ("dog", "pet")])
+    >>> [pets.labels(row) for row in map(subsumer_rows(pets, pets.codes(["cat", "pug"])).__getitem__, (0, 1))]
+    [['cat', 'pet'], ['pet', 'pug', 'dog']]
+    """
+    size = len(taxonomy)
+    frontier = np.arange(len(concepts), dtype=np.int64) * size + concepts
+    levels = [frontier]
+    while len(frontier):
+        row, here = np.divmod(frontier, size)
+        above = taxonomy.parents.gather(here.astype(np.int32))
+        frontier = np.unique(np.repeat(row, taxonomy.parents.sizes[here]) * size + above)
+        levels.append(frontier)
+    row, here = np.divmod(np.unique(np.concatenate(levels)), size)
+    return Rows.from_pairs(row.astype(np.int32), here.astype(np.int32), len(concepts))
+
+
 def shown(text: str) -> str:
     """A name as errors show it: quoted, and not too long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")

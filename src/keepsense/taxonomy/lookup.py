@@ -66,6 +66,7 @@ class Lookup:
         # The index is kept as long as its taxonomy, so it must not hold on to it: only to parts of it.
         self._terms = taxonomy.terms
         self._senses = taxonomy._senses
+        self._sense_counts = taxonomy.sense_counts
         self._by_id = taxonomy._by_id
         self._by_term = taxonomy._by_term
         self._system = taxonomy.info.get(SYSTEM, "")
@@ -133,7 +134,7 @@ class Lookup:
         position = self._by_term.get(text)
         numeric = looks_numeric(text)
         if position is not None and not (numeric and code is None):
-            found = self._found("exact", (position,), inside)
+            found = self._exact(position, inside)
             if found and (code is None or code in self._senses[position]):
                 return found
         if code is not None:
@@ -149,11 +150,37 @@ class Lookup:
         if mark and plain and number.isascii() and number.isdigit() and len(number) < 6:
             named = self.find(name)
             if named and named.how in ("exact", "normalised"):
-                nth = named.concepts[int(number) - 1 : int(number)] if int(number) else ()
+                own = self._by_term.get(name)
+                numbered = named.concepts if own is None else tuple(self._senses[own].tolist())
+                nth = numbered[int(number) - 1 : int(number)] if int(number) else ()
                 return Found("given", named.name, nth) if nth and (inside is None or inside[nth[0]]) else None
         key = normalise(text)
         found = self._by_key("normalised", key, inside) if len(key) > 1 and key not in CLOSED else None
         return found or (self._head(text, inside) if self._english else None)
+
+    def _exact(self, position: int, inside: NDArray[np.bool_] | None) -> Found | None:
+        """Concepts of a name, then of those that differ in initials: a capital at the start of a cell says nothing."""
+        name = self._terms[position]
+        alike = [p for p in self.keys.get(normalise(name), ()) if p != position]
+        others = [p for p in alike if _uncapitalised(self._terms[p]) == _uncapitalised(name)]
+        concepts = dict.fromkeys(c for p in (position, *others) for c in self._senses[p].tolist())
+        allowed = tuple(c for c in concepts if inside is None or inside[c])
+        return Found("exact", name, allowed) if allowed else None
+
+    def met(self, name: str, concepts: Sequence[int]) -> list[int]:
+        """How often the source met each concept under a name, in whatever case; 0 where it does not tell.
+
+        >>> from keepsense.taxonomy.embedded import wordnet
+        >>> look = lookup(wordnet())
+        >>> look.met("coach", look.find("coach").concepts)
+        [20, 0, 0, 0, 0]
+        """
+        counts: dict[int, int] = {}
+        for position in self.keys.get(normalise(name), ()) if self._sense_counts is not None else ():
+            entries = slice(self._senses.starts[position], self._senses.starts[position + 1])
+            for concept, times in zip(self._senses.indices[entries], self._sense_counts[entries], strict=True):
+                counts[int(concept)] = counts.get(int(concept), 0) + int(times)
+        return [counts.get(concept, 0) for concept in concepts]
 
     def _head(self, text: str, inside: NDArray[np.bool_] | None) -> Found | None:
         """Words dropped on the left: first with all that follows the head noun, then without."""
@@ -305,6 +332,11 @@ def _regrouped(
         for form in variants(key):
             found[form] = found.get(form, ()) + positions
     return found
+
+
+def _uncapitalised(name: str) -> str:
+    """With small initials; other capitals stay, so that `AIDS` is not `aids`."""
+    return " ".join(word[:1].lower() + word[1:] for word in name.split(" "))
 
 
 def _is_name(word: str) -> bool:

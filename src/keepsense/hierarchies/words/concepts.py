@@ -16,6 +16,7 @@ from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup, sense_name
 from keepsense.taxonomy.mapping import Mapping as Mapped
 from keepsense.taxonomy.mapping.mapper import map_values
+from keepsense.taxonomy.mapping.senses import DEFAULT
 from keepsense.taxonomy.mapping.table import is_missing
 
 Unknowns = Literal["refuse", "list"]
@@ -56,7 +57,7 @@ def senses_of(
 
     Values found in no taxonomy are refused, counted, with all of them in the error's `values`; `unknown="list"` lets
     them stay without a concept and lists them. A missing cell (None) has no concept and is no such value. Strategies
-    are `first`, `lesk` (step 1 of AIKA) and `joint`.
+    are `context`, `first`, `lesk` (step 1 of AIKA) and `joint`.
 
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> found = senses_of(["nurse", "surgeon"], wordnet())
@@ -72,14 +73,15 @@ def senses_of(
     if len(set(distinct)) != len(distinct):
         raise BadInput(f"{name}: each value may be given once, with its number of rows in `counts`")
     if not isinstance(senses, Mapped):
-        chosen, domain = options.get("strategy", "lesk"), options.get("domain")
+        chosen, domain = options.get("strategy", DEFAULT), options.get("domain")
         senses = map_values(distinct, taxonomy, table=senses, senses=chosen, weights=counts, domain=domain, column=name)
     codes = senses.codes_of(distinct)
     missing = tuple(v for v, c in zip(distinct, codes.tolist(), strict=True) if c < 0 and not is_missing(v))
     if missing and unknown == "refuse":
         raise MissingValues(
-            f"{name}: {len(missing):,} of {len(distinct):,} values are in no taxonomy; give their senses, map them to "
-            'concepts, or keep them apart with unknown="list" (the error\'s `values` lists them)',
+            f"{name}: {len(missing):,} of {len(distinct):,} values are in no taxonomy, or their sense is in doubt; "
+            'give their senses, map them to concepts, or keep them apart with unknown="list" (the error\'s `values` '
+            "lists them)",
             missing,
         )
     return Senses(distinct, codes, missing)
@@ -90,7 +92,7 @@ def with_concepts(
     taxonomy: Taxonomy,
     *,
     senses: Mapping[Value, Concept] | None = None,
-    strategy: str = "lesk",
+    strategy: str = DEFAULT,
     inner: Literal["labels", "subsumers"] = "labels",
     unknown: Unknowns = "refuse",
 ) -> Hierarchy:

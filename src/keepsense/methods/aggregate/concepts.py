@@ -20,6 +20,7 @@ from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept, Taxonomy
 from keepsense.taxonomy.mapping import Mapping as ColumnMapping
 from keepsense.taxonomy.mapping.mapper import Table, map_values
+from keepsense.taxonomy.mapping.senses import DEFAULT
 from keepsense.taxonomy.text import LONGEST, normalise
 
 
@@ -150,7 +151,7 @@ def map_sets(
     *,
     phrases: Chunker | bool = False,
     table: Table | None = None,
-    senses: str = "first",
+    senses: str = DEFAULT,
     domain: Concept | Sequence[Concept] | None = None,
     distance: Callable[[Ints, Ints], NDArray[Any]] | None = None,
 ) -> ConceptSets:

@@ -125,6 +125,11 @@ def release_words(
                 f"column {column.name!r}: its taxonomy was cut down to what the column holds, so that the mechanism "
                 'would tell what is in the table; make the column with over="domain", from the whole taxonomy'
             )
+        if column.by_company:
+            raise BadInput(
+                f"column {column.name!r}: which sense a word has was decided by the other records, which would tell "
+                'about them; make the column with senses="first", or say what its words mean with concepts=...'
+            )
     declared = {c.name: _domain(c.name, c.bound()[0], (domains or {}).get(c.name)) for c in columns}
     for column in columns:
         outside = int((~np.isin(column.bound()[1], declared[column.name])).sum())

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints, Rows
+from keepsense.arrays import Floats, Ints, Rows
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.taxonomy.codes import SYSTEM, written
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup
 from keepsense.taxonomy.mapping import table as result
-from keepsense.taxonomy.mapping.file import UNMAPPED, entry_code
-from keepsense.taxonomy.mapping.senses import DistanceMatrix, choose
+from keepsense.taxonomy.mapping.context import DOUBT, Evidence, likeliest, probabilities, shared
+from keepsense.taxonomy.mapping.file import DOUBTFUL, UNMAPPED, entry_code
+from keepsense.taxonomy.mapping.senses import DEFAULT, DistanceMatrix, check_strategy, choose
 from keepsense.taxonomy.mapping.table import is_missing
 from keepsense.taxonomy.text import LONGEST, normalise
 
@@ -29,7 +30,7 @@ def map_values(
     taxonomy: Taxonomy,
     *,
     table: Table | None = None,
-    senses: str = "first",
+    senses: str = DEFAULT,
     weights: Sequence[int] | None = None,
     domain: Concept | Sequence[Concept] | None = None,
     distance: DistanceMatrix | None = None,
@@ -40,9 +41,12 @@ def map_values(
     `values` is the column itself, its distinct values (with `weights`, their numbers of rows), a dictionary of value
     and number of rows, or such pairs. Each value is looked up by the rules of `keepsense.taxonomy.lookup`. The `table`
     (a dictionary or a mapping read from a file) wins over them all; an entry also covers other spellings of its value
-    that are not in the table themselves. Of several senses `senses` chooses: "first", "lesk" or "joint" (see
-    `keepsense.taxonomy.mapping.senses`, also for `distance`). `domain` admits only concepts below the given ones,
-    "person" for occupations, say; the table is free of it. Values with the same candidates always get the same sense.
+    that are not in the table themselves. Of several senses `senses` chooses: "context", "first", "lesk" or "joint"
+    (see `keepsense.taxonomy.mapping.senses`, also for `distance`). "context" says how sure it is (`confidence`); where
+    no sense is likely enough, the value is *doubtful*: it stands for the lowest concept that all its plausible senses
+    share, or, where that would say nothing, for none until a person decides. `domain` admits only concepts below the
+    given ones, "person" for occupations, say; the table is free of it. Values with the same candidates always get the
+    same sense.
 
     Nothing is dropped: every value is mapped, unmapped or missing, and `Mapping.findings` counts what to look at. A
     look-up takes microseconds; the index of WordNet's names is made once, in about a quarter of a second.
@@ -74,32 +78,65 @@ def map_values(
             names.append(found.name if found else "")
             options.append(found.concepts if found else ())
     rows = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
-    codes = _chosen(options, rows, taxonomy, senses, distance)
+    codes, confidence = _chosen(_Words(options, names, how, rows), taxonomy, senses, distance, column)
+    how = [DOUBTFUL if sure < DOUBT else way for way, sure in zip(how, confidence.tolist(), strict=True)]
     where = np.repeat(np.arange(len(options), dtype=np.int32), [len(o) for o in options])
     candidates = Rows.from_pairs(where, np.array([c for o in options for c in o], dtype=np.int32), len(options))
     return result.Mapping(
-        taxonomy, column, tuple(counts), codes, tuple(how), tuple(names), candidates, rows, missing, senses
+        taxonomy, column, tuple(counts), codes, tuple(how), tuple(names), candidates, rows, missing, senses, confidence
     )
 
 
+class _Words(NamedTuple):
+    """What is known of each value: the concepts it may mean, under which name and how they were found, its rows."""
+
+    options: Sequence[tuple[int, ...]]
+    names: Sequence[str]
+    how: Sequence[str]
+    rows: NDArray[np.int64]
+
+
 def _chosen(
-    options: Sequence[tuple[int, ...]],
-    rows: NDArray[np.int64],
-    taxonomy: Taxonomy,
-    senses: str,
-    distance: DistanceMatrix | None,
-) -> Ints:
-    """One concept of each value's options. Values with the same options are one word, in an order of our own."""
-    words = {option: i for i, option in enumerate(sorted(set(options) - {()}))}
+    values: _Words, taxonomy: Taxonomy, senses: str, distance: DistanceMatrix | None, column: str
+) -> tuple[Ints, Floats]:
+    """One concept of each value's options, and how likely it is the right one (not a number where nobody says).
+
+    Values with the same options are one word, in an order of our own.
+    """
+    check_strategy(senses)
+    words = {option: i for i, option in enumerate(sorted(set(values.options) - {()}))}
     weights = np.zeros(len(words))
-    place = np.fromiter((words.get(option, -1) for option in options), dtype=np.int64, count=len(options))
-    np.add.at(weights, place[place >= 0], rows[place >= 0])
+    place = np.fromiter((words.get(o, -1) for o in values.options), dtype=np.int64, count=len(values.options))
+    np.add.at(weights, place[place >= 0], values.rows[place >= 0])
     row = np.repeat(np.arange(len(words), dtype=np.int32), [len(w) for w in words])
     candidates = Rows.from_pairs(row, np.array([c for w in words for c in w], dtype=np.int32), len(words))
-    picked = choose(senses, taxonomy, candidates, weights, distance)
+    sure = np.full(len(words), np.nan)
+    if senses == DEFAULT:
+        chances = probabilities(taxonomy, candidates, _evidence(values, candidates, place, taxonomy, column))
+        picked = likeliest(candidates, chances)
+        sure = chances[candidates.starts[:-1] + picked]
+    else:
+        picked = choose(senses, taxonomy, candidates, weights, distance)
     concept = np.append(candidates.indices[candidates.starts[:-1] + picked], np.int32(-1)).astype(np.int32)
-    found: Ints = concept[place]
-    return found
+    for word in np.flatnonzero(sure < DOUBT).tolist():
+        mine = slice(candidates.starts[word], candidates.starts[word + 1])
+        concept[word] = shared(taxonomy, candidates.indices[mine], chances[mine])
+    return concept[place], np.append(sure, np.nan)[place]
+
+
+def _evidence(values: _Words, candidates: Rows, place: NDArray[np.int64], taxonomy: Taxonomy, column: str) -> Evidence:
+    """How often each sense was met, under whichever of a word's names it was met most; and which words are guesses."""
+    look = lookup(taxonomy)
+    met = np.zeros(len(candidates.indices))
+    guessed = np.ones(len(candidates), dtype=np.bool_)
+    several = candidates.sizes > 1
+    for name, way, word in set(zip(values.names, values.how, place.tolist(), strict=True)):
+        if word >= 0:
+            guessed[word] &= way == "head"
+            if several[word]:
+                mine = slice(candidates.starts[word], candidates.starts[word + 1])
+                met[mine] = np.maximum(met[mine], look.met(name, candidates.indices[mine].tolist()))
+    return Evidence(met, guessed, column)
 
 
 def _counted(
@@ -145,7 +182,7 @@ class _Rules:
         self._exact: dict[Any, int | None] = {}
         if isinstance(table, result.Mapping):
             for value, code, how in zip(table.values, table.codes, table.how, strict=True):
-                if how != UNMAPPED:
+                if how != UNMAPPED and (how != DOUBTFUL or code >= 0):
                     concept = table.taxonomy.id(int(code)) if code >= 0 else None
                     self._exact[value] = entry_code(concept, taxonomy)
         elif table is None or isinstance(table, Mapping):

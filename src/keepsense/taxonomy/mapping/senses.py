@@ -2,6 +2,8 @@
 
 A strategy gets the candidate concepts of each distinct word, the likeliest first, and picks one of each:
 
+- `context`, the default: by how often a sense is met, the other words, and the column's name, with a probability; a
+  word of which no sense is likely enough stays in doubt (`keepsense.taxonomy.mapping.context`).
 - `first`: the sense the source lists first. Needs no context; right for most words, wrong in the same way for all rows.
 - `lesk`: the sense whose definition, and those of its neighbours, share most with the definitions of the other words
   (adapted Lesk; Banerjee and Pedersen 2002; step 1 of AIKA, Ayala-Rivera et al.).
@@ -21,12 +23,18 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints, Rows
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.graph import subsumer_rows
+from keepsense.taxonomy.mapping.context import likeliest, probabilities
 from keepsense.taxonomy.mapping.lesk import lesk
 
 DistanceMatrix = Callable[[Ints, Ints], NDArray[Any]]
 """Distances between two lists of concept codes, as `Distance.matrix` of `keepsense.semantics` gives them."""
 
-STRATEGIES = ("first", "lesk", "joint")
+STRATEGIES = ("context", "first", "lesk", "joint")
+DEFAULT = "context"
+"""The strategy of projects, the library and the command line; under differential privacy each word stands alone."""
+ALONE = "first"
+"""The strategy that looks at nothing but the word, as differential privacy needs it."""
 _SWEEPS = 50
 _MEMORY = 256 << 20
 
@@ -38,6 +46,16 @@ def first_sense(candidates: Rows) -> Ints:
     [0, 0]
     """
     return np.zeros(len(candidates), dtype=np.int32)
+
+
+def check_strategy(strategy: str) -> None:
+    """Refuse a strategy that there is not.
+
+    >>> check_strategy("context")
+    """
+    if strategy not in STRATEGIES:
+        hint = did_you_mean(str(strategy), STRATEGIES)
+        raise BadInput(f"senses: there is no strategy {strategy!r}; take one of {', '.join(STRATEGIES)}.{hint}")
 
 
 def choose(
@@ -53,9 +71,9 @@ def choose(
     >>> choose("first", from_edges([("cat", "pet")]), Rows.from_pairs([0], [1], 1), np.ones(1)).tolist()
     [0]
     """
-    if strategy not in STRATEGIES:
-        hint = did_you_mean(str(strategy), STRATEGIES)
-        raise BadInput(f"senses: there is no strategy {strategy!r}; take one of {', '.join(STRATEGIES)}.{hint}")
+    check_strategy(strategy)
+    if strategy == "context":
+        return likeliest(candidates, probabilities(taxonomy, candidates))
     if strategy == "lesk":
         return lesk(taxonomy, candidates)
     if strategy == "joint":
@@ -140,7 +158,7 @@ def _columns(taxonomy: Taxonomy, concepts: Ints, distance: DistanceMatrix | None
 
 def _wu_palmer(taxonomy: Taxonomy, concepts: Ints) -> Callable[[int], Floats]:
     """Wu and Palmer by depth: write the depth of each subsumer over all candidates below it, the deepest last."""
-    above = _subsumers(taxonomy, concepts)
+    above = subsumer_rows(taxonomy, concepts)
     below = above.reversed(len(taxonomy))
     depth = taxonomy.depth.astype(np.float64)
     own = depth[concepts]
@@ -154,20 +172,6 @@ def _wu_palmer(taxonomy: Taxonomy, concepts: Ints) -> Callable[[int], Floats]:
         return apart
 
     return column
-
-
-def _subsumers(taxonomy: Taxonomy, concepts: Ints) -> Rows:
-    """Subsumers of each concept, itself included."""
-    size = len(taxonomy)
-    frontier = np.arange(len(concepts), dtype=np.int64) * size + concepts
-    levels = [frontier]
-    while len(frontier):
-        row, here = np.divmod(frontier, size)
-        above = taxonomy.parents.gather(here.astype(np.int32))
-        frontier = np.unique(np.repeat(row, taxonomy.parents.sizes[here]) * size + above)
-        levels.append(frontier)
-    row, here = np.divmod(np.unique(np.concatenate(levels)), size)
-    return Rows.from_pairs(row.astype(np.int32), here.astype(np.int32), len(concepts))
 
 
 def _starts(senses: list[Places], weight: Floats, columns: Columns) -> Iterator[list[int]]:

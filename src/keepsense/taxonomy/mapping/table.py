@@ -18,14 +18,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints, Rows, frozen
+from keepsense.arrays import Floats, Ints, Rows, frozen
 from keepsense.counts import Value
 from keepsense.errors import Finding
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import explain
 from keepsense.taxonomy.lookup import lookup, sense_name
 from keepsense.taxonomy.mapping import file
-from keepsense.taxonomy.mapping.file import UNMAPPED
+from keepsense.taxonomy.mapping.file import DOUBTFUL, UNMAPPED
 from keepsense.taxonomy.mapping.lesk import has_glosses
 from keepsense.taxonomy.text import LONGEST, MISSING_MARKS, looks_numeric
 
@@ -46,6 +46,9 @@ class Coverage:
 class Ambiguity:
     """A value with several senses: the chosen one and the others, as `coach#1`, each with a line that describes it.
 
+    `confidence` is the probability that the likeliest sense is the right one, None where the strategy tells none. Where
+    that is too low to choose, `chosen` is what all plausible senses are, or empty texts.
+
     >>> Ambiguity("coach", ("coach#1", "a trainer"), (("coach#5", "a bus"),)).chosen[0]
     'coach#1'
     """
@@ -53,6 +56,7 @@ class Ambiguity:
     value: Value
     chosen: tuple[str, str]
     alternatives: tuple[tuple[str, str], ...]
+    confidence: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,8 @@ class Mapping:
 
     `codes[i]` is the concept of `values[i]`, -1 where it has none; `how[i]` is one of `HOW`; `names[i]` is the name it
     was found under; row i of `candidates` holds all concepts it may mean, the likeliest first; `rows[i]` counts the
-    rows that hold it. Missing cells are no value: `missing` counts them.
+    rows that hold it. Missing cells are no value: `missing` counts them. `confidence[i]` is the probability that
+    the likeliest sense is the right one, where the strategy tells it.
 
     >>> from keepsense.taxonomy import from_edges
     >>> from keepsense.taxonomy.mapping.mapper import map_values
@@ -80,6 +85,7 @@ class Mapping:
     rows: NDArray[np.int64]
     missing: int = 0
     senses: str = "first"
+    confidence: Floats | None = None
     _place: dict[Value, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -142,14 +148,26 @@ class Mapping:
     @property
     def ambiguous(self) -> tuple[Ambiguity, ...]:
         """Values that may mean more than one concept and whose sense nobody has given."""
-        found = []
-        for i in np.flatnonzero((self.candidates.sizes > 1) & (self.codes >= 0)).tolist():
-            if self.how[i] not in ("table", "given"):
-                shown = {int(c): self._shown(int(c), self.names[i]) for c in self.candidates[i]}
-                chosen = int(self.codes[i])
-                others = tuple(line for code, line in shown.items() if code != chosen)
-                found.append(Ambiguity(self.values[i], shown[chosen], others))
-        return tuple(found)
+        several = np.flatnonzero((self.candidates.sizes > 1) & (self.codes >= 0)).tolist()
+        return tuple(self._ambiguity(i) for i in several if self.how[i] not in ("table", "given", DOUBTFUL))
+
+    @property
+    def doubtful(self) -> tuple[Ambiguity, ...]:
+        """Values with several senses of which none is likely enough; a person has to say which is meant.
+
+        >>> from keepsense.taxonomy.embedded import wordnet
+        >>> from keepsense.taxonomy.mapping.mapper import map_values
+        >>> (word,) = map_values(["surgery"], wordnet()).doubtful
+        >>> word.value, word.chosen, len(word.alternatives)
+        ('surgery', ('', ''), 4)
+        """
+        return tuple(self._ambiguity(i) for i, how in enumerate(self.how) if how == DOUBTFUL)
+
+    def _ambiguity(self, i: int) -> Ambiguity:
+        code, name = int(self.codes[i]), self.names[i]
+        others = tuple(self._shown(int(c), name) for c in self.candidates[i] if c != code)
+        sure = None if self.confidence is None or np.isnan(self.confidence[i]) else float(self.confidence[i])
+        return Ambiguity(self.values[i], self._shown(code, name) if code >= 0 else ("", ""), others, sure)
 
     def _shown(self, concept: int, name: str) -> tuple[str, str]:
         return sense_name(self.taxonomy, concept, name), explain(self.taxonomy, concept)
@@ -199,10 +217,13 @@ def _findings(mapping: Mapping) -> list[Finding]:
     unmapped_rows = int(mapping.rows[mapping.codes < 0].sum())
     numeric = sum(looks_numeric(t) for t, code in zip(texts, mapping.codes.tolist(), strict=True) if code < 0)
     name = mapping.taxonomy.name
-    lost = len(mapping.unmapped)
+    doubtful = [i for i, how in enumerate(mapping.how) if how == DOUBTFUL]
+    undecided = [i for i in doubtful if mapping.codes[i] < 0]
+    unmapped_rows -= int(mapping.rows[undecided].sum())
+    lost = len(mapping.unmapped) - len(undecided)
     by_head = mapping.how.count("head")
     ambiguous = sum(
-        how not in ("table", "given", UNMAPPED) and size > 1
+        how not in ("table", "given", DOUBTFUL, UNMAPPED) and size > 1
         for how, size in zip(mapping.how, mapping.candidates.sizes.tolist(), strict=True)
     )
     broken = sum("�" in text or any("\ud800" <= c <= "\udfff" for c in text) for text in texts)
@@ -225,6 +246,14 @@ def _findings(mapping: Mapping) -> list[Finding]:
             "W104",
             ambiguous > 0,
             f"{_n(ambiguous, 'value')} with several senses, chosen by {mapping.senses!r}; look at the alternatives",
+        ),
+        (
+            "W111",
+            bool(doubtful),
+            f"{_n(len(doubtful), 'value')} ({_n(int(mapping.rows[doubtful].sum()), 'row')}) with several senses, none"
+            f" likely enough: {len(doubtful) - len(undecided):,} taken for what all plausible senses are,"
+            f" {len(undecided):,} for nothing; say what they mean in the file that `keepsense map FILE {mapping.column}"
+            " --output mapping.csv` writes",
         ),
         ("W105", by_head > 0, f"{_n(by_head, 'value')} mapped by the head noun alone; what stood before it is lost"),
         (
