@@ -176,7 +176,9 @@ class Lookup:
         [20, 0, 0, 0, 0]
         """
         counts: dict[int, int] = {}
-        for position in self.keys.get(normalise(name), ()) if self._sense_counts is not None else ():
+        if self._sense_counts is None:
+            return [0] * len(concepts)
+        for position in self.keys.get(normalise(name), ()):
             entries = slice(self._senses.starts[position], self._senses.starts[position + 1])
             for concept, times in zip(self._senses.indices[entries], self._sense_counts[entries], strict=True):
                 counts[int(concept)] = counts.get(int(concept), 0) + int(times)
