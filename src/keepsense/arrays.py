@@ -86,11 +86,13 @@ class Rows:
 
     def gather(self, rows: Ints) -> Ints:
         """All entries of the given rows, one after the other."""
-        sizes = self.sizes[rows]
+        rows = np.asarray(rows)
+        first_entry = self.starts[rows]
+        sizes = self.starts[rows + 1] - first_entry  # time for these rows only, however many there are
         total = int(sizes.sum())
         if total == 0:
             return np.empty(0, dtype=np.int32)
-        first = np.repeat(self.starts[:-1][rows] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
+        first = np.repeat(first_entry - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
         found: Ints = self.indices[np.arange(total) + first]
         return found
 

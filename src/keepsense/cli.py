@@ -115,6 +115,11 @@ def _explained(error: Exception, given: list[str]) -> int:
         code = BAD_INPUT
         where = f"{Path(str(error.filename)).name}: " if error.filename else ""
         _complain(f"{where}{error.strerror or 'the system refused'}", code, given)
+    elif isinstance(error, MemoryError):
+        code = BAD_INPUT
+        _complain(
+            "there is not enough memory for this; give a smaller table, or a machine with more of it", code, given
+        )
     else:
         code = BUG
         _complain(

@@ -1,13 +1,17 @@
-"""Files that appear only when they are whole: written beside their place, then moved there."""
+"""Files that appear only when they are whole, and JSON and TOML of strangers: refused with a `ValueError`, or read."""
 
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import secrets
+import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from keepsense.errors import BadInput
 
@@ -87,3 +91,65 @@ def hold(descriptor: int, *, wait: bool = False) -> bool | None:
     except OSError:
         return False
     return True
+
+
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+_DEEPEST = 64
+_WORD = r"""(?:"[^"\n]*"|'[^'\n]*'|[\w-]++)"""
+# the parser's time grows with the square of a key's parts
+_LONG_KEY = re.compile(rf"(?<![\w-]){_WORD}(?:[ \t]*\.[ \t]*{_WORD}){{{_DEEPEST}}}")
+_LARGEST = 1 << 63
+
+
+def parsed_json(text: str | bytes, **options: Any) -> Any:
+    r"""JSON of a stranger; whatever is wrong with it is a `ValueError`: bad syntax, deep nesting, half a character.
+
+    >>> parsed_json('{"job": "nurse"}')
+    {'job': 'nurse'}
+    >>> parsed_json("[" * 100_000)
+    Traceback (most recent call last):
+    ...
+    ValueError: it is nested too deeply
+    """
+    try:
+        spelled = text if isinstance(text, str) else text.decode("utf-8-sig")
+        document = json.loads(spelled, **options)
+        if _HALF.search(spelled):  # half a surrogate pair, which no file can hold
+            json.dumps(document, ensure_ascii=False, default=str).encode("utf-8")
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except UnicodeEncodeError:
+        raise ValueError("a text holds half a surrogate pair, which is no character") from None
+    return document
+
+
+def parsed_toml(text: str) -> dict[str, Any]:
+    """TOML of a stranger; whatever is wrong with it is a `ValueError`, as are numbers that TOML does not have.
+
+    >>> parsed_toml("k = 5")
+    {'k': 5}
+    >>> parsed_toml(f"k = {'9' * 10_000}")
+    Traceback (most recent call last):
+    ...
+    ValueError: a whole number has more than 64 bits
+    """
+    if _LONG_KEY.search(text):
+        raise ValueError("a key has too many parts")
+    try:
+        document = tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError as error:  # of Python's own limit to the digits that it reads, or of a date there is not
+        raise ValueError("a whole number has more than 64 bits" if "digits" in str(error) else str(error)) from None
+    waiting: list[tuple[Any, int]] = [(document, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        if depth > _DEEPEST:
+            raise ValueError("it is nested too deeply")
+        if isinstance(part, int) and not -_LARGEST <= part < _LARGEST:
+            raise ValueError("a whole number has more than 64 bits")
+        inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+        waiting += [(each, depth + 1) for each in inside]
+    return document

@@ -76,6 +76,9 @@ class Cells:
 
     def check(self, counts: Counts) -> None:
         """Refuse a recoding that loses, invents or repeats rows of the counts it is for."""
+        inside = self.source.shape == self.multiplicity.shape == self.codes.shape[:1]
+        if not inside or (len(self.source) and not 0 <= self.source.min() <= self.source.max() < len(counts)):
+            raise BadInput("the recoding's multiplicities do not add up: it speaks of tuples that it is not for")
         dealt = np.bincount(self.source, self.multiplicity, len(counts)).astype(np.int64)
         if len(dealt) != len(counts) or (dealt != counts.weights).any() or (self.multiplicity < 1).any():
             raise BadInput("the recoding's multiplicities do not add up to the weights of the tuples it is for")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl  # noqa: F401  (it needs sockets while it is imported, which the tests refuse)
 from pathlib import Path
 
 import pytest

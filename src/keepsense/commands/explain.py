@@ -71,9 +71,8 @@ def explain(
 
 def _settings(texts: list[str]) -> dict[str, Any]:
     """Settings as they are written in project files: numbers, true and false, or text."""
-    import tomllib
-
     from keepsense.errors import BadInput
+    from keepsense.files import parsed_toml
 
     settings: dict[str, Any] = {}
     for text in texts:
@@ -81,8 +80,8 @@ def _settings(texts: list[str]) -> dict[str, Any]:
         if not sign or not name.strip():
             raise BadInput(f"--set {text}: write it as name=value, for instance --set alpha=0.5")
         try:
-            settings[name.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+            settings[name.strip()] = parsed_toml(f"value = {value}")["value"]
+        except ValueError:
             settings[name.strip()] = value.strip()
     return settings
 

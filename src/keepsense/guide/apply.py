@@ -10,13 +10,12 @@ import copy
 import difflib
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from keepsense.errors import BadInput
-from keepsense.files import whole_file
+from keepsense.files import parsed_toml, whole_file
 from keepsense.methods.registry import method as find_method
 from keepsense.project.file import Project, check_project
 
@@ -66,8 +65,8 @@ def changed(
         find_method(chosen)
     made = "\n".join(lines) + "\n"
     try:
-        same = tomllib.loads(made) == wanted
-    except tomllib.TOMLDecodeError:
+        same = parsed_toml(made) == wanted
+    except ValueError:
         same = False
     if not same:
         raise BadInput(
@@ -129,8 +128,8 @@ def _key(name: str) -> str:
 
 def _loaded(text: str, name: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return parsed_toml(text)
+    except ValueError as error:
         raise BadInput(f"{name}: {error}") from None
 
 
@@ -153,8 +152,8 @@ def _header(line: str) -> tuple[str, ...] | None:
     if not line.lstrip().startswith("["):
         return None
     try:
-        data: Any = tomllib.loads(line)
-    except tomllib.TOMLDecodeError:
+        data: Any = parsed_toml(line)
+    except ValueError:
         return None
     keys: list[str] = []
     while data:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import numpy as np
 
@@ -40,14 +40,14 @@ class Parameter:
         if self.kind == "string":
             return  # columns are looked up in a table, options by the model itself
         kinds = (int, np.integer) if self.kind == "integer" else (int, float, np.integer, np.floating)
-        if isinstance(value, bool) or not isinstance(value, kinds) or not self._within(float(value)):
+        if isinstance(value, bool) or not isinstance(value, kinds) or not self._within(_number(value)):
             raise BadInput(f"{model}: {name} must be {self}, not {value!r}")
         if self.kind == "integer" and value > _LARGEST:
             raise BadInput(f"{model}: {name} is larger than any table; give a smaller number")
 
     def _within(self, value: float) -> bool:
         low = self.least is None or (value > self.least if self.above else value >= self.least)
-        return low and (self.most is None or value <= self.most) and not np.isnan(value)
+        return low and (self.most is None or value <= self.most) and bool(np.isfinite(value))
 
     def __str__(self) -> str:
         what = "a whole number" if self.kind == "integer" else "a number" if self.kind == "number" else "a text"
@@ -64,6 +64,13 @@ class Parameter:
         least = {"exclusiveMinimum" if self.above else "minimum": self.least} if self.least is not None else {}
         most = {"maximum": self.most} if self.most is not None else {}
         return {"type": self.kind, **least, **most, **({"enum": list(self.options)} if self.options else {})}
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
 
 
 Count = Annotated[int, Parameter("integer", least=1)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from keepsense.engines import USUAL, formats
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.files import parsed_toml
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.roles import ROLES
 from keepsense.registry import Registry
@@ -244,10 +244,10 @@ def read_project(path: str | Path) -> Project:
     if not file.is_file():
         raise BadInput(f"{file.name}: there is no such project file; write one with `keepsense init`")
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = parsed_toml(file.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise BadInput(f"{file.name}: the project file is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise BadInput(f"{file.name}: the project file is not valid TOML: {error}") from None
     return check_project(data, file.name)
 

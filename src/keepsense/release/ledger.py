@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.errors import BadInput, Finding
-from keepsense.files import hold, write_whole
+from keepsense.files import hold, parsed_json, write_whole
 
 FILE = "ledger.jsonl"
 
@@ -52,11 +53,20 @@ def read_ledger(folder: Path) -> list[Entry]:
     entries = []
     for number, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
-            data = json.loads(line.decode("utf-8"))
-            entries.append(Entry(**{**data, "columns": tuple(data["columns"]), "epsilon": float(data["epsilon"])}))
-        except (ValueError, KeyError, TypeError, AttributeError):
+            entries.append(_entry(parsed_json(line)))
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise BadInput(f"{FILE}: line {number} of the ledger of releases is damaged; restore it") from None
     return entries
+
+
+def _entry(data: dict[str, Any]) -> Entry:
+    entry = Entry(**{**data, "columns": tuple(data["columns"]), "epsilon": float(data["epsilon"])})
+    texts = (entry.date, entry.file, entry.method, entry.digest or "", *entry.columns)
+    if not (all(isinstance(text, str) for text in texts) and isinstance(entry.promises, list)):
+        raise TypeError
+    if not 0 <= entry.epsilon < math.inf:
+        raise ValueError
+    return entry
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import secrets
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from typing import IO, Any, Protocol
 from keepsense.engines import Engine, Reading, Table, Writing
 from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
-from keepsense.files import hold
+from keepsense.files import hold, parsed_json
 from keepsense.release.describe import DESCRIPTION, PRIVATE
 from keepsense.release.job import Job
 from keepsense.release.ledger import FILE as LEDGER
@@ -100,18 +99,16 @@ class Place:
         if self.file is not None and self.file.is_dir():
             raise BadInput(f"{self.name}: this is a folder; give the released file another name")
         described = self.folder / DESCRIPTION
+        if not described.exists():
+            return
         try:
-            description = json.loads(described.read_text(encoding="utf-8")) if described.exists() else None
-            other = (
-                None
-                if description is None
-                else description.get("release", self.name if "keepsense" in description else "?")
-            )
+            description = parsed_json(described.read_bytes())
+            other = description.get("release", self.name if "keepsense" in description else "?")
         except (ValueError, AttributeError):
             raise BadInput(
                 f"{DESCRIPTION} in the release folder is no description; remove it, or release elsewhere"
             ) from None
-        if other is not None and other != self.name:
+        if other != self.name:
             raise BadInput(
                 f"the folder {self.folder.name!r} holds the release {other!r}; give this one a folder of its own in "
                 "the key `folder` of [release]"

@@ -6,15 +6,16 @@ import datetime
 import decimal
 import json
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.files import whole_file
+from keepsense.files import parsed_json, whole_file
 from keepsense.recoding import Cells, Cut, Cuts, Draws, Recoding
 
 
@@ -42,13 +43,16 @@ def read_recodings(path: Path) -> list[Recoding]:
     [(1, 0)]
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"), object_hook=_typed)
+        data = parsed_json(path.read_bytes(), object_hook=_typed)
         if not isinstance(data, list):
             raise ValueError
-        return [_rule(entry) for entry in data]
+        rules = [_rule(entry) for entry in data]
+        if not all(isinstance(name, str) for rule in rules for name in rule.names):
+            raise ValueError
+        return rules
     except OSError as error:
         raise BadInput(f"{path.name}: the recoding cannot be read ({error.strerror})") from None
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ArithmeticError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError):
         raise BadInput(f"{path.name}: this is not a recoding file") from None
 
 
@@ -116,6 +120,8 @@ def _plain(rule: Recoding) -> dict[str, Any]:
 def _rule(data: dict[str, Any]) -> Recoding:
     if data["form"] == "cuts":
         cuts = tuple(Cut(c["name"], _values(c["inputs"]), _values(c["outputs"]), c["level"]) for c in data["cuts"])
+        if not cuts:
+            raise ValueError
         return Cuts(cuts, frozenset(_values(row) for row in data["suppress"]))
     if data["form"] == "draws":
         matrix = np.array(data["probabilities"], dtype=np.float64)
@@ -136,9 +142,24 @@ def _rule(data: dict[str, Any]) -> Recoding:
         np.array(data["multiplicity"]),
         None if data["suppressed"] is None else np.array(data["suppressed"]),
     )
+    _check_codes(counts.codes, counts.values)
+    _check_codes(cells.codes, cells.values)
+    if cells.suppressed is not None and cells.suppressed.shape != cells.source.shape:
+        raise ValueError
     return cells.bound(counts)
+
+
+def _check_codes(codes: NDArray[np.int32], values: Sequence[Sequence[Any]]) -> None:
+    """Refuse codes that stand for no value."""
+    if codes.shape[1] != len(values):
+        raise ValueError
+    for column, dictionary in zip(codes.T, values, strict=True):
+        if len(column) and not 0 <= column.min() <= column.max() < len(dictionary):
+            raise ValueError
 
 
 def _values(found: Iterable[Any]) -> tuple[Any, ...]:
     """A dictionary of values; sets, which JSON gives as lists, are tuples again."""
-    return tuple(tuple(v) if isinstance(v, list) else v for v in found)
+    values = tuple(tuple(v) if isinstance(v, list) else v for v in found)
+    hash(values)  # what a cell holds can be looked up
+    return values

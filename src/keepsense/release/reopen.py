@@ -6,11 +6,14 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, started
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
+from keepsense.files import parsed_json
 from keepsense.methods.registry import method
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
@@ -115,27 +118,58 @@ def _refuse_hidden(job: Job) -> None:
 def _description(folder: Path) -> dict[str, Any]:
     path = folder / DESCRIPTION
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
+        description = parsed_json(path.read_bytes())
     except OSError:
         raise BadInput(
             f"{DESCRIPTION}: the description of the release is missing; make it with `keepsense run`"
         ) from None
     except ValueError:
         raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
-    if not _well_formed(description):
-        raise BadInput(f"{DESCRIPTION}: this is not the description of a release")
-    return description
+    try:
+        _Description.model_validate(description)
+    except (ValueError, OverflowError):
+        raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
+    return dict(description)
 
 
-def _well_formed(found: Any) -> TypeGuard[dict[str, Any]]:
-    """Whether a description has the parts a report shows, each of the kind it is."""
-    kinds = {"promises": list, "in words": list, "method": dict, "columns": dict, "utility": dict, "risk": dict}
-    if not isinstance(found, dict) or not all(isinstance(found.get(key), kind) for key, kind in kinds.items()):
-        return False
-    figures = [found["utility"], *found["risk"].values()]
-    return all(
-        isinstance(part, dict) and all(isinstance(value, int | float) for value in part.values()) for part in figures
-    ) and all(isinstance(column, dict) for column in found["columns"].values())
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Method(_Part):
+    name: str
+    parameters: dict[str, Any] = {}
+
+
+class _Column(_Part):
+    role: str
+    kind: str
+    lost: float | None = None
+
+
+class _Matrix(_Part):
+    values: list[str | float | bool | None]
+    chances: list[list[float]]
+
+
+class _Description(_Part):
+    """What a report shows of a description, each of the kind it is."""
+
+    keepsense: str
+    promises: list[dict[str, Any]]
+    in_words: list[str] = Field(alias="in words")
+    method: _Method
+    columns: dict[str, _Column]
+    utility: dict[str, float]
+    risk: dict[str, dict[str, float]]
+    hierarchies: dict[str, list[list[str | float | bool | None]]] = {}
+    records: float = 0
+    classes: float = 0
+    removed: int = Field(0, alias="removed columns")
+    suppressed: float = Field(0, alias="suppressed records")
+    left_out: float = Field(0, alias="of them left out")
+    limit: float = Field(0, alias="suppression limit")
+    matrices: dict[str, _Matrix] = Field({}, alias="transition matrices")
 
 
 def _recodings(folder: Path) -> list[Recoding]:

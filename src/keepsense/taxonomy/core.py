@@ -222,7 +222,7 @@ class Taxonomy:
             return self._counts
         from keepsense.taxonomy.kernels.counting import count_below
 
-        hyponyms, leaves = count_below(self.parents.starts, self.parents.indices, self.children.sizes == 0)
+        hyponyms, leaves = count_below(self.parents.starts, self.parents.indices, self.children.sizes == 0, self.order)
         return frozen(hyponyms), frozen(leaves)  # type: ignore[return-value]
 
     @property

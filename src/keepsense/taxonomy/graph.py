@@ -190,6 +190,8 @@ def _levels(name: str, ids: Sequence[str], parents: Rows, children: Rows) -> tup
     order: list[Ints] = []
     level = 1
     while len(frontier):
+        if level > _SHALLOW:
+            return _deep_levels(name, ids, parents, children)
         depth[frontier] = level
         order.append(frontier)
         below, arrivals = np.unique(children.gather(frontier), return_counts=True)
@@ -206,6 +208,30 @@ def _levels(name: str, ids: Sequence[str], parents: Rows, children: Rows) -> tup
         frontier = np.unique(below[min_depth[below] == 0])
         level += 1
     return np.concatenate(order), depth, min_depth
+
+
+_SHALLOW = 200
+"""Levels that are walked a whole level at a time; what is deeper has few concepts on each."""
+
+
+def _deep_levels(name: str, ids: Sequence[str], parents: Rows, children: Rows) -> tuple[Ints, Ints, Ints]:
+    """The same as `_levels`, a concept at a time: the time grows with the links, however deep they lie."""
+    waiting, starts, below = parents.sizes.tolist(), children.starts.tolist(), children.indices.tolist()
+    queue = [concept for concept, number in enumerate(waiting) if not number]
+    depth = [int(not number) for number in waiting]
+    min_depth = [1 if not number else len(waiting) for number in waiting]
+    for concept in queue:  # grows on the way
+        for child in below[starts[concept] : starts[concept + 1]]:
+            waiting[child] -= 1
+            depth[child] = max(depth[child], depth[concept] + 1)
+            min_depth[child] = min(min_depth[child], min_depth[concept] + 1)
+            if not waiting[child]:
+                queue.append(child)
+    if len(queue) < len(parents):
+        left = np.array(waiting)
+        raise BadTaxonomy(f"{name}: the is-a links form a cycle: {_cycle(ids, parents, left)}; drop one of them")
+    levels = np.array(depth, dtype=np.int32)
+    return np.argsort(levels, kind="stable").astype(np.int32), levels, np.array(min_depth, dtype=np.int32)
 
 
 def _cycle(ids: Sequence[str], parents: Rows, waiting: NDArray[Any]) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Rows, Strings
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.files import write_whole
+from keepsense.files import parsed_json, write_whole
 
 if TYPE_CHECKING:
     from keepsense.taxonomy.core import Taxonomy
@@ -112,10 +112,10 @@ def _read_header(source: Path, file: BinaryIO) -> tuple[dict[str, Any], int]:
     length = int.from_bytes(file.read(8), "little")
     text = file.read(length) if length <= _MAX_HEADER else b""
     try:
-        header = json.loads(text)
+        header = parsed_json(text)
         if not isinstance(header, dict) or not {"sections", "compressed", "concepts", "terms"} <= header.keys():
             raise ValueError
-    except (ValueError, RecursionError):
+    except ValueError:
         raise BadTaxonomy(f"{source.name}: the taxonomy file's header is damaged; write it again") from None
     end = len(MAGIC) + 8 + length
     return header, end + (-end) % ALIGN
@@ -132,12 +132,17 @@ def _section(section: dict[str, Any], body: NDArray[np.uint8], compressed: bool)
             raise ValueError(f"section {section['key']} claims {wanted:,} bytes")
         unpacker = zlib.decompressobj()
         raw = unpacker.decompress(body[offset : offset + size].tobytes(), wanted) if wanted else b""
-        if len(raw) != wanted:
+        if len(raw) != wanted or (wanted and not _ends(unpacker)):
             raise ValueError(f"section {section['key']} has {len(raw)} bytes, not {wanted}")
         return np.frombuffer(raw, dtype=kind)
     if size != wanted:
         raise ValueError(f"section {section['key']} has {size} bytes, not {wanted}")
     return np.asarray(body[offset : offset + size]).view(kind)
+
+
+def _ends(unpacker: Any) -> bool:
+    """Whether nothing follows what was unpacked but the checksum, which is looked at here."""
+    return not unpacker.decompress(unpacker.unconsumed_tail, 1) and bool(unpacker.eof)
 
 
 @dataclass(frozen=True)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import readable
 from keepsense.engines.formats import Format, register
 from keepsense.engines.formats._cells import gather, is_short_decimal, named, shortest
 from keepsense.engines.store import Store, quoted
-from keepsense.errors import BadInput, MissingExtra
+from keepsense.errors import BadInput, KeepsenseError, MissingExtra
 
 MOST_ROWS = 1_048_575
+MOST_COLUMNS = 16_384
+MOST_UNPACKED = 1 << 33
 LONGEST_TEXT = 32_767
 LONGEST_NAME = 31
 
@@ -32,28 +36,53 @@ _UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f]|_(?=x[0-9A-Fa-f]{4}_)")
 def read(store: Store, source: str, reading: Reading) -> str:
     """A sheet, by its name or the first; its first row names the columns, blank rows are left out."""
     path = readable(source)
+    size = path.stat().st_size
     try:
+        import duckdb
         import openpyxl
     except ImportError:
         raise MissingExtra(f"{path.name}: reading Excel needs openpyxl; install keepsense[excel]") from None
-    try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except Exception as error:
-        raise BadInput(f"{path.name}: this is not an Excel workbook ({type(error).__name__})") from None
-    try:
-        name = reading.table and reading.table[:LONGEST_NAME]
-        if name and name not in book.sheetnames:
-            raise BadInput(f"{path.name}: there is no sheet {name!r}; it has {', '.join(book.sheetnames)}")
-        sheet = book[name] if name else book.worksheets[0]
-        rows = sheet.iter_rows()
-        header = [_cell(cell) for cell in next(rows, ())]
-        while header and header[-1] is None:
-            header.pop()
-        names = named(path.name, header)
-        decimals: dict[str, str] = {}
-        return gather(store, names, _rows(rows, names, decimals), decimals)
-    finally:
-        book.close()
+    with path.open("rb") as file:
+        try:
+            with ZipFile(file) as packed:
+                if sum(part.file_size for part in packed.infolist()) > min(MOST_UNPACKED, max(1 << 26, 200 * size)):
+                    raise BadInput(f"{path.name}: the workbook unpacks to many times its size; it is refused")
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        except KeepsenseError:
+            raise
+        except Exception as error:
+            raise BadInput(f"{path.name}: this is not an Excel workbook ({type(error).__name__})") from None
+        with closing(book):
+            try:
+                return _sheet(store, path, book, reading.table and reading.table[:LONGEST_NAME])
+            except (KeepsenseError, duckdb.Error):
+                raise
+            except Exception as error:  # openpyxl raises errors of every kind for sheets that are none
+                what = type(error).__name__
+                raise BadInput(f"{path.name}: the sheet cannot be read ({what}); save it again") from None
+
+
+def _sheet(store: Store, path: Path, book: Any, name: str | None) -> str:
+    if name and name not in book.sheetnames:
+        raise BadInput(f"{path.name}: there is no sheet {name!r}; it has {', '.join(book.sheetnames)}")
+    sheet = book[name] if name else book.worksheets[0]
+    sheet.reset_dimensions()  # what it says of its own size may be wrong
+    with closing(sheet.iter_rows(max_row=1, max_col=MOST_COLUMNS)) as first:
+        header = [_cell(cell) for cell in next(first, ())]
+    while header and header[-1] is None:
+        header.pop()
+    names = named(path.name, header)
+    decimals: dict[str, str] = {}
+    with closing(sheet.iter_rows(min_row=2, max_col=len(names))) as rows:
+        return gather(store, names, _rows(_numbered(path, rows), names, decimals), decimals)
+
+
+def _numbered(path: Path, rows: Iterator[Any]) -> Iterator[Any]:
+    """The rows, blank ones too, unless they are more than a worksheet can have: a row may claim any number."""
+    for number, row in enumerate(rows):
+        if number >= MOST_ROWS:
+            raise BadInput(f"{path.name}: the sheet has rows beyond {MOST_ROWS + 1:,}, which no worksheet has; mend it")
+        yield row
 
 
 def _rows(rows: Iterator[Any], names: list[str], decimals: dict[str, str]) -> Iterator[list[Any]]:
@@ -76,12 +105,17 @@ def _places(shown: str) -> int | None:
     return None if decimals is None else len(decimals[1] or "")
 
 
+def _unescaped(code: re.Match[str]) -> str:
+    sign = chr(int(code[1], 16))
+    return code[0] if "\ud800" <= sign <= "\udfff" else sign  # half a character is none
+
+
 def _cell(cell: Any) -> Any:
     value = cell.value
     if value is None:
         return "" if getattr(cell, "data_type", None) == "inlineStr" else None
     if isinstance(value, str):
-        return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), value) if "_x" in value else value
+        return _ESCAPED.sub(_unescaped, value) if "_x" in value else value
     if isinstance(value, dt.datetime) and value.time() == dt.time():
         return value if _CLOCK.search(_ASIDE.sub("", cell.number_format)) else value.date()
     if isinstance(value, int) and cell.number_format == _DOUBLE:

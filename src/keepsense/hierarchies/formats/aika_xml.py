@@ -107,6 +107,10 @@ def parse_xml(
         raise BadHierarchy(
             f"{file}: not well-formed XML (line {error.lineno}: {expat.ErrorString(error.code)}); mend the file"
         ) from None
+    except (LookupError, ValueError):
+        raise BadHierarchy(
+            f"{file}: the XML declaration names an encoding that cannot be read; save the file as UTF-8"
+        ) from None
     if not reader.labels:
         raise BadHierarchy(f"{file}: the XML holds no vgh element, so no hierarchy")
     at = 0

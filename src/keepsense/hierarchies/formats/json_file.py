@@ -15,6 +15,7 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy, UnknownConcept
+from keepsense.files import parsed_json
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.formats._files import read_text, write_bytes
@@ -60,9 +61,9 @@ def parse_json(text: str, *, taxonomy: Taxonomy | None = None, file: str = "hier
     True
     """
     try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadHierarchy(f"{file}: not readable JSON ({type(error).__name__}); mend the file") from None
+        document = parsed_json(text)
+    except ValueError as error:
+        raise BadHierarchy(f"{file}: not readable JSON ({error}); mend the file") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadHierarchy(f"{file}: not a hierarchy of Keepsense; its format must be {FORMAT!r}")
     if document.get("version") != VERSION:

@@ -16,6 +16,7 @@ import json
 from pathlib import Path
 
 from keepsense.errors import BadHierarchy
+from keepsense.files import parsed_json
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.formats._files import read_text, write_bytes
@@ -110,7 +111,7 @@ def _unspell(text: str, name: str, line: int) -> str:
     if not text.startswith('"'):
         return text
     try:
-        label = json.loads(text)
+        label = parsed_json(text)
     except ValueError:
         raise BadHierarchy(
             f"{name}: line {line:,} starts a quoted label and does not end it; close the quotes"

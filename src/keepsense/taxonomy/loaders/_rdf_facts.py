@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from keepsense.errors import BadInput, BadTaxonomy, MissingExtra
-from keepsense.taxonomy.loaders._safe_xml import check_xml
+from keepsense.files import parsed_json
+from keepsense.taxonomy.loaders._safe_xml import check_depth, check_xml
 from keepsense.taxonomy.loaders._source import decode, file_path, read_bytes
 
 SYNTAXES = {"turtle": "turtle", "rdf/xml": "xml", "n-triples": "nt", "json-ld": "json-ld"}
@@ -152,6 +153,7 @@ def read_facts(path: Path, syntax: str | None = None) -> Facts:
     chosen = find_syntax(place, raw[:4096], syntax)
     if chosen == "rdf/xml":
         check_xml(place)
+        check_depth(place.name, raw)
     else:
         text = decode(place.name, raw)
         if chosen == "json-ld":
@@ -228,11 +230,11 @@ def _quiet() -> Iterator[None]:
 def _check_json_ld(name: str, text: str) -> None:
     """Refuse JSON-LD whose context lies elsewhere: nothing is fetched."""
     try:
-        document = json.loads(text)
+        document = parsed_json(text)
     except json.JSONDecodeError as error:
         raise BadTaxonomy(f"{name}: line {error.lineno} is not valid JSON ({error.msg})") from None
-    except (RecursionError, ValueError) as error:
-        raise BadTaxonomy(f"{name}: not valid JSON ({type(error).__name__})") from None
+    except ValueError as error:
+        raise BadTaxonomy(f"{name}: not valid JSON ({error})") from None
     waiting = [document]
     while waiting:
         item = waiting.pop()

@@ -20,6 +20,7 @@ from keepsense.taxonomy.loaders._source import clip, unreadable
 
 MAX_ENTITIES = 100
 MAX_ENTITY_LENGTH = 200
+MAX_DEPTH = 1_000
 _BLOCK = 1 << 16
 _MAX_PROLOG = 1 << 22
 
@@ -63,6 +64,34 @@ grow without bound and are not read. Write it without that declaration
     except OSError as error:
         raise unreadable(name, error) from None
     raise BadTaxonomy(f"{name}: the XML file has no element")
+
+
+def check_depth(name: str, raw: bytes) -> None:
+    """Refuse XML whose elements are nested deeper than in any ontology: parsers take long over it.
+
+    >>> check_depth("deep.owl", b"<a>" * 5000)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadTaxonomy: deep.owl: its XML elements are nested more than 1,000 deep; no ontology is
+    """
+    depth = 0
+
+    def start(tag: str, attributes: object) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise BadTaxonomy(f"{name}: its XML elements are nested more than {MAX_DEPTH:,} deep; no ontology is")
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    try:
+        parser.Parse(raw, True)
+    except expat.ExpatError as error:
+        raise bad_xml(name, error) from None
 
 
 class _Declarations:

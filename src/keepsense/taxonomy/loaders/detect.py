@@ -182,7 +182,8 @@ def _not_found(glance: Glance) -> BadTaxonomy:
     )
 
 
-def _own_file(path: PathLike) -> Taxonomy:
+def _own_file(path: PathLike, *, join_roots: bool = False) -> Taxonomy:
+    """A file of ours; it has one root, so that there is nothing to join."""
     return Taxonomy.load(path)
 
 

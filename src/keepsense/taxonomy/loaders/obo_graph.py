@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Unpack
 
 from keepsense.errors import BadTaxonomy
+from keepsense.files import parsed_json
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders._source import PathLike, Rooted, clip, file_path, read_text
 from keepsense.taxonomy.loaders.detect import LOADERS, Loader
@@ -52,11 +53,11 @@ def read_obo_graph(
 
 def _document(name: str, text: str) -> dict[str, Any]:
     try:
-        document = json.loads(text)
+        document = parsed_json(text)
     except json.JSONDecodeError as error:
         raise BadTaxonomy(f"{name}: line {error.lineno} is not valid JSON ({error.msg})") from None
-    except (RecursionError, ValueError) as error:
-        raise BadTaxonomy(f"{name}: not valid JSON ({type(error).__name__})") from None
+    except ValueError as error:
+        raise BadTaxonomy(f"{name}: not valid JSON ({error})") from None
     if not isinstance(document, dict) or "graphs" not in document:
         raise BadTaxonomy(f"{name}: not an OBO graph in JSON: it has no 'graphs'")
     return document
