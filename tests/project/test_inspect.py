@@ -15,7 +15,8 @@ from keepsense.draft.write import draft, source_keys, write_draft
 from keepsense.engines import Reading
 from keepsense.errors import BadInput
 from keepsense.project.file import Project, check_project, read_project
-from keepsense.project.inspect import Inspected, inspect
+from keepsense.project.inspect import inspect
+from keepsense.project.inspected import Inspected
 from keepsense.project.schema import json_schema
 from keepsense.release.run import run
 from keepsense.taxonomy import from_edges
@@ -204,4 +205,4 @@ def test_one_column_at_most_tells_the_person() -> None:
     visits = [f"p{i % 10}" for i in range(40)]
     columns = inspect({"patient_id": visits, "KEY": visits[::-1], "age": [20 + i % 9 for i in range(40)]}).columns
     assert [column.role for column in columns] == ["person", "identifier", "quasi-identifier"]
-    assert columns[1].reason.endswith("another column is the person already")
+    assert columns[1].reason.endswith("the person is patient_id")

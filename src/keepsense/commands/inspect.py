@@ -15,7 +15,8 @@ from keepsense.taxonomy import library
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.project.inspect import Inspected, Inspection
+    from keepsense.project.inspect import Inspection
+    from keepsense.project.inspected import Inspected
     from keepsense.taxonomy import Taxonomy
 
 Taxonomies = Annotated[

@@ -19,8 +19,10 @@ from keepsense.methods.registry import Method as Registered
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
 from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Target, check_project
-from keepsense.project.inspect import Inspected, Inspection, without_password
+from keepsense.project.inspect import Inspection, without_password
+from keepsense.project.inspected import Inspected
 from keepsense.project.roles import ROLES
+from keepsense.shown import visible
 
 FILE = "keepsense.toml"
 """Usual name of a project file."""
@@ -142,9 +144,7 @@ def _promises(found: Inspection, k: int) -> str:
             "What is promised about every released record. All promises must hold, or nothing is released. Models: "
             "k-anonymity, l-diversity, t-closeness, k-map, delta-presence, maximum risk, average risk, ..."
         ),
-        "[[privacy]]",
-        'model = "k-anonymity"  # every combination of quasi-identifiers is shared by at least k records',
-        f"k = {k}",
+        *_size(found, k),
     ]
     for column in found.columns:
         if column.role == "sensitive" and not KINDS[column.kind].numbers and column.profile.distinct > 2:
@@ -156,6 +156,16 @@ def _promises(found: Inspection, k: int) -> str:
                 f"column = {_text(column.name)}",
             ]
     return "\n".join(lines)
+
+
+def _size(found: Inspection, k: int) -> list[str]:
+    """The promise about the size of classes, in people where they have several rows."""
+    people = found.having("person")
+    if not people:
+        about = "every combination of quasi-identifiers is shared by at least k records"
+        return ["[[privacy]]", f'model = "k-anonymity"  # {about}', f"k = {k}"]
+    about = "every combination of quasi-identifiers is shared by at least k people"
+    return ["[[privacy]]", f'model = "(X,Y)-anonymity"  # {about}', f"k = {k}", f"person = {_text(people[0])}"]
 
 
 def _method(found: Inspection, method: str | None) -> str:
@@ -219,9 +229,11 @@ def _columns(found: Inspection) -> str:
 def _column(column: Inspected) -> Iterable[str]:
     seen = column.profile
     facts = f"{seen.distinct:,} different value{'' if seen.distinct == 1 else 's'}"
-    yield _comment("; ".join([facts, *column.notes]))
+    yield _comment(visible("; ".join([facts, *column.notes])))
     yield f"[columns.{_key(column.name)}]"
-    yield f'role = "{column.role}"  # {column.reason}'
+    yield f'role = "{column.role}"  # {_doubt(column)}{visible(column.reason)}'
+    if ROLES[column.role].released and column.empty:
+        yield f"empty = [{', '.join(map(_text, column.empty))}]"
     if not ROLES[column.role].described:
         return
     yield f'kind = "{column.kind}"'
@@ -230,12 +242,18 @@ def _column(column: Inspected) -> Iterable[str]:
         yield f"taxonomy = {_text(meaning.taxonomy)}  # knows the words of {_percent(meaning.rows)} of the rows"
         if meaning.domain is not None:
             yield f"domain = {_text(meaning.domain)}  # its words are all below this concept"
+    if column.format is not None and column.role == "quasi-identifier":
+        yield f"format = {_text(column.format)}"
     if column.order is not None:
         yield f"order = [{', '.join(map(_text, column.order))}]"
     if column.delimiter is not None:
         yield f"delimiter = {_text(column.delimiter)}"
     if column.role == "quasi-identifier":
         yield 'hierarchy = "auto"'
+
+
+def _doubt(column: Inspected) -> str:
+    return "please check: " if column.confidence == "unsure" else ""
 
 
 # ---- spelling --------------------------------------------------------------------------------------------------------

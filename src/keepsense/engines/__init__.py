@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from keepsense.engines.base import Engine, Reading, SqlConnection, SqlTable, Table, Writing
+from keepsense.engines.base import Cells, Engine, Reading, SqlConnection, SqlTable, Table, Writing
 from keepsense.registry import Registry
 
 __all__ = [
     "ENGINES",
     "USUAL",
+    "Cells",
     "Engine",
     "EngineEntry",
     "Reading",

@@ -9,7 +9,7 @@ the generator passed in. So an engine can be made faster, or another one be writ
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -45,6 +45,29 @@ class Table(Protocol):
         """Refuse column names the table does not have, with the nearest one as a hint."""
 
 
+NUMBER_FORMATS: Mapping[str, tuple[str, str]] = {
+    "1.234,56": (".", ","),
+    "1 234,56": (" ", ","),
+    "1'234.56": ("'", "."),
+    "1,234.56": (",", "."),
+}
+"""Ways in which numbers are written, by an example: what parts the thousands, and what the decimals."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """How the cells of one column are written: what stands for nothing, and the form of its dates or numbers.
+
+    `format` is one of `NUMBER_FORMATS`, or a form of dates such as %d.%m.%Y.
+
+    >>> Cells(("?", "NA")).format is None
+    True
+    """
+
+    empty: tuple[str, ...] = ()
+    format: str | None = None
+
+
 @dataclass(frozen=True)
 class Reading:
     """How a file is to be read; everything is sniffed where it is not given.
@@ -60,6 +83,10 @@ class Reading:
     header: bool | None = None
     table: str | None = None
     """Name of the table in a database file, or of the sheet in a workbook."""
+    empty: tuple[str, ...] = ()
+    """Text that stands for a missing value, in every column."""
+    cells: Mapping[str, Cells] = field(default_factory=dict)
+    """How the cells of some columns are written."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from keepsense.errors import BadInput, did_you_mean
 from keepsense.explain.lesson import Lesson
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column, read_project
-from keepsense.project.inspect import Inspected, inspect
+from keepsense.project.inspect import inspect
+from keepsense.project.inspected import Inspected
 from keepsense.project.meaning import Meaning
 from keepsense.release.source import Source
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from keepsense.engines import USUAL, formats
+from keepsense.engines import USUAL, Cells, Reading, formats
+from keepsense.engines.base import NUMBER_FORMATS
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.files import parsed_toml
 from keepsense.hierarchies.kinds import KINDS
@@ -53,6 +54,9 @@ class Source(_Part):
     encoding: str | None = Field(None, description="Encoding of a text file")
     header: bool | None = Field(None, description="Whether the first row of a CSV file names the columns")
     table: str | None = Field(None, description="Table of a database, or sheet of a workbook")
+    empty: list[str] = Field(
+        default_factory=list, description="Cells that mean, in every column, that nothing is known, such as NA"
+    )
 
 
 class Column(_Part):
@@ -78,6 +82,14 @@ class Column(_Part):
         1.0
     )
     missing: Literal["category", "wildcard"] = Field("category", description="What an empty cell is")
+    empty: list[str] = Field(
+        default_factory=list, description="Cells that mean that nothing is known, such as ? or -9; released empty"
+    )
+    format: str | None = Field(
+        None,
+        description="How its dates or numbers are written, where not as 2026-01-31 and 1234.56: a form such as "
+        f"%d.%m.%Y, or one of {', '.join(NUMBER_FORMATS)}",
+    )
     delimiter: str = Field(";", description="What separates the items of a set")
     order: list[str] | None = Field(None, description="Values of an ordinal column, lowest first")
     width: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False)] | None = Field(
@@ -210,6 +222,25 @@ class Project(_Part):
             if "model" not in promise:
                 raise ValueError('every [[privacy]] section needs a model, for instance model = "k-anonymity"')
         return self
+
+    def reading(self, place: Source | None) -> Reading:
+        """How a table of this project is to be read: as its section says, cells as the columns say.
+
+        >>> promise = {"model": "k-anonymity", "k": 2}
+        >>> born = {"empty": ["?"], "format": "%d.%m.%Y"}
+        >>> project = Project.model_validate({"columns": {"born": born}, "privacy": [promise]})
+        >>> project.reading(None).cells["born"]
+        Cells(empty=('?',), format='%d.%m.%Y')
+        """
+        cells = {
+            name: Cells(tuple(column.empty), column.format)
+            for name, column in self.columns.items()
+            if column.empty or column.format is not None
+        }
+        if place is None:
+            return Reading(cells=cells)
+        how = place.model_dump(exclude={"path", "empty"})
+        return Reading(**how, empty=tuple(place.empty), cells=cells)
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """Columns with one of the roles, in order."""

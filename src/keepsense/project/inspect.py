@@ -12,7 +12,11 @@ from keepsense.engines import Engine, Reading, started
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project import patterns
+from keepsense.project.forms import date_format, missing_marks, number_format
+from keepsense.project.guess import Facts, Guess, by_default, role_of
+from keepsense.project.inspected import Inspected, KnownWords
 from keepsense.project.roles import ROLES
+from keepsense.project.together import determine_each_other, settled
 from keepsense.shown import Shown, Summary
 from keepsense.taxonomy import Taxonomy
 
@@ -27,44 +31,6 @@ SAID = "as you said"
 
 DOMAINS = ("person", "location", "activity", "state#2", "artifact", "organization", "food", "animal", "plant", "event")
 """Concepts of WordNet below which all words of a column often lie; the right one settles most senses."""
-
-
-@dataclass(frozen=True)
-class KnownWords:
-    """How well a taxonomy covers a column: shares of the distinct values looked at and of their rows.
-
-    >>> KnownWords("wordnet", "person", 0.9, 0.99, 140).rows
-    0.99
-    """
-
-    taxonomy: str
-    domain: str | None
-    values: float
-    rows: float
-    looked_up: int
-
-
-@dataclass(frozen=True, eq=False)
-class Inspected:
-    """What was found out about one column, and what is guessed from it, with the reason.
-
-    >>> Inspected(Profile("sex", "VARCHAR", 4, 0, 2, 0), "quasi-identifier", "nominal", "its name").name
-    'sex'
-    """
-
-    profile: Profile
-    role: str
-    kind: str
-    reason: str
-    meaning: KnownWords | None = None
-    delimiter: str | None = None
-    order: tuple[str, ...] | None = None
-    notes: tuple[str, ...] = ()
-
-    @property
-    def name(self) -> str:
-        """Name of the column."""
-        return self.profile.name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,31 +99,21 @@ def inspect(
     >>> [(c.name, c.role, c.kind) for c in found.columns]
     [('job', 'quasi-identifier', 'nominal'), ('illness', 'sensitive', 'nominal')]
     """
+    known = _Taxonomies(taxonomies)
     with started(engine) as running:
         table = running.read(source, reading)
         seen = running.profiles(table, limit)
-    known = _Taxonomies(taxonomies)
-    columns = _one_each([_inspected(profile, known, (roles or {}).get(profile.name)) for profile in seen])
+        beside = frozenset(word for profile in seen for word in patterns.words_of(profile.name))
+        columns = settled(
+            [_inspected(profile, known, beside, (roles or {}).get(profile.name)) for profile in seen],
+            determine_each_other(running, table),
+        )
     from keepsense.engines.formats import format_of
 
     if isinstance(source, str | Path):
         form = format_of(str(source), None if reading is None else reading.format).name
         return Inspection(without_password(str(source)), form, seen[0].rows, columns)
     return Inspection("table", "memory", seen[0].rows, columns)
-
-
-def _one_each(columns: Sequence[Inspected]) -> tuple[Inspected, ...]:
-    """Roles that one column at most can have stay with the first; the others get the safe guess."""
-    taken: set[str] = set()
-    settled = []
-    for column in columns:
-        role = ROLES[column.role]
-        if role.single and role.name in taken:
-            other = "quasi-identifier" if role.released else "identifier"
-            column = replace(column, role=other, reason=f"{column.reason}; another column is the {role.name} already")
-        taken.add(role.name)
-        settled.append(column)
-    return tuple(settled)
 
 
 class _Taxonomies:
@@ -193,52 +149,93 @@ class _Taxonomies:
         return KnownWords(name, domain, whole.values, whole.rows, len(words))
 
 
-def _inspected(profile: Profile, known: _Taxonomies, said: str | None = None) -> Inspected:
-    values = list(profile.values)
-    texts = [v for v in values if isinstance(v, str)]
-    kind, note, delimiter, order = _kind(profile, values)
-    notes = [note] if note else []
-    guess = (said, SAID) if said is not None else _by_shape(profile, texts) or _by_name(profile, kind)
-    role, reason = guess or (None, "")
+def _inspected(profile: Profile, known: _Taxonomies, beside: frozenset[str], said: str | None = None) -> Inspected:
+    empty = missing_marks(profile.values)
+    if empty:
+        profile = _without(profile, empty)
+    kind, note, delimiter, order, form = _kind(profile, list(profile.values))
+    facts = Facts(profile, kind, beside)
+    guess = Guess(said, SAID, "sure") if said is not None else role_of(facts)
     meaning = None
-    if KINDS[kind].words and (role is None or ROLES[role].released) and profile.distinct > 2:
+    if KINDS[kind].words and (guess is None or ROLES[guess.role].released) and profile.distinct > 2:
         meaning = known.of(_items(profile.values, delimiter) if KINDS[kind].sets else profile.values, profile.name)
-    if role is None:
-        role, reason = _by_default(profile, values, kind, meaning)
+    if guess is None:
+        guess = by_default(facts, known=meaning is not None)
+    notes = [note] if note else []
+    if empty:
+        notes.append(f"{', '.join(empty)}: taken for missing")
     if profile.missing:
         notes.append(f"{profile.missing / profile.rows:.1%} of the cells are empty")
-    return Inspected(profile, role, kind, reason, meaning, delimiter, order, tuple(notes))
+    return Inspected(
+        profile,
+        guess.role,
+        kind,
+        guess.reason,
+        meaning,
+        delimiter,
+        order,
+        tuple(notes),
+        guess.confidence,
+        empty,
+        form,
+    )
 
 
-class _Guess(NamedTuple):
-    """The kind of a column, what to note about it, the delimiter of a set and the order of a scale."""
+def _without(profile: Profile, marks: Sequence[str]) -> Profile:
+    """A profile in which marks of missing values are no values."""
+    rows = {value: n for value, n in profile.values.items() if str(value) in marks}
+    return replace(
+        profile,
+        missing=profile.missing + sum(rows.values()),
+        distinct=profile.distinct - len(rows),
+        single=profile.single - sum(n == 1 for n in rows.values()),
+        values={value: n for value, n in profile.values.items() if value not in rows},
+    )
+
+
+class _Kind(NamedTuple):
+    """The kind of a column, a note about it, the delimiter of a set, the order of a scale, and how it is written."""
 
     kind: str
     note: str = ""
     delimiter: str | None = None
     order: tuple[str, ...] | None = None
+    format: str | None = None
 
 
-def _kind(profile: Profile, values: Sequence[Value]) -> _Guess:
+def _kind(profile: Profile, values: Sequence[Value]) -> _Kind:
     """Kind of a column by its values."""
     from keepsense.hierarchies.kinds.date import as_date
 
     if profile.holds_lists:
-        return _Guess("set")
+        return _Kind("set")
     if values and all(as_date(v) is not None for v in values):
-        return _Guess("date")
+        return _Kind("date")
     postal = patterns.named_like(profile.name, patterns.POSTCODES)
     if values and (patterns.are_codes(values) or (postal and all(len(str(v)) <= 10 for v in values))):
-        return _Guess("code")
+        return _Kind("code")
     if patterns.are_numbers(values):
-        return _Guess("numeric")
-    if patterns.are_other_dates(values):
-        return _Guess("nominal", 'looks like dates; write them as 2026-01-31 and make it kind = "date"')
+        return _Kind("nominal" if _names_things(profile) else "numeric")
+    texts = [v for v in values if isinstance(v, str)]
+    if len(texts) == len(values) and (written := date_format(texts)) is not None:
+        return _Kind("date", "the order of day and month is a guess" if written[1] else "", format=written[0])
+    if len(texts) == len(values) and (form := number_format(texts)) is not None:
+        return _Kind("numeric", format=form)
     scale = patterns.scale_of(values) if profile.complete else None
     if scale is not None:
-        return _Guess("ordinal", order=tuple(scale))
+        return _Kind("ordinal", order=tuple(scale))
     delimiter = patterns.delimiter_of(profile.values)
-    return _Guess("set", delimiter=delimiter) if delimiter else _Guess("nominal")
+    return _Kind("set", delimiter=delimiter) if delimiter else _Kind("nominal")
+
+
+def _names_things(profile: Profile) -> bool:
+    """Whether numbers are names of few things: a code, a type, a flag."""
+    words = set(patterns.words_of(profile.name))
+    return all(str(value) in ("0", "1", "0.0", "1.0") for value in profile.values) or (
+        bool(words & {"id", "code", "cd", "type", "category", "cat", "flag", "status", "iucr"})
+        and profile.distinct <= 200
+        and profile.uniqueness < 0.2
+    )
 
 
 def kind_of(profile: Profile) -> str:
@@ -259,53 +256,3 @@ def _items(values: Mapping[Value, int], delimiter: str | None) -> dict[Value, in
             if item not in (None, ""):
                 items[item] = items.get(item, 0) + rows
     return dict(sorted(items.items(), key=lambda pair: (-pair[1], str(pair[0]))))
-
-
-def _by_shape(profile: Profile, texts: Sequence[str]) -> tuple[str, str] | None:
-    """What the values themselves give away, whatever the column is called."""
-    pattern = patterns.pattern_of(texts)
-    if pattern is not None:
-        return "identifier", f"holds {pattern}"
-    if profile.filled == 0:
-        return "insensitive", "has no values"
-    if patterns.is_free_text(texts) and profile.uniqueness > 0.5:
-        return "identifier", "free text, in which anything may stand"
-    return None
-
-
-def _by_name(profile: Profile, kind: str) -> tuple[str, str] | None:
-    name = profile.name
-    if named := patterns.named_like(name, patterns.WEIGHTS) or ("weight" if _sampling(name) else None):
-        return "weight", f"its name says {named}: a sampling weight"
-    if named := patterns.named_like(name, patterns.IDENTIFIERS):
-        if profile.uniqueness > 0.95 or named not in ("id", "ids", "identifier", "key"):
-            return "identifier", f"its name says {named}, and {_share(profile)} of the values occur once"
-        if profile.uniqueness > 0.05:
-            times = profile.filled / profile.distinct
-            return "person", f"its name says {named}, and each occurs in about {times:.1f} rows"
-    if named := patterns.named_like(name, patterns.SENSITIVE):
-        return "sensitive", f"its name says {named}"
-    if (named := patterns.named_like(name, patterns.KNOWN_BY_OTHERS)) and (
-        profile.uniqueness < 0.95 or KINDS[kind].sets or not KINDS[kind].words
-    ):
-        return "quasi-identifier", f"its name says {named}, which others may know"
-    return None
-
-
-def _sampling(name: str) -> bool:
-    words = set(patterns.words_of(name))
-    return "weight" in words and bool(words & {"sampling", "survey", "design", "sample", "expansion"})
-
-
-def _by_default(profile: Profile, values: Sequence[Value], kind: str, meaning: KnownWords | None) -> tuple[str, str]:
-    if profile.distinct == 1:
-        return "insensitive", "has one value only"
-    if KINDS[kind].numbers and profile.uniqueness > 0.5 and any("." in str(v) for v in values):
-        return "sensitive", "measured numbers, which others rarely know"
-    if profile.uniqueness > 0.95 and profile.rows >= 20 and meaning is None:
-        return "identifier", f"{_share(profile)} of its values occur only once"
-    return "quasi-identifier", "nothing tells that others cannot know it: the safe guess"
-
-
-def _share(profile: Profile) -> str:
-    return f"{profile.single / max(1, profile.distinct):.0%}"

@@ -13,23 +13,52 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+IDS = _words("id ids identifier key pid uid nr no number num guid uuid code")
+"""Words that say: this numbers something. Only what hardly repeats, or has no other name, is an identifier for it."""
+
 IDENTIFIERS = _words(
-    "id ids identifier key name names surname firstname lastname forename fullname email mail phone telephone mobile "
-    "fax ssn passport iban account license licence plate mrn nhs nif dni vat insurance username login url ip mac uuid "
-    "guid token signature photo fingerprint serial"
+    "name names surname firstname lastname forename fullname familyname givenname maiden nickname email mail phone "
+    "telephone tel mobile cell fax ssn passport driver drivers iban account license licence plate mrn nhs nif dni vat "
+    "cpf nino aadhaar username login url website ip mac token signature photo image fingerprint serial vin imei"
 )
+PERSONS = _words(
+    "patient person people subject client customer member user student pupil employee respondent participant "
+    "individual citizen resident applicant borrower policyholder beneficiary donor driver player worker pid subj"
+)
+OTHER_THINGS = _words(
+    "encounter visit admission order invoice transaction claim record row case ticket event episode sample product "
+    "item store shop school class department hospital provider doctor physician organization organisation company "
+    "payer site device room batch type status disposition source category group zone area region district"
+)
+"""What numbers can stand for besides people."""
+
 SENSITIVE = _words(
-    "diagnosis diagnoses disease illness condition symptom disorder medication drug treatment therapy surgery "
-    "procedure hiv disability allergy income salary wage earnings debt credit loan balance religion faith politics "
-    "political party vote orientation sexuality union crime offence offense conviction charge sentence grade score "
-    "result outcome biopsy"
+    "diagnosis diagnoses diag dx icd disease illness condition conditions symptom disorder comorbidity medication drug "
+    "treatment therapy surgery procedure hiv disability allergy income salary salaryclass wage wages earnings pay debt "
+    "credit loan balance expenses expense cost costs charges bill premium claim religion faith politics political "
+    "coverage party vote orientation sexuality union crime offence offense conviction charge sentence grade score "
+    "result outcome biopsy wealth assets"
 )
+MEASURED = _words(
+    "lab labs laboratory procedures medications medicines drugs diagnoses tests measurement glucose bmi pressure "
+    "cholesterol pulse hemoglobin haemoglobin insulin dose dosage level concentration intensity latency"
+)
+"""What is counted or measured by those who hold the data, and rarely known to others."""
+
 KNOWN_BY_OTHERS = _words(
-    "sex gender age birth birthday birthdate dob born death zip zipcode postcode postal plz city town village place "
-    "region county state province country nationality citizenship birthplace street address job occupation profession "
-    "employer company workplace work industry sector education school degree marital married civil status children "
-    "household ethnicity ethnic race language admission discharge visit date height hair eye hobby hobbies car "
-    "vehicle housing tenure rank"
+    "sex gender age birth birthday birthdate dob born death deathdate zip zipcode postcode postal plz city town "
+    "village place region county state province country nationality citizenship birthplace street address job "
+    "occupation profession employer company workplace work industry sector education school degree marital married "
+    "civil status children household ethnicity ethnic race language admission discharge visit date height hair eye "
+    "hobby hobbies car vehicle housing tenure rank"
+)
+PLACES = _words(
+    "city town village place region county state province country birthplace district municipality location school "
+    "company employer hospital street station airport native nationality"
+)
+NAME_PARTS = _words("first last middle maiden given family sur fore")
+COORDINATES = _words(
+    "lat latitude lon lng long longitude northing easting coordinate coordinates coord gps utm xcoord ycoord"
 )
 WEIGHTS = _words("fnlwgt pweight sampweight hhweight wgt")
 POSTCODES = _words("zip zipcode postcode postal plz cap")
@@ -45,15 +74,6 @@ SCALES = (
     ("poor", "fair", "good", "very good", "excellent"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
 )
-_PATTERNS = (
-    ("e-mail addresses", re.compile(r"[^@\s]+@[^@\s]+\.[a-z]{2,}", re.IGNORECASE)),
-    ("web addresses", re.compile(r"(https?://|www\.)\S+", re.IGNORECASE)),
-    ("network addresses", re.compile(r"\d{1,3}(\.\d{1,3}){3}")),
-    ("bank accounts", re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{10,30}")),
-    ("UUIDs", re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)),
-    ("telephone numbers", re.compile(r"\+\d[\d ()/-]{6,}|\(\d{2,5}\) ?[\d -]{5,}")),
-)
-_OTHER_DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](\d{2}|\d{4})")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -75,18 +95,6 @@ def named_like(name: str, vocabulary: Iterable[str]) -> str | None:
     """
     known = set(vocabulary)
     return next((word for word in words_of(name) if word in known), None)
-
-
-def pattern_of(values: Sequence[str]) -> str | None:
-    """What kind of identifying text most values are, or None.
-
-    >>> pattern_of(["a.b@example.org", "c@example.com"])
-    'e-mail addresses'
-    """
-    for what, pattern in _PATTERNS:
-        if values and sum(1 for v in values if pattern.fullmatch(v.strip())) > len(values) / 2:
-            return what
-    return None
 
 
 def are_numbers(values: Sequence[Value]) -> bool:
@@ -115,15 +123,6 @@ def are_codes(values: Sequence[Value]) -> bool:
         and all(t.isdigit() for t in texts)
         and any(t.startswith("0") for t in texts)
     )
-
-
-def are_other_dates(values: Sequence[Value]) -> bool:
-    """Whether values look like dates, but not in the ISO form.
-
-    >>> are_other_dates(["31/12/1999", "1.2.2003"])
-    True
-    """
-    return bool(values) and all(isinstance(v, str) and _OTHER_DATE.fullmatch(v.strip()) for v in values)
 
 
 def scale_of(values: Iterable[Value]) -> list[str] | None:

@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from keepsense.counts import Counts
-from keepsense.engines import Engine, Reading, Table
+from keepsense.engines import Engine, Table
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.project.bands import coarse_cut
 from keepsense.project.columns import check_names
@@ -46,7 +46,7 @@ class Source:
     def table(self) -> Table:
         """The source, opened; refuses columns that the project file does not list, or lists and the source lacks."""
         if self.data is not None:
-            table = self.engine.read(self.data)
+            table = self.engine.read(self.data, self.project.reading(None))
         elif self.project.source is not None:
             table = self._opened(self.project.source)
         else:
@@ -79,8 +79,7 @@ class Source:
         return table
 
     def _opened(self, place: Place) -> Table:
-        how = Reading(place.format, place.delimiter, place.quote, place.encoding, place.header, place.table)
-        return self.engine.read(located(self.folder, place), how)
+        return self.engine.read(located(self.folder, place), self.project.reading(place))
 
     def count(self, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()) -> Counts:
         """Count some columns of the source, or add up what was counted of more of them: the rows are not read again."""

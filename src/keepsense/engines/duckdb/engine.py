@@ -14,6 +14,7 @@ from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb import files
 from keepsense.engines.duckdb import profile as profiling
 from keepsense.engines.duckdb import recode as recoding
+from keepsense.engines.duckdb.cells import read_cells
 from keepsense.engines.duckdb.sql import DuckDBConnection
 from keepsense.engines.duckdb.table import DuckTable, held, view
 from keepsense.engines.formats import format_of
@@ -45,10 +46,12 @@ class DuckDBEngine(Store):
 
         Text formats keep every cell as the text it is, so that nothing changes on the way through.
         """
+        how = reading or Reading()
         if isinstance(source, str | PathLike):
-            how = reading or Reading()
-            return held(self, format_of(str(source), how.format).read(self, str(source), how))
-        return held(self, self.keep_arrow(arrow_of(source)))
+            table = held(self, format_of(str(source), how.format).read(self, str(source), how))
+        else:
+            table = held(self, self.keep_arrow(arrow_of(source)))
+        return read_cells(table, how.cells, how.empty)
 
     def sql(self) -> SqlConnection:
         """A connection of its own: it shares nothing with this engine but DuckDB.

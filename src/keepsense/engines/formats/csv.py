@@ -107,6 +107,11 @@ def _delimiter(head: str, quote: str) -> str:
         fitting = sum(len(record) == len(records[0]) for record in records) / len(records)
         if (fitting, len(records[0])) > score:
             best, score = sign, (fitting, len(records[0]))
+    if score[1] == 0:
+        # blanks part words, too: only a file in which they cut every line into as many cells is parted by them
+        records = _records(head, " ", quote)
+        if len(records) > 2 and len(records[0]) > 2 and {len(record) for record in records} == {len(records[0])}:
+            return " "
     return best
 
 

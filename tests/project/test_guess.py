@@ -1,0 +1,75 @@
+"""Roles by what values give away, and what columns say about one another."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from keepsense.project.inspect import inspect
+from keepsense.project.inspected import Inspected
+
+ROWS = 60
+STREETS = ["12 Baker Street", "315 Heathcote Well Unit 65", "047XX W GLADYS AVE", "Hauptstraße 5a", "9 rue de la Paix"]
+NAMES = ["Anna", "Jürgen", "Priya", "Giulia", "Pedro", "Olga", "Mehmet", "Siobhan", "Chinedu", "Agnieszka", "Maria"]
+
+
+def of(cells: list[Any], name: str = "x", **others: list[Any]) -> Inspected:
+    return inspect({name: cells, **others}).columns[0]
+
+
+@pytest.mark.parametrize(
+    ("cells", "name", "role"),
+    [
+        ([NAMES[i % 11] for i in range(ROWS)], "q3", "identifier"),
+        ([f"{NAMES[i % 11]} {NAMES[i % 7]}son" for i in range(ROWS)], "who_reported", "identifier"),
+        ([f"{i} {STREETS[i % 5]}" if i % 5 > 2 else STREETS[i % 5] for i in range(ROWS)], "where", "identifier"),
+        ([f"{100 + i}-{10 + i % 80}-{1000 + i}" for i in range(ROWS)], "n", "identifier"),
+        ([f"HP{587530 + 7 * i}" for i in range(ROWS)], "docket", "identifier"),
+        ([f"({41 + i / 1000:.6f}, {-87 - i / 1000:.6f})" for i in range(ROWS)], "spot", "identifier"),
+        ([f"{51 + i / 1000:.6f}" for i in range(ROWS)], "Latitude", "quasi-identifier"),
+        ([f"{1144818 + i}.0" for i in range(ROWS)], "X Coordinate", "quasi-identifier"),
+        (["A191", "A192"] * 30, "TELEPHONE", "quasi-identifier"),
+        (["A11", "A12", "A13", "A14"] * 15, "STATUS_ACCOUNT", "quasi-identifier"),
+        (["Stress (finding)", "Viral sinusitis (disorder)", "Full-time employment (finding)"] * 20, "d", "sensitive"),
+        (["J45.9", "E11", "I10", *(f"K{i:02}.1" for i in range(27))] * 2, "c", "sensitive"),
+        ([f"{i % 11}" for i in range(ROWS)], "num_lab_procedures", "sensitive"),
+        (["London", "Lincoln", "Jackson", "Austin", "Madison", "Florence"] * 10, "city", "quasi-identifier"),
+    ],
+)
+def test_roles_by_content(cells: list[Any], name: str, role: str) -> None:
+    column = of(cells, name)
+    assert column.role == role, column.reason
+
+
+def test_numbers_that_name_few_things_are_nominal() -> None:
+    assert of([str(1 + i % 8) for i in range(ROWS)], "admission_type_id").kind == "nominal"
+    assert of([i % 2 for i in range(ROWS)], "survived").kind == "nominal"
+    assert of([20 + i % 8 for i in range(ROWS)], "age").kind == "numeric"
+
+
+def test_an_id_that_repeats_is_a_person_and_that_of_visits_is_not() -> None:
+    patients = [f"7c1df48e-f12f-13f2-920d-40f47ea8{i // 4:04}" for i in range(ROWS)]
+    visits = [f"3b8fd693-cf67-4e4d-6504-67847850{i // 2:04}" for i in range(ROWS)]
+    columns = inspect({"ENCOUNTER": visits, "PATIENT": patients, "age": list(range(ROWS))}).columns
+    assert [column.role for column in columns[:2]] == ["identifier", "person"]
+
+
+def test_what_two_columns_say_twice_gets_one_role() -> None:
+    codes = [f"c{i % 15}" for i in range(ROWS)]
+    columns = inspect({"CODE": codes, "DESCRIPTION": [f"fever {c} (finding)" for c in codes]}).columns
+    assert [column.role for column in columns] == ["sensitive", "sensitive"]
+    assert columns[1].notes == ("says the same as CODE",)
+
+
+def test_coordinates_in_a_second_system_are_left_out() -> None:
+    degrees = [f"{41 + i / 1000:.6f}" for i in range(ROWS)]
+    metres = [f"{1144818 + 11 * i}.0" for i in range(ROWS)]
+    columns = inspect({"Latitude": degrees, "Longitude": degrees[::-1], "X Coordinate": metres}).columns
+    assert [column.role for column in columns] == ["quasi-identifier", "quasi-identifier", "identifier"]
+
+
+def test_parts_of_names_tell_each_other() -> None:
+    codes = [f"{chr(97 + i % 26)}{chr(97 + i // 26)}q" for i in range(ROWS)]
+    assert of(codes[:30] * 2, "LAST", FIRST=codes).role == "identifier"
+    assert of(codes[:30] * 2, "LAST", age=list(range(ROWS))).role == "quasi-identifier"
