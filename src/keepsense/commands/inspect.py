@@ -76,6 +76,7 @@ def _column(column: Inspected, values: int) -> dict[str, Any]:
         "role": column.role,
         "kind": column.kind,
         "reason": column.reason,
+        "confidence": column.confidence,
         "notes": list(column.notes),
     }
     if meaning is not None:
@@ -88,6 +89,10 @@ def _column(column: Inspected, values: int) -> dict[str, Any]:
         }
     if column.delimiter is not None:
         about["delimiter"] = column.delimiter
+    if column.empty:
+        about["empty"] = list(column.empty)
+    if column.format is not None:
+        about["format"] = column.format
     if values:
         about["frequent"] = [[plain(v), n] for v, n in list(seen.values.items())[:values]]
     return about

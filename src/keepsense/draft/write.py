@@ -18,6 +18,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.registry import Method as Registered
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
+from keepsense.project.bands import fitting_width
 from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Target, check_project
 from keepsense.project.inspect import Inspection, without_password
 from keepsense.project.inspected import Inspected
@@ -28,6 +29,8 @@ FILE = "keepsense.toml"
 """Usual name of a project file."""
 
 _WIDTH = 116
+_MANY = 50
+"""Different numbers from which on a column that is no quasi-identifier is drafted in bands."""
 
 
 def draft(
@@ -242,14 +245,23 @@ def _column(column: Inspected) -> Iterable[str]:
         yield f"taxonomy = {_text(meaning.taxonomy)}  # knows the words of {_percent(meaning.rows)} of the rows"
         if meaning.domain is not None:
             yield f"domain = {_text(meaning.domain)}  # its words are all below this concept"
-    if column.format is not None and column.role == "quasi-identifier":
+    banded = _in_bands(column)
+    if column.format is not None and (banded or column.role == "quasi-identifier"):
         yield f"format = {_text(column.format)}"
+    if banded:
+        yield f"width = {fitting_width(column.profile.values):g}  # released in bands: exact numbers point at people"
     if column.order is not None:
         yield f"order = [{', '.join(map(_text, column.order))}]"
     if column.delimiter is not None:
         yield f"delimiter = {_text(column.delimiter)}"
     if column.role == "quasi-identifier":
         yield 'hierarchy = "auto"'
+
+
+def _in_bands(column: Inspected) -> bool:
+    """Whether numbers are released beside the quasi-identifiers that are so many that they would point at people."""
+    coarsened = ROLES[column.role].coarse and column.profile.uniqueness > 0.002
+    return coarsened and KINDS[column.kind].numbers and column.profile.distinct > _MANY
 
 
 def _doubt(column: Inspected) -> str:

@@ -55,7 +55,7 @@ class Source(_Part):
     header: bool | None = Field(None, description="Whether the first row of a CSV file names the columns")
     table: str | None = Field(None, description="Table of a database, or sheet of a workbook")
     empty: list[str] = Field(
-        default_factory=list, description="Cells that mean, in every column, that nothing is known, such as NA"
+        [], description="Cells that mean, in every column, that nothing is known, such as NA"
     )
 
 
@@ -83,7 +83,7 @@ class Column(_Part):
     )
     missing: Literal["category", "wildcard"] = Field("category", description="What an empty cell is")
     empty: list[str] = Field(
-        default_factory=list, description="Cells that mean that nothing is known, such as ? or -9; released empty"
+        [], description="Cells that mean that nothing is known, such as ? or -9; released empty"
     )
     format: str | None = Field(
         None,
