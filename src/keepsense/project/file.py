@@ -54,9 +54,7 @@ class Source(_Part):
     encoding: str | None = Field(None, description="Encoding of a text file")
     header: bool | None = Field(None, description="Whether the first row of a CSV file names the columns")
     table: str | None = Field(None, description="Table of a database, or sheet of a workbook")
-    empty: list[str] = Field(
-        [], description="Cells that mean, in every column, that nothing is known, such as NA"
-    )
+    empty: list[str] = Field([], description="Cells that mean, in every column, that nothing is known, such as NA")
 
 
 class Column(_Part):
@@ -82,9 +80,7 @@ class Column(_Part):
         1.0
     )
     missing: Literal["category", "wildcard"] = Field("category", description="What an empty cell is")
-    empty: list[str] = Field(
-        [], description="Cells that mean that nothing is known, such as ? or -9; released empty"
-    )
+    empty: list[str] = Field([], description="Cells that mean that nothing is known, such as ? or -9; released empty")
     format: str | None = Field(
         None,
         description="How its dates or numbers are written, where not as 2026-01-31 and 1234.56: a form such as "
