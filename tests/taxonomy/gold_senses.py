@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from keepsense.taxonomy import map_values, wordnet
+
 FOLDER = Path(__file__).parent / "senses"
 NONE = "-"
 """Label of a word none of whose senses is right."""
@@ -112,3 +114,15 @@ def scored(choose: Choose, half: str, *, ambiguous: bool = False) -> Score:
             else:
                 wrong += 1
     return Score(right, wrong, undecided)
+
+
+def chosen_by(senses: str) -> Choose:
+    """What mapping a whole column onto WordNet gives for its words; words in doubt are undecided."""
+    nouns = wordnet()
+
+    def choose(column: Column) -> dict[str, str | None]:
+        mapping = map_values(column.values, nouns, senses=senses, column=column.name)
+        doubtful = {word.value for word in mapping.doubtful}
+        return {str(text): nouns.id(c) for text, c in mapping.concepts.items() if text not in doubtful}
+
+    return choose
