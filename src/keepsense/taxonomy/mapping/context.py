@@ -115,21 +115,29 @@ def likeliest(candidates: Rows, chances: Floats) -> Ints:
     return chosen
 
 
-def shared(taxonomy: Taxonomy, concepts: Ints, chances: Floats) -> int:
-    """The lowest concept above all plausible senses of a word in doubt, which is true of it whichever is meant; -1
+def shared(taxonomy: Taxonomy, candidates: Rows, chances: Floats) -> Ints:
+    """For each word the lowest concept above all its plausible senses, which is true of it whichever is meant; -1
     where that is so broad that it says nothing.
 
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> nouns = wordnet()
-    >>> street, bank = (nouns.senses_of(word)[:2] for word in ("street", "bank"))
-    >>> nouns.label(shared(nouns, street, np.array([0.5, 0.5]))), shared(nouns, bank, np.array([0.5, 0.5]))
+    >>> senses = Rows.from_pairs([0, 0, 1, 1], [c for w in ("street", "bank") for c in nouns.senses_of(w)[:2]], 2)
+    >>> street, bank = shared(nouns, senses, np.full(4, 0.5)).tolist()
+    >>> nouns.label(street), bank
     ('thoroughfare', -1)
     """
-    plausible = concepts[chances >= _PLAUSIBLE]
-    if not len(plausible):
-        return -1
-    concept = int(taxonomy.lcs(*plausible.tolist()))
-    return concept if taxonomy.hyponym_counts[concept] < _SHARED_SIZE else -1
+    plausible = chances >= _PLAUSIBLE
+    word = candidates.row_of()[plausible]
+    above = subsumer_rows(taxonomy, candidates.indices[plausible])
+    pairs, times = np.unique(word[above.row_of()] * np.int64(len(taxonomy)) + above.indices, return_counts=True)
+    owner, concept = np.divmod(pairs, len(taxonomy))
+    common = times == np.bincount(word, minlength=len(candidates))[owner]
+    owner, concept = owner[common], concept[common].astype(np.int32)
+    order = np.lexsort((taxonomy.specificity[concept], owner))  # the last of each word is its lowest
+    lowest = np.full(len(candidates), -1, dtype=np.int32)
+    lowest[owner[order]] = concept[order]
+    lowest[(lowest >= 0) & (taxonomy.hyponym_counts[lowest] >= _SHARED_SIZE)] = -1
+    return lowest
 
 
 class _Company:

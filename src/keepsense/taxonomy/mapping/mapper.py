@@ -118,9 +118,10 @@ def _chosen(
     else:
         picked = choose(senses, taxonomy, candidates, weights, distance)
     concept = np.append(candidates.indices[candidates.starts[:-1] + picked], np.int32(-1)).astype(np.int32)
-    for word in np.flatnonzero(sure < DOUBT).tolist():
-        mine = slice(candidates.starts[word], candidates.starts[word + 1])
-        concept[word] = shared(taxonomy, candidates.indices[mine], chances[mine])
+    doubtful = np.flatnonzero(sure < DOUBT)
+    if len(doubtful):
+        theirs = np.isin(candidates.row_of(), doubtful)
+        concept[doubtful] = shared(taxonomy, candidates.taken(doubtful), chances[theirs])
     return concept[place], np.append(sure, np.nan)[place]
 
 
