@@ -170,3 +170,17 @@ def test_columns_may_have_any_name(tmp_path: Path) -> None:
     with engine() as duck:
         table = duck.read({"v": ["a", "b"], "job": ["x", "x"], "n": ["1", "2"]})
         assert [p.distinct for p in duck.profiles(table)] == [2, 1, 2]
+
+
+def test_baskets_of_different_sizes_are_one_column_of_sets(tmp_path: Path) -> None:
+    items = ["milk", "bread", "beer", "soap", "tea"]
+    lines = [";".join(items[i % 3 : i % 3 + 1 + i % 4] if i % 3 + i % 4 < 5 else items[:2]) for i in range(60)]
+    (tmp_path / "baskets.csv").write_text("\n".join(lines) + "\n")
+    assert read(tmp_path / "baskets.csv") == {"items": lines}
+
+
+def test_blanks_part_a_file_only_where_they_cut_every_line_alike(tmp_path: Path) -> None:
+    (tmp_path / "x.data").write_text("job age town\nnurse 31 Bonn\nclerk 40 Rome\n")
+    assert read(tmp_path / "x.data") == {"job": ["nurse", "clerk"], "age": ["31", "40"], "town": ["Bonn", "Rome"]}
+    (tmp_path / "y.txt").write_text("job\nstaff nurse\nclerk\ntruck driver\n")
+    assert read(tmp_path / "y.txt") == {"job": ["staff nurse", "clerk", "truck driver"]}

@@ -43,7 +43,7 @@ def console() -> Console:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str | None = None) -> Table:
-    """A table in the one style of the project; numbers are set flush right, and the last column gives way."""
+    """A table in the one style of the project; numbers flush right, the last column in several lines where it must be."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -59,7 +59,9 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], 
         justify: Literal["left", "right"] = "right" if numbers else "left"
         drawn.add_column(Text(visible(name)), justify=justify, header_style="cyan", no_wrap=not last)
     for row in rows:
-        drawn.add_row(*(Text(visible(_cell(v)), _style(v), no_wrap=True, overflow="ellipsis") for v in row))
+        *cells, last_cell = (Text(visible(_cell(v)), _style(v), no_wrap=True, overflow="ellipsis") for v in row)
+        last_cell.no_wrap = False
+        drawn.add_row(*cells, last_cell)
     return drawn
 
 

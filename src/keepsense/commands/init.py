@@ -33,6 +33,7 @@ def init(
 ) -> None:
     """Inspect a table and write a project file for it: every key explained, every guess to be confirmed by you."""
     from keepsense.draft.write import FILE, check_free, draft, source_keys, write_draft
+    from keepsense.project.decide import decisions
     from keepsense.project.inspect import inspect
 
     check_free(output, force=force)
@@ -42,13 +43,18 @@ def init(
     text = draft(found, source=source_keys(file, how, output.parent), k=k, folder=folder)
     write_draft(text, output, force=force)
 
+    questions = decisions(found)
+
     def print_it(console: Console) -> None:
         render(console, found)
         there = "" if output == Path("keepsense.toml") else f" {output}"
+        for number, decision in enumerate(questions, 1):
+            console.print(f"{number}. {safe(decision)}", soft_wrap=True)
         console.print(f"[bold]{safe(output)}[/] is written. Look at the roles in it, then:", soft_wrap=True)
         console.print(f"  [bold]keepsense run{safe(there)}[/]", soft_wrap=True)
 
-    show({"project": str(output), **as_data(found)}, print_it, as_json=as_json, quiet=quiet)
+    asked = [{"columns": list(d.columns), "question": d.question, "remedy": d.remedy} for d in questions]
+    show({"project": str(output), **as_data(found), "decisions": asked}, print_it, as_json=as_json, quiet=quiet)
 
 
 COMMANDS.add("init", init)

@@ -21,6 +21,8 @@ from keepsense.errors import BadInput
 _DELIMITERS = (",", ";", "\t", "|")
 _LINES = 2_000
 _BYTES = 1 << 22
+_BASKETS = 20
+"""Lines from which on a file without a header may be taken for one basket a line."""
 
 
 def read(store: Store, source: str, reading: Reading) -> str:
@@ -49,6 +51,10 @@ def _relation(path: Path, utf8: Path, reading: Reading) -> str:
     head = _head(utf8, path.name)
     quote = reading.quote or _quote(head)
     _one_sign(path, "quote", quote)
+    if reading.delimiter is None and reading.header is None and _are_baskets(head):
+        # a sign that stands in no text cuts nothing, so that each line is one cell
+        uncut = "delim = '\x1f', quote = '', escape = '', columns = {'items': 'VARCHAR'}"
+        return f"read_csv({literal(str(utf8))}, auto_detect = false, header = false, {uncut}, max_line_size = 16777216)"
     delimiter = reading.delimiter or _delimiter(head, quote)
     _one_sign(path, "delimiter", delimiter)
     records = _records(head, delimiter, quote)
@@ -113,6 +119,21 @@ def _delimiter(head: str, quote: str) -> str:
         if len(records) > 2 and len(records[0]) > 2 and {len(record) for record in records} == {len(records[0])}:
             return " "
     return best
+
+
+def _are_baskets(head: str) -> bool:
+    """Whether each line is a list of its own length, of items that recur: baskets, one a line, without a header."""
+    lines = head.splitlines()[:_LINES]
+    sign = max(_DELIMITERS, key=head.count)
+    lists = [[item.strip() for item in line.split(sign)] for line in lines if line.strip()]
+    if len(lists) < _BASKETS or '"' in head or sign not in head:
+        return False
+    lengths = Counter(map(len, lists))
+    times = Counter(item for items in lists for item in set(items))
+    recurring = sum(times[item] > 1 for item in times) > 0.5 * len(times) and len(times) * 2 < times.total()
+    regular = max(lengths.values()) > 0.5 * len(lists)
+    # names of columns occur once; the items of a first basket occur again
+    return recurring and not regular and len(lengths) > 2 and all(times[item] > 1 for item in lists[0])
 
 
 def _quote(head: str) -> str:

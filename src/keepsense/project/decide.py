@@ -1,0 +1,108 @@
+"""What somebody who knows the table should decide about a draft: the few questions that matter most, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from keepsense.project.inspect import Inspection
+
+MOST = 3
+"""Questions asked at once; the rest is in the draft."""
+
+_NAMED = 6
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A question about a draft: the columns it is about, what was assumed, and what to write where that is wrong.
+
+    >>> Decision(("job",), "job is taken for ...", 'role = "insensitive"').columns
+    ('job',)
+    """
+
+    columns: tuple[str, ...]
+    question: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.question} If that is wrong: {self.remedy}."
+
+
+def decisions(inspection: Inspection, most: int = MOST) -> list[Decision]:
+    """The questions about a draft that change most, the weightiest first.
+
+    >>> from keepsense.project.inspect import inspect
+    >>> found = decisions(inspect({"job": ["nurse", "clerk"] * 9, "q7": ["a", "b", "c"] * 6}))
+    >>> [decision.columns for decision in found]
+    [('q7',), ()]
+    """
+    return [decision for rule in _RULES for decision in rule(inspection)][:most]
+
+
+def _one_column(inspection: Inspection) -> Iterator[Decision]:
+    if len(inspection.columns) == 1 and inspection.columns[0].kind != "set" and inspection.format == "csv":
+        (column,) = inspection.columns
+        yield Decision((column.name,), "The file was read as one column.", "give its delimiter with --delimiter")
+
+
+def _people(inspection: Inspection) -> Iterator[Decision]:
+    for name in inspection.having("person"):
+        yield Decision(
+            (name,),
+            f"{name} is taken to tell whose row it is, so that promises count people, not rows.",
+            'give it the role "identifier" and promise k-anonymity',
+        )
+
+
+def _known(inspection: Inspection) -> Iterator[Decision]:
+    unsure = [c.name for c in inspection.columns if c.role == "quasi-identifier" and c.confidence == "unsure"]
+    if unsure:
+        several = len(unsure) > 1
+        yield Decision(
+            tuple(unsure),
+            f"{_listed(unsure)} {'are' if several else 'is'} made vague only because nothing tells that others cannot "
+            f"know {'them' if several else 'it'}; the fewer such columns, the more all keep.",
+            'give what nobody outside can know the role "sensitive" or "insensitive"',
+        )
+
+
+def _secret(inspection: Inspection) -> Iterator[Decision]:
+    if not inspection.having("sensitive"):
+        yield Decision(
+            (),
+            "No column seems to hold what others should not learn.",
+            'give such a column the role "sensitive", and promise l-diversity for it',
+        )
+
+
+def _left_out(inspection: Inspection) -> Iterator[Decision]:
+    likely = [c.name for c in inspection.columns if c.role == "identifier" and c.confidence != "sure"]
+    if likely:
+        yield Decision(
+            tuple(likely),
+            f"{_listed(likely)} {'are' if len(likely) > 1 else 'is'} left out, because the values seem to name people.",
+            'give it the role "quasi-identifier"',
+        )
+
+
+def _written(inspection: Inspection) -> Iterator[Decision]:
+    doubtful = [c.name for c in inspection.columns if any("order of day and month" in note for note in c.notes)]
+    if doubtful:
+        yield Decision(tuple(doubtful), f"The month is taken to stand first in {_listed(doubtful)}.", "change `format`")
+
+
+def _listed(names: list[str]) -> str:
+    shown = names[:_NAMED]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(shown) + more
+
+
+_RULES: tuple[Callable[[Inspection], Iterator[Decision]], ...] = (
+    _one_column,
+    _people,
+    _known,
+    _secret,
+    _left_out,
+    _written,
+)
