@@ -43,7 +43,7 @@ def console() -> Console:
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], caption: str | None = None) -> Table:
-    """A table in the one style of the project; numbers flush right, the last column in several lines where it must be."""
+    """A table in the one style of the project: numbers flush right, the last column in several lines if need be."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

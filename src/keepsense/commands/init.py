@@ -32,6 +32,7 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """Inspect a table and write a project file for it: every key explained, every guess to be confirmed by you."""
+    from keepsense.draft.beside import hierarchies_beside as beside
     from keepsense.draft.write import FILE, check_free, draft, source_keys, write_draft
     from keepsense.project.decide import decisions
     from keepsense.project.inspect import inspect
@@ -40,7 +41,8 @@ def init(
     how = reading(format, delimiter, encoding, table_name, header)
     found = inspect(file, how, taxonomies=chosen(taxonomies), engine=engine)
     folder = "release" if output.name == FILE else f"release-{output.stem}"
-    text = draft(found, source=source_keys(file, how, output.parent), k=k, folder=folder)
+    own = {name: source_keys(str(path), how, output.parent)["path"] for name, path in beside(Path(file), found).items()}
+    text = draft(found, source=source_keys(file, how, output.parent), k=k, folder=folder, hierarchies=own)
     write_draft(text, output, force=force)
 
     questions = decisions(found)
@@ -48,6 +50,8 @@ def init(
     def print_it(console: Console) -> None:
         render(console, found)
         there = "" if output == Path("keepsense.toml") else f" {output}"
+        if own:
+            console.print(safe(f"Hierarchies that lie beside the table are used: {', '.join(sorted(own.values()))}"))
         for number, decision in enumerate(questions, 1):
             console.print(f"{number}. {safe(decision)}", soft_wrap=True)
         console.print(f"[bold]{safe(output)}[/] is written. Look at the roles in it, then:", soft_wrap=True)

@@ -40,10 +40,12 @@ def draft(
     k: int = 5,
     method: str | None = None,
     folder: str = "release",
+    hierarchies: Mapping[str, str] | None = None,
 ) -> str:
     """A project file as text, for a table that was inspected; `source` gives the keys of its section.
 
-    A folder holds one release, so project files beside one another need a `folder` each.
+    `hierarchies` are files by column, in place of automatic ones. A folder holds one release, so project files beside
+    one another need a `folder` each.
 
     Unless a method is given, few quasi-identifiers are generalized to one level each, at least loss; with many of them
     that hides too much, so the records are divided into classes at levels of their own.
@@ -60,7 +62,7 @@ def draft(
         _promises(found, k),
         _method(found, method),
         _release(where["path"], folder),
-        _columns(found),
+        _columns(found, hierarchies or {}),
     ]
     text = "\n".join(parts)
     check_project(tomllib.loads(text), FILE)  # a draft that would be refused is our bug, and is seen here
@@ -214,7 +216,7 @@ def _release(path: str, folder: str) -> str:
     return "\n".join(["", "[release]", *_keys(Target, given), "", engine, "# [engine]", *_keys(EngineChoice, {})])
 
 
-def _columns(found: Inspection) -> str:
+def _columns(found: Inspection, hierarchies: Mapping[str, str]) -> str:
     roles = [f"    {name}: {role.about}" for name, role in ROLES.items()]
     kinds = [f"    {name}: {kind.about}" for name, kind in KINDS.items()]
     rest = [
@@ -225,11 +227,11 @@ def _columns(found: Inspection) -> str:
     explained = ["Columns. Keys of each:", "  role", *roles, "  kind", *kinds, "  and where they apply", *rest]
     lines = ["", *(f"# {line}" for line in explained)]
     for column in found.columns:
-        lines += ["", *_column(column)]
+        lines += ["", *_column(column, hierarchies.get(column.name))]
     return "\n".join(lines) + "\n"
 
 
-def _column(column: Inspected) -> Iterable[str]:
+def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
     seen = column.profile
     facts = f"{seen.distinct:,} different value{'' if seen.distinct == 1 else 's'}"
     yield _comment(visible("; ".join([facts, *column.notes])))
@@ -241,7 +243,7 @@ def _column(column: Inspected) -> Iterable[str]:
         return
     yield f'kind = "{column.kind}"'
     meaning = column.meaning
-    if meaning is not None:
+    if meaning is not None and hierarchy is None:
         yield f"taxonomy = {_text(meaning.taxonomy)}  # knows the words of {_percent(meaning.rows)} of the rows"
         if meaning.domain is not None:
             yield f"domain = {_text(meaning.domain)}  # its words are all below this concept"
@@ -255,7 +257,7 @@ def _column(column: Inspected) -> Iterable[str]:
     if column.delimiter is not None:
         yield f"delimiter = {_text(column.delimiter)}"
     if column.role == "quasi-identifier":
-        yield 'hierarchy = "auto"'
+        yield f"hierarchy = {_text(hierarchy or 'auto')}"
 
 
 def _in_bands(column: Inspected) -> bool:
