@@ -46,6 +46,7 @@ EMBEDDED = {
     for entry in (
         Embedded(WORDNET, "English nouns, with persons and places", "WordNet License", "WORDNET-LICENSE.txt"),
         Embedded("oewn", "English nouns of today, without proper names", "CC BY 4.0", "OEWN-NOTICE.txt"),
+        Embedded("places", "cities, regions and countries of the world", "CC BY 4.0", "PLACES-NOTICE.txt"),
         Embedded("icd9cm", "diagnoses as codes of ICD-9-CM", "public domain", "ICD-NOTICE.txt"),
         Embedded("icd10cm", "diagnoses as codes of ICD-10-CM or ICD-10", "public domain", "ICD-NOTICE.txt"),
     )

@@ -19,7 +19,8 @@ Plurals and the head noun are those of English: where a taxonomy says it is in a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -27,7 +28,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints
+from keepsense.arrays import Ints, Rows
 from keepsense.taxonomy.codes import SPELLINGS, SYSTEM, Codes
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.text import (
@@ -40,6 +41,8 @@ from keepsense.taxonomy.text import (
     normalise,
     without_accents,
 )
+
+_QUALIFIED = re.compile(r"[,;()]")
 
 
 class Found(NamedTuple):
@@ -70,6 +73,7 @@ class Lookup:
         self._by_id = taxonomy._by_id
         self._by_term = taxonomy._by_term
         self._system = taxonomy.info.get(SYSTEM, "")
+        self._above = taxonomy.parents if taxonomy.info.get("kind") == "places" else None
         self._english = taxonomy.info.get("language", "en").startswith("en")
         self._own = "exception forms" in taxonomy.tables
         self._exceptions = _exceptions(taxonomy) if self._own else None
@@ -156,6 +160,7 @@ class Lookup:
                 return Found("given", named.name, nth) if nth and (inside is None or inside[nth[0]]) else None
         key = normalise(text)
         found = self._by_key("normalised", key, inside) if len(key) > 1 and key not in CLOSED else None
+        found = found or (self._qualified(text, inside) if self._above is not None else None)
         return found or (self._head(text, inside) if self._english else None)
 
     def _exact(self, position: int, inside: NDArray[np.bool_] | None) -> Found | None:
@@ -183,6 +188,18 @@ class Lookup:
             for concept, times in zip(self._senses.indices[entries], self._sense_counts[entries], strict=True):
                 counts[int(concept)] = counts.get(int(concept), 0) + int(times)
         return [counts.get(concept, 0) for concept in concepts]
+
+    def _qualified(self, text: str, inside: NDArray[np.bool_] | None) -> Found | None:
+        """A place with what it lies in: `Springfield, IL` or `Paris (France)`."""
+        parts = [part for part in _QUALIFIED.split(text) if part.strip()]
+        named = self.find(parts[0], inside) if len(parts) > 1 else None
+        if named is None or self._above is None:
+            return None
+        concepts = named.concepts
+        for area in map(self.find, parts[1:]):
+            areas = area.concepts if area else ()
+            concepts = tuple(place for place in concepts if lies_in(self._above, place, areas))
+        return Found("normalised", named.name, concepts) if concepts else None
 
     def _head(self, text: str, inside: NDArray[np.bool_] | None) -> Found | None:
         """Words dropped on the left: first with all that follows the head noun, then without."""
@@ -285,6 +302,22 @@ class Lookup:
             if found:
                 return found
         return []
+
+
+def lies_in(parents: Rows, place: int, areas: Collection[int]) -> bool:
+    """Whether a place is one of the areas or lies in one of them; of several parents the first counts.
+
+    >>> from keepsense.taxonomy import from_edges
+    >>> france = from_edges([("Paris", "France"), ("Lyon", "France")])
+    >>> lies_in(france.parents, 0, (1,)), lies_in(france.parents, 0, (2,))
+    (True, False)
+    """
+    while place not in areas:
+        above = parents[place]
+        if not len(above):
+            return False
+        place = int(above[0])
+    return True
 
 
 _LOOKUPS: WeakKeyDictionary[Taxonomy, Lookup] = WeakKeyDictionary()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints, Rows
 from keepsense.counts import Value
 from keepsense.errors import BadInput
+from keepsense.taxonomy import places
 from keepsense.taxonomy.codes import SYSTEM, written
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup
@@ -25,7 +26,7 @@ Table = Mapping[Any, Concept | None] | result.Mapping
 """Values and the concepts they stand for; None, an empty text or `unmapped` says that a value stands for none."""
 
 
-def map_values(
+def map_values(  # noqa: PLR0913
     values: Iterable[Any] | Mapping[Any, int],
     taxonomy: Taxonomy,
     *,
@@ -35,6 +36,7 @@ def map_values(
     domain: Concept | Sequence[Concept] | None = None,
     distance: DistanceMatrix | None = None,
     column: str = "values",
+    within: Mapping[Any, Sequence[int]] | None = None,
 ) -> result.Mapping:
     """Map the values of a column onto concepts.
 
@@ -46,7 +48,8 @@ def map_values(
     no sense is likely enough, the value is *doubtful*: it stands for the lowest concept that all its plausible senses
     share, or, where that would say nothing, for none until a person decides. `domain` admits only concepts below the
     given ones, "person" for occupations, say; the table is free of it. Values with the same candidates always get the
-    same sense.
+    same sense. Of places that share a name `keepsense.taxonomy.places` chooses; `within` holds, for values, the areas
+    that other columns name (`places.beside`).
 
     Nothing is dropped: every value is mapped, unmapped or missing, and `Mapping.findings` counts what to look at. A
     look-up takes microseconds; the index of WordNet's names is made once, in about a quarter of a second.
@@ -78,10 +81,17 @@ def map_values(
             names.append(found.name if found else "")
             options.append(found.concepts if found else ())
     rows = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
-    codes, confidence = _chosen(_Words(options, names, how, rows), taxonomy, senses, distance, column)
-    how = [DOUBTFUL if sure < DOUBT else way for way, sure in zip(how, confidence.tolist(), strict=True)]
     where = np.repeat(np.arange(len(options), dtype=np.int32), [len(o) for o in options])
     candidates = Rows.from_pairs(where, np.array([c for o in options for c in o], dtype=np.int32), len(options))
+    doubt = DOUBT
+    if senses == DEFAULT and places.is_places(taxonomy):
+        areas = None if within is None else [within.get(value, ()) for value in counts]
+        chances = places.probabilities(taxonomy, candidates, names, areas, column)
+        codes, confidence = places.settled(taxonomy, candidates, chances)
+        doubt = places.SURE
+    else:
+        codes, confidence = _chosen(_Words(options, names, how, rows), taxonomy, senses, distance, column)
+    how = [DOUBTFUL if sure < doubt else way for way, sure in zip(how, confidence.tolist(), strict=True)]
     return result.Mapping(
         taxonomy, column, tuple(counts), codes, tuple(how), tuple(names), candidates, rows, missing, senses, confidence
     )
