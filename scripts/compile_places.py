@@ -182,11 +182,12 @@ def compiled() -> Taxonomy:
         if country not in country_code:
             continue
         known = [n for n in city["alternatenames"] if written_by_people(n)]
-        if "NYC" in city["alternatenames"] and city["name"] == "New York City":
-            known += ["New York", "NYC"]
+        name = city["name"]
+        if name == "New York City":
+            name, known = "New York", [*known, "New York City", "NYC"]
         above = region_code.get((country, city["admin1code"]), country_code[country])
         spot = (city["latitude"], city["longitude"])
-        places.add(f"city/{key}", [city["name"], *sorted(known)], above, city["population"], spot)
+        places.add(f"city/{key}", [name, *sorted(known)], above, city["population"], spot)
     return built(places)
 
 

@@ -42,7 +42,8 @@ from keepsense.taxonomy.text import (
     without_accents,
 )
 
-_QUALIFIED = re.compile(r"[,;()]")
+QUALIFIED = re.compile(r"[,;()]")
+"""What parts the name of a place from the area it lies in: `Springfield, IL`."""
 
 
 class Found(NamedTuple):
@@ -191,7 +192,7 @@ class Lookup:
 
     def _qualified(self, text: str, inside: NDArray[np.bool_] | None) -> Found | None:
         """A place with what it lies in: `Springfield, IL` or `Paris (France)`."""
-        parts = [part for part in _QUALIFIED.split(text) if part.strip()]
+        parts = [part for part in QUALIFIED.split(text) if part.strip()]
         named = self.find(parts[0], inside) if len(parts) > 1 else None
         if named is None or self._above is None:
             return None

@@ -8,7 +8,7 @@ sought there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from keepsense.arrays import Floats, Ints, Rows
 from keepsense.errors import BadInput
 from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.lookup import lies_in, lookup
+from keepsense.taxonomy.lookup import QUALIFIED, lies_in, lookup
 from keepsense.taxonomy.text import normalise
 
 LEVELS = ("world", "continent", "subregion", "country", "region", "city")
@@ -33,8 +33,12 @@ _ELSEWHERE = 1e-4  # of a place that does not lie where another column says
 _OTHER_NAME = 0.1  # of a place that goes by the name besides its own
 _FEW = 1_000  # people of a place of which none are known
 _ANYWHERE = 1.0  # how many places of the column the world as such counts for
-_ANY_LEVEL = 0.5
-_TOLD = 10.0  # how many places the name of a column counts for, where it tells the level
+_ANY_LEVEL = 0.2
+_BESIDE = 100.0  # how much likelier a place is to be meant at all that lies where another column says
+_UNLISTED = 1e-7  # of what is not listed, anywhere: villages, and words that are no places
+_VILLAGE = 300  # people of a place that is not listed, in the country where the others lie
+_UNKNOWN = 5.0  # how much likelier that is where as many names are unknown as known
+_TOLD = 30.0  # how many places the name of a column counts for, where it tells the level
 _CALLED = (
     set[str](),
     {"continent"},
@@ -57,10 +61,11 @@ def is_places(taxonomy: Taxonomy) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Facts:
-    """For each place: its level, its country (-1 above them), its people, and its country's share of all people."""
+    """For each place: level, country (-1 above them), inhabitants, their share of its country, and that one's share."""
 
     level: Ints
     country: Ints
+    inhabitants: Floats
     people: Floats
     share: Floats
 
@@ -76,7 +81,7 @@ def _facts(taxonomy: Taxonomy) -> _Facts:
     everyone = float(people[level == _COUNTRY].sum()) or 1.0
     share = np.where(country >= 0, people[country] / everyone, 1.0)
     within = np.where(country >= 0, np.minimum(people / people[country], 1.0), 1.0)
-    return _Facts(level, country, within, share)
+    return _Facts(level, country, people, within, share)
 
 
 def probabilities(
@@ -86,7 +91,10 @@ def probabilities(
     within: Sequence[Sequence[int]] | None = None,
     column: str = "",
 ) -> Floats:
-    """How likely each candidate of each name is the place that is meant; those of one name add up to one.
+    """How likely each candidate of each name is the place that is meant.
+
+    Those of one name add up to less than one; the rest is the chance that it is none of them, but a village or no place
+    at all. So the only place called South is not taken where all the others are countries.
 
     Row i of `candidates` holds the places that go by `names[i]`, and `within[i]`, where given, the regions and
     countries that other columns name beside it. The column's name may tell the level: `birth_country`, `City`.
@@ -105,33 +113,48 @@ def probabilities(
         for j in range(int(candidates.starts[i]), int(candidates.starts[i + 1])):
             if normalise(taxonomy.label(int(place[j]))) != normalise(name):
                 likely[j] = _OTHER_NAME
-            if within is not None and len(within[i]) and not lies_in(taxonomy.parents, int(place[j]), within[i]):
-                likely[j] *= _ELSEWHERE
+            if within is not None and len(within[i]):
+                likely[j] *= _BESIDE if lies_in(taxonomy.parents, int(place[j]), within[i]) else _ELSEWHERE
     words = set(normalise(column).split())
     told = np.array([_TOLD if words & names_of else 0.0 for names_of in _CALLED], dtype=np.float64)
-    chances = _scaled(likely * (candidates.sizes[row] == 1), row, len(candidates))
-    for _ in range(2):  # names that are settled by the first round help to settle others
+    known = int((candidates.sizes > 0).sum())
+    unlisted = 1 + _UNKNOWN * (len(candidates) - known) / max(known, 1)
+    chances: Floats = (candidates.sizes[row] == 1).astype(np.float64)
+    for _ in range(3):  # names that are settled by a round help to settle others
         votes = np.where(chances >= SURE, chances, 0.0)
-        chances = _scaled(likely * _prior(facts, place, votes, told), row, len(candidates))
+        weights = likely * _prior(facts, row, place, votes, told)
+        chances = weights / (
+            np.bincount(row, weights, len(candidates))[row] + unlisted * _unlisted(facts, place, votes)
+        )
     return chances
 
 
-def _prior(facts: _Facts, place: Ints, votes: Floats, told: Floats) -> Floats:
-    """How likely each place is, by the countries and levels of the places that are settled, and by its people."""
-    total = float(votes.sum())
-    countries = np.bincount(facts.country[place] + 1, votes, minlength=len(facts.country) + 1)
-    levels = np.bincount(facts.level[place], votes, minlength=len(LEVELS))
-    of_country = (countries[facts.country[place] + 1] + _ANYWHERE * facts.share[place]) / (total + _ANYWHERE)
-    levels = levels + told + _ANY_LEVEL
-    of_level = levels[facts.level[place]] / levels.sum()
+def _prior(facts: _Facts, row: Ints, place: Ints, votes: Floats, told: Floats) -> Floats:
+    """How likely each place is, by the countries and levels of the other names that are settled, and by its people."""
+    country, level = facts.country[place], facts.level[place]
+    others = float(votes.sum()) - np.bincount(row, votes)[row]
+    by_level = _others(row, level, votes) + told[level] + _ANY_LEVEL
+    of_level = by_level / (others + told.sum() + _ANY_LEVEL * len(LEVELS))
+    of_country = (_others(row, country + 1, votes) + _ANYWHERE * facts.share[place]) / (others + _ANYWHERE)
     prior: Floats = of_country * of_level * facts.people[place]
     return prior
 
 
-def _scaled(weights: Floats, row: Ints, rows: int) -> Floats:
-    total = np.bincount(row, weights, minlength=rows)
-    scaled: Floats = np.divide(weights, total[row], out=np.zeros_like(weights), where=total[row] > 0)
-    return scaled
+def _unlisted(facts: _Facts, place: Ints, votes: Floats) -> float:
+    """How likely a small place is that is not listed: anywhere, or in the country where most of the others lie."""
+    by_country = np.bincount(facts.country[place] + 1, votes, minlength=1)
+    by_country[0] = 0
+    main = int(by_country.argmax()) - 1
+    if main < 0 or by_country[main + 1] < 3:
+        return _UNLISTED
+    return _UNLISTED + float(by_country[main + 1] / votes.sum()) * _VILLAGE / float(facts.inhabitants[main])
+
+
+def _others(row: Ints, group: Ints, votes: Floats) -> Floats:
+    """For each candidate, the votes that other names have for its group."""
+    _, own = np.unique(np.stack([row, group]), axis=1, return_inverse=True)
+    others: Floats = np.subtract(np.bincount(group, votes)[group], np.bincount(own.ravel(), votes)[own.ravel()])
+    return others
 
 
 def settled(taxonomy: Taxonomy, candidates: Rows, chances: Floats) -> tuple[Ints, Floats]:
@@ -157,10 +180,10 @@ def settled(taxonomy: Taxonomy, candidates: Rows, chances: Floats) -> tuple[Ints
         sure[i] = chances[mine][order[0]]
         if sure[i] >= SURE:
             chosen[i] = best[0]
-            continue
-        enough = int(np.searchsorted(np.cumsum(chances[mine][order]), 1 - (1 - SURE) / 10)) + 1
-        area = taxonomy.lcs(*best[:enough].tolist())
-        chosen[i] = area if facts.level[area] >= _COUNTRY else -1
+        elif chances[mine].sum() >= SURE:
+            likely = np.cumsum(chances[mine][order]) - chances[mine][order] < 0.99
+            area = taxonomy.lcs(*best[likely].tolist())
+            chosen[i] = area if facts.level[area] >= _COUNTRY else -1
     return chosen, sure
 
 
@@ -179,6 +202,20 @@ def beside(values: Iterable[Any], others: Iterable[Any], taxonomy: Taxonomy) -> 
         hit = look.find(str(other)) if other is not None else None
         areas.setdefault(value, {}).update(dict.fromkeys(hit.concepts if hit else ()))
     return {value: tuple(found) for value, found in areas.items()}
+
+
+def areas(
+    values: Iterable[Any], options: Sequence[Sequence[int]], within: Mapping[Any, Sequence[int]]
+) -> list[Sequence[int]]:
+    """The areas in which each value's places are sought: those it is given, or all its own where it names one itself.
+
+    >>> areas(["Paris", "Paris, TX", "Lyon"], [(1, 2), (2,), (3,)], {"Paris": (7,)})
+    [(7,), (2,), ()]
+    """
+    return [
+        within.get(value) or (own if QUALIFIED.search(str(value)) else ())
+        for value, own in zip(values, options, strict=True)
+    ]
 
 
 def nearest(taxonomy: Taxonomy, latitudes: ArrayLike, longitudes: ArrayLike) -> Ints:

@@ -85,7 +85,7 @@ def map_values(  # noqa: PLR0913
     candidates = Rows.from_pairs(where, np.array([c for o in options for c in o], dtype=np.int32), len(options))
     doubt = DOUBT
     if senses == DEFAULT and places.is_places(taxonomy):
-        areas = None if within is None else [within.get(value, ()) for value in counts]
+        areas = places.areas(counts, options, within or {})
         chances = places.probabilities(taxonomy, candidates, names, areas, column)
         codes, confidence = places.settled(taxonomy, candidates, chances)
         doubt = places.SURE
