@@ -168,6 +168,11 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W104", "words have several senses, and one was chosen for you", "look at the alternatives"),
         ("W111", "words have several senses, and none is likely enough", "say which is meant in a mapping file"),
         ("W105", "values were mapped by their head noun alone", "map them in a table where the rest matters"),
+        (
+            "W110",
+            "values are known by their last noun alone, and stand for nothing until that is accepted",
+            'accept them in a mapping file, or all of them with suggestions = "accept"',
+        ),
         ("W106", "values are longer than 1,000 characters", "use a column of values, not of texts"),
         ("W107", "`lesk` was asked for, but the taxonomy has no definitions", "choose senses in another way"),
         ("W108", "values look like marks for missing cells", "make them missing, or map them in a table"),

@@ -188,7 +188,7 @@ def test_bad_masks_are_refused(steps: list[int]) -> None:
 def test_ordered_values_join_their_neighbours() -> None:
     made = ordered(["a", "b", "c", "d", "e"])
     assert made.rows()[4] == ("e", "e", "e", "*")
-    assert made.rows()[0] == ("a", "a - b", "a - d", "*")
+    assert made.rows()[0] == ("a", "a to b", "a to d", "*")
     with pytest.raises(BadInput, match="not neighbours"):
         ordered(["a", "b", "c"], groups=[{"x": ["a", "c"], "y": ["b"]}])
     with pytest.raises(BadInput, match="once"):

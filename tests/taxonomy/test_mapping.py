@@ -119,7 +119,7 @@ def test_nothing_is_lost_and_order_does_not_matter(column: list[Any], senses: st
     assert int(mapping.rows.sum()) + mapping.missing == len(column)
     assert set(mapping.how) <= set(HOW)
     for i, code in enumerate(mapping.codes.tolist()):
-        assert (code < 0) == (mapping.how[i] == "unmapped")
+        assert (code < 0) == (mapping.how[i] in ("suggested", "unmapped"))
         assert code < 0 or code in mapping.candidates[i]
         assert code < 0 or JOBS.code(mapping.labels[i]) == code
     again = list(column)
@@ -234,6 +234,34 @@ def test_ambiguous_values_come_with_their_alternatives(jobs: Taxonomy) -> None:
     assert only.alternatives == (("coach#2", "bus (coach), a kind of thing"),)
 
 
+# ---- suggestions -----------------------------------------------------------------------------------------------------
+
+
+def test_a_match_by_the_last_noun_is_used_only_when_it_is_accepted(jobs: Taxonomy, tmp_path: Path) -> None:
+    values = {"nurse": 5, "old nurse": 3, "nurse (retired)": 2, "Smith": 1}
+    asked = map_values(values, jobs, column="job")
+    assert asked.how == ("exact", "suggested", "suggested", "unmapped")
+    assert asked.suggested == {"old nurse": (3, "nurse"), "nurse (retired)": (2, "nurse")}
+    assert (asked.coverage.rows, asked.unmapped) == (5 / 11, ("old nurse", "nurse (retired)", "Smith"))
+    told = {finding.code: finding.message for finding in asked.findings()}
+    assert told["W110"].startswith("2 values (5 rows) known by the last noun alone")
+    assert told["W101"].startswith("1 of 4 values (1 row) not found")
+    assert "`keepsense map FILE job --output mapping.csv`" in told["W110"]
+    accepted = map_values(values, jobs, suggestions="accept")
+    assert (accepted.how[1], accepted.coverage.rows) == ("head", 10 / 11)
+    with pytest.raises(BadInput, match="'ask' or 'accept'"):
+        map_values(values, jobs, suggestions="yes")  # type: ignore[arg-type]
+    # a file that was written and not edited accepts nothing; one in which somebody wrote the noun does
+    file = tmp_path / "job.csv"
+    asked.save(file)
+    unedited = map_values(values, jobs, table=Mapping.read(file, jobs))
+    assert unedited.codes.tolist() == asked.codes.tolist()
+    assert Mapping.read(file, jobs).how == asked.how
+    file.write_text(file.read_text().replace('"old nurse","",""', '"old nurse","","nurse"'))
+    edited = map_values(values, jobs, table=Mapping.read(file, jobs))
+    assert edited.how == ("table", "table", "suggested", "unmapped")
+
+
 # ---- findings --------------------------------------------------------------------------------------------------------
 
 
@@ -245,7 +273,7 @@ def test_findings_count_and_never_show_values(jobs: Taxonomy) -> None:
     secrets = ["Smith's secret", "NA", "caf\ufffd", "x" * 2000, "old nurse", "coach", None]
     mapping = map_values(secrets, jobs, senses="lesk", column="occupation")
     findings = mapping.findings()
-    assert [f.code for f in findings] == ["W101", "W102", "W104", "W105", "W106", "W107", "W108", "W109"]
+    assert [f.code for f in findings] == ["W101", "W102", "W104", "W110", "W106", "W107", "W108", "W109"]
     assert not any(f.is_error for f in findings)
     text = "\n".join(map(str, findings))
     assert "W101 occupation: 4 of 6 values (4 rows) not found in jobs" in text

@@ -60,7 +60,9 @@ def edited(path: Path, **changes: dict[str, str]) -> Path:
 def saved(tmp_path: Path) -> Path:
     path = tmp_path / "occupation.csv"
     table = {"boss": "coach#1", "none": None}
-    map_values(["coach", "nurse", "an old nurse", "xyzzy", "boss", "none", None, None], JOBS, table=table).save(path)
+    map_values(
+        ["coach", "nurse", "an old nurse", "xyzzy", "boss", "none", None, None], JOBS, table=table, suggestions="accept"
+    ).save(path)
     return path
 
 

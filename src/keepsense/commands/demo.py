@@ -211,7 +211,7 @@ def _mapped(sample: pa.Table, name: str, taxonomy: Taxonomy) -> Mapping:
 
     cells = sample.column(name).to_pylist()
     counts = Counter(word for cell in cells for word in (cell.split(SEPARATOR) if name == "interests" else [cell]))
-    return map_values(dict(counts.most_common()), taxonomy, column=name, **_CHOICES[name])
+    return map_values(dict(counts.most_common()), taxonomy, column=name, suggestions="accept", **_CHOICES[name])
 
 
 def _described(mapping: Mapping) -> _Column:

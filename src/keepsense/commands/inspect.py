@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Taxonomies = Annotated[
     list[str] | None,
     typer.Option(
-        "--taxonomy", "-t", help="Taxonomy to try on columns of words; can be given more than once. WordNet by default."
+        "--taxonomy", "-t", help="Taxonomy to try on columns of words; can be given more than once. All by default."
     ),
 ]
 
@@ -83,9 +83,13 @@ def _column(column: Inspected, values: int) -> dict[str, Any]:
         about["taxonomy"] = {
             "name": meaning.taxonomy,
             "domain": meaning.domain,
+            "domains": list(meaning.domains),
             "rows": meaning.rows,
             "values": meaning.values,
             "looked_up": meaning.looked_up,
+            "suggested": {"values": meaning.suggested, "rows": meaning.suggested_rows},
+            "outside": meaning.outside,
+            "bits_beyond_chance": round(meaning.evidence, 1),
         }
     if column.delimiter is not None:
         about["delimiter"] = column.delimiter
@@ -98,6 +102,11 @@ def _column(column: Inspected, values: int) -> dict[str, Any]:
     return about
 
 
+def because(column: Inspected) -> list[str]:
+    """Why a column has its taxonomy, where it has one."""
+    return [] if column.meaning is None else [f"{column.meaning.taxonomy} {column.meaning.reason}"]
+
+
 def render(console: Console, found: Inspection, values: int = 0) -> None:
     """An inspection for people."""
     rows = []
@@ -107,7 +116,9 @@ def render(console: Console, found: Inspection, values: int = 0) -> None:
             below = f" below {c.meaning.domain}" if c.meaning.domain else ""
             words = f"{c.meaning.taxonomy}{below}, {c.meaning.rows:.0%} of rows"
         empty = f"{c.profile.missing / max(1, c.profile.rows):.1%}" if c.profile.missing else ""
-        rows.append((c.name, c.kind, c.profile.distinct, empty, c.role, words, "; ".join([c.reason, *c.notes])))
+        rows.append(
+            (c.name, c.kind, c.profile.distinct, empty, c.role, words, "; ".join([c.reason, *because(c), *c.notes]))
+        )
     names = ("column", "kind", "values", "empty", "role (guess)", "known to", "because")
     console.print(table(f"{found.source}: {found.rows:,} rows", names, rows))
     for column in found.columns if values else ():

@@ -47,6 +47,9 @@ def map_column(
     separator: Annotated[
         str | None, typer.Option(help="What separates the words of a cell that holds several, such as ';'.")
     ] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="Let phrases known by their last noun alone stand for that noun.")
+    ] = False,
     output: Annotated[Path | None, typer.Option(help="Write the mapping to this file, to look at and to edit.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="Most lines to show of each table.")] = 12,
     engine: EngineName = None,
@@ -59,7 +62,15 @@ def map_column(
     chosen = library.find(taxonomy)
     counts = _counted(file, column, separator, engine)
     rules = Mapping.read(use, chosen) if use is not None else None
-    mapping = map_values(counts, chosen, table=rules, senses=senses, domain=domain or None, column=column)
+    mapping = map_values(
+        counts,
+        chosen,
+        table=rules,
+        senses=senses,
+        domain=domain or None,
+        column=column,
+        suggestions="accept" if accept else "ask",
+    )
     if output is not None:
         mapping.save(output)
     result = _result(file, mapping)
@@ -77,6 +88,16 @@ def map_column(
         names = ("value", "rows", "how", "sense", "sure", "meaning")
         console.print(table("Mapped", names, rows, _more(mapped, limit)))
         _show_senses(console, result, limit)
+        if result["suggested"]:
+            by_noun = [(e["value"], e["rows"], e["label"], e["meaning"]) for e in result["suggested"][:limit]]
+            console.print(
+                table(
+                    "Known by the last noun alone: not used unless you accept it, here or with --accept",
+                    ("value", "rows", "its noun", "meaning"),
+                    by_noun,
+                    _more(result["suggested"], limit),
+                )
+            )
         if result["unmapped"]:
             missing = result["unmapped"]
             near = [(e["value"], e["rows"], ", ".join(e["suggestions"])) for e in missing[:limit]]
@@ -117,10 +138,16 @@ def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
     ambiguous, doubtful = _senses(mapping.ambiguous, mapping), _senses(mapping.doubtful, mapping)
     confidence = {e["value"]: e["confidence"] for e in (*ambiguous, *doubtful) if e["confidence"] is not None}
     undecided = {e["value"] for e in doubtful}
+    by_noun: list[dict[str, Any]] = []
+    nouns = mapping.suggested
     for i, (value, code) in enumerate(zip(mapping.values, mapping.codes.tolist(), strict=True)):
         if code < 0 and value in undecided:
             continue
         entry = {"value": value, "rows": int(mapping.rows[i])}
+        if value in nouns:
+            noun = int(mapping.candidates[i][0])
+            by_noun.append({**entry, "label": nouns[value][1], "meaning": explain(mapping.taxonomy, noun)})
+            continue
         if code < 0:
             unmapped.append({**entry, "suggestions": suggested.get(value, [])})
             continue
@@ -136,6 +163,7 @@ def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
         "mapped": mapped,
         "ambiguous": ambiguous,
         "doubtful": doubtful,
+        "suggested": by_noun,
         "unmapped": unmapped,
         "findings": [{"code": f.code, "message": f.message} for f in mapping.findings()],
     }

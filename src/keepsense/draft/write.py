@@ -244,9 +244,14 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
     yield f'kind = "{column.kind}"'
     meaning = column.meaning
     if meaning is not None and hierarchy is None:
-        yield f"taxonomy = {_text(meaning.taxonomy)}  # knows the words of {_percent(meaning.rows)} of the rows"
+        yield _comment(f"{meaning.taxonomy} {meaning.reason}")
+        yield f"taxonomy = {_text(meaning.taxonomy)}"
         if meaning.domain is not None:
-            yield f"domain = {_text(meaning.domain)}  # its words are all below this concept"
+            yield f"domain = {_text(meaning.domain)}  # its words are below this concept"
+        elif meaning.domains:
+            yield f"domain = [{', '.join(map(_text, meaning.domains))}]  # its words are below these concepts"
+        if meaning.suggested:
+            yield 'suggestions = "ask"  # "accept" lets the last noun of a phrase stand for it'
     banded = _in_bands(column)
     if column.format is not None and (banded or column.role == "quasi-identifier"):
         yield f"format = {_text(column.format)}"
@@ -307,10 +312,6 @@ def _text(text: str) -> str:
 
 def _key(name: str) -> str:
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
-
-
-def _percent(share: float) -> str:
-    return "all" if share >= 1 else f"{share:.1%}"
 
 
 def _comment(*paragraphs: str) -> str:

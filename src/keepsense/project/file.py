@@ -71,9 +71,14 @@ class Column(_Part):
         "nominal", description="What its values are", json_schema_extra=_listing(KINDS)
     )
     taxonomy: str | None = Field(None, description="wordnet, or a taxonomy file, that gives its words meaning")
-    domain: str | None = Field(None, description="Concept of the taxonomy below which all its values lie")
+    domain: str | list[str] | None = Field(
+        None, description="Concept of the taxonomy, or several, below which all its values lie"
+    )
     mapping: str | None = Field(None, description="Mapping file that says which concept each value means")
     senses: Literal["context", "first", "lesk", "joint"] = Field("context", description="How senses are chosen")
+    suggestions: Literal["ask", "accept"] = Field(
+        "ask", description="Whether a phrase known by its last noun alone (night nurse) stands for that noun"
+    )
     distance: str = Field("wu-palmer", description="Semantic distance of its values")
     hierarchy: str | None = Field(None, description="Hierarchy file, or auto to build one")
     weight: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False, description="How much its loss counts")] = (

@@ -11,26 +11,19 @@ from keepsense.counts import Value
 from keepsense.engines import Engine, Reading, started
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.scales import order_of
 from keepsense.project import patterns
 from keepsense.project.forms import date_format, missing_marks, number_format
 from keepsense.project.guess import Facts, Guess, by_default, role_of
-from keepsense.project.inspected import Inspected, KnownWords
+from keepsense.project.inspected import Inspected
+from keepsense.project.knowledge import Library
 from keepsense.project.roles import ROLES
 from keepsense.project.together import determine_each_other, settled
 from keepsense.shown import Shown, Summary
 from keepsense.taxonomy import Taxonomy
 
-MOST_WORDS = 500
-"""Most distinct values of a column that are looked up in a taxonomy."""
-
-COVERED = 0.5
-"""Share of rows whose words a taxonomy must know to be proposed."""
-
 SAID = "as you said"
 """Reason of a role that nobody had to guess."""
-
-DOMAINS = ("person", "location", "activity", "state#2", "artifact", "organization", "food", "animal", "plant", "event")
-"""Concepts of WordNet below which all words of a column often lie; the right one settles most senses."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,16 +83,16 @@ def inspect(
 ) -> Inspection:
     """Inspect a table: counts, uniqueness, missing cells, and guesses of what each column is, each with its reason.
 
-    `taxonomies` by name are tried on columns of words, WordNet unless others are given; the one that knows most rows
-    is proposed. `roles` that are known need no guess. Guesses err on the side of privacy: a column of which nothing is
-    known is taken for one by which people could be recognized. The result names no value of the table unless it is
-    asked for its profiles.
+    `taxonomies` by name are tried on columns of words, all of the library unless others are given; the one that fits
+    best is proposed, where one fits. `roles` that are known need no guess. Guesses err on the side of privacy: a column
+    of which nothing is known is taken for one by which people could be recognized. The result names no value of the
+    table unless it is asked for its profiles.
 
     >>> found = inspect({"job": ["nurse", "surgeon", "clerk", "nurse"], "illness": ["flu", "flu", "cold", "cold"]})
     >>> [(c.name, c.role, c.kind) for c in found.columns]
     [('job', 'quasi-identifier', 'nominal'), ('illness', 'sensitive', 'nominal')]
     """
-    known = _Taxonomies(taxonomies)
+    known = Library(taxonomies)
     with started(engine) as running:
         table = running.read(source, reading)
         seen = running.profiles(table, limit)
@@ -116,52 +109,23 @@ def inspect(
     return Inspection("table", "memory", seen[0].rows, columns)
 
 
-class _Taxonomies:
-    """Taxonomies, loaded only when the first column of words turns up."""
-
-    def __init__(self, taxonomies: Mapping[str, Taxonomy] | None) -> None:
-        self._given = taxonomies
-
-    def all(self) -> Mapping[str, Taxonomy]:
-        if self._given is None:
-            from keepsense.taxonomy import wordnet
-
-            self._given = {"wordnet": wordnet()}
-        return self._given
-
-    def of(self, values: Mapping[Value, int], column: str) -> KnownWords | None:
-        """The taxonomy that knows the words of most rows, with the domain that holds nearly all of them."""
-        words = dict(list(values.items())[:MOST_WORDS])
-        coverages = [self._covered(name, taxonomy, words, column) for name, taxonomy in self.all().items()]
-        best = max(coverages, key=lambda coverage: coverage.rows, default=None)
-        return best if best is not None and best.rows >= COVERED else None
-
-    def _covered(self, name: str, taxonomy: Taxonomy, words: Mapping[Value, int], column: str) -> KnownWords:
-        from keepsense.taxonomy import map_values
-        from keepsense.taxonomy.mapping.senses import ALONE
-
-        whole = map_values(words, taxonomy, senses=ALONE, column=column).coverage
-        domain, rows = None, 0.0
-        for concept in DOMAINS if name == "wordnet" and whole.rows >= COVERED else ():
-            inside = map_values(words, taxonomy, senses=ALONE, domain=concept, column=column).coverage.rows
-            if inside >= 0.95 * whole.rows and inside > rows:
-                domain, rows = concept, inside
-        return KnownWords(name, domain, whole.values, whole.rows, len(words))
-
-
-def _inspected(profile: Profile, known: _Taxonomies, beside: frozenset[str], said: str | None = None) -> Inspected:
+def _inspected(profile: Profile, known: Library, beside: frozenset[str], said: str | None = None) -> Inspected:
     empty = missing_marks(profile.values)
     if empty:
         profile = _without(profile, empty)
     kind, note, delimiter, order, form = _kind(profile, list(profile.values))
     facts = Facts(profile, kind, beside)
     guess = Guess(said, SAID, "sure") if said is not None else role_of(facts)
+    notes = [note] if note else []
     meaning = None
-    if KINDS[kind].words and (guess is None or ROLES[guess.role].released) and profile.distinct > 2:
-        meaning = known.of(_items(profile.values, delimiter) if KINDS[kind].sets else profile.values, profile.name)
+    coded = not KINDS[kind].words and _may_be_coded(profile, kind)
+    if (KINDS[kind].words or coded) and (guess is None or ROLES[guess.role].released) and profile.distinct > 2:
+        matched = known.match(_items(profile.values, delimiter) if KINDS[kind].sets else profile.values, profile.name)
+        meaning = matched.known
+        notes += [matched.why_not] if matched.why_not and not coded else []
+        kind = "nominal" if coded and meaning is not None else kind
     if guess is None:
         guess = by_default(facts, known=meaning is not None)
-    notes = [note] if note else []
     if empty:
         notes.append(f"{', '.join(empty)}: taken for missing")
     if profile.missing:
@@ -193,6 +157,12 @@ def _without(profile: Profile, marks: Sequence[str]) -> Profile:
     )
 
 
+def _may_be_coded(profile: Profile, kind: str) -> bool:
+    """Whether values that are no words may be codes of a taxonomy, such as diagnoses."""
+    named = patterns.named_like(profile.name, patterns.CODED) is not None
+    return kind == "code" or (named and KINDS[kind].numbers)
+
+
 class _Kind(NamedTuple):
     """The kind of a column, a note about it, the delimiter of a set, the order of a scale, and how it is written."""
 
@@ -216,14 +186,14 @@ def _kind(profile: Profile, values: Sequence[Value]) -> _Kind:
         return _Kind("code")
     if patterns.are_numbers(values):
         return _Kind("nominal" if _names_things(profile) else "numeric")
+    scale = order_of(values, profile.name) if profile.complete else None
+    if scale is not None and len(scale.values) > 2:
+        return _Kind("ordinal", f"in the order of {scale.what}", order=tuple(map(str, scale.values)))
     texts = [v for v in values if isinstance(v, str)]
     if len(texts) == len(values) and (written := date_format(texts)) is not None:
         return _Kind("date", "the order of day and month is a guess" if written[1] else "", format=written[0])
     if len(texts) == len(values) and (form := number_format(texts)) is not None:
         return _Kind("numeric", format=form)
-    scale = patterns.scale_of(values) if profile.complete else None
-    if scale is not None:
-        return _Kind("ordinal", order=tuple(scale))
     delimiter = patterns.delimiter_of(profile.values)
     return _Kind("set", delimiter=delimiter) if delimiter else _Kind("nominal")
 

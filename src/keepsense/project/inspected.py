@@ -6,21 +6,7 @@ from dataclasses import dataclass
 
 from keepsense.engines.profile import Profile
 from keepsense.project.guess import Confidence
-
-
-@dataclass(frozen=True)
-class KnownWords:
-    """How well a taxonomy covers a column: shares of the distinct values looked at and of their rows.
-
-    >>> KnownWords("wordnet", "person", 0.9, 0.99, 140).rows
-    0.99
-    """
-
-    taxonomy: str
-    domain: str | None
-    values: float
-    rows: float
-    looked_up: int
+from keepsense.project.knowledge import KnownWords
 
 
 @dataclass(frozen=True, eq=False)

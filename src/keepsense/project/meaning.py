@@ -66,16 +66,17 @@ class Meaning:
         return self.columns[name]
 
     def taxonomy(self, name: str) -> Taxonomy:
-        """Taxonomy of a column, restricted to its domain."""
+        """Taxonomy of a column, restricted to its domain where that is one concept."""
         column = self.column(name)
         handed = self.given.taxonomies.get(name)
         if column.taxonomy is None and handed is None:
             raise BadInput(f'column {name!r} has no taxonomy; give it one, for instance taxonomy = "wordnet"')
         key = str(column.taxonomy if handed is None else id(handed))
-        key = key if column.domain is None else f"{key}#{column.domain}"
+        domain = column.domain if isinstance(column.domain, str) else None
+        key = key if domain is None else f"{key}#{domain}"
         if key not in self.taxonomies:
             whole = self._named(str(column.taxonomy)) if handed is None else handed
-            self.taxonomies[key] = whole if column.domain is None else whole.below(column.domain)
+            self.taxonomies[key] = whole if domain is None else whole.below(domain)
         return self.taxonomies[key]
 
     def _named(self, name: str) -> Taxonomy:
@@ -115,7 +116,9 @@ class Meaning:
             self.taxonomy(name),
             table=self.own_senses(name),
             senses=_BY_ITSELF if alone else column.senses,
+            domain=column.domain if isinstance(column.domain, list) else None,
             column=name,
+            suggestions=column.suggestions,
         )
 
     def own_senses(self, name: str) -> Mapped | None:
@@ -170,7 +173,14 @@ class Meaning:
         column = self.column(name)
         if column.taxonomy is None:
             return map_sets(items, None)
-        return map_sets(items, self.taxonomy(name), table=self.own_senses(name), senses=column.senses)
+        return map_sets(
+            items,
+            self.taxonomy(name),
+            table=self.own_senses(name),
+            senses=column.senses,
+            domain=column.domain if isinstance(column.domain, list) else None,
+            suggestions=column.suggestions,
+        )
 
     def item_rows(self, name: str, rows: Mapping[Value, int]) -> dict[Value, int]:
         """Items of a set-valued column and the rows that hold each, from its cells and theirs.

@@ -61,19 +61,9 @@ COORDINATES = _words(
     "lat latitude lon lng long longitude northing easting coordinate coordinates coord gps utm xcoord ycoord"
 )
 WEIGHTS = _words("fnlwgt pweight sampweight hhweight wgt")
+CODED = _words("diag diagnosis diagnoses dx icd icd9 icd10 procedure")
 POSTCODES = _words("zip zipcode postcode postal plz cap")
-SCALES = (
-    ("none", "low", "medium", "high"),
-    ("low", "medium", "high"),
-    ("low", "moderate", "high"),
-    ("very low", "low", "medium", "high", "very high"),
-    ("small", "medium", "large"),
-    ("mild", "moderate", "severe"),
-    ("none", "mild", "moderate", "severe"),
-    ("never", "rarely", "sometimes", "often", "always"),
-    ("poor", "fair", "good", "very good", "excellent"),
-    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
-)
+_CODE = re.compile(r"[A-Z]{1,3}\d{1,6}([.-]\d{1,4})?[A-Z]{0,2}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
@@ -111,31 +101,20 @@ def are_numbers(values: Sequence[Value]) -> bool:
 
 
 def are_codes(values: Sequence[Value]) -> bool:
-    """Whether all values are strings of four or more digits of one length, some with a leading zero.
+    """Whether all values are codes: four or more digits of one length, some with a leading zero, or letters and digits.
 
-    >>> are_codes(["01067", "20095"])
-    True
+    >>> are_codes(["01067", "20095"]), are_codes(["A40", "A49", "A410"]), are_codes(["LA4", "RM17"]), are_codes(["B12"])
+    (True, True, True, False)
     """
     texts = [v for v in values if isinstance(v, str)]
+    if len(texts) == len(values) > 1 and all(_CODE.fullmatch(text.strip()) for text in texts):
+        return True
     return (
         len(texts) == len(values) > 1
         and {len(t) for t in texts} == {max(4, len(texts[0]))}
         and all(t.isdigit() for t in texts)
         and any(t.startswith("0") for t in texts)
     )
-
-
-def scale_of(values: Iterable[Value]) -> list[str] | None:
-    """The values in order where they are those of a common scale, lowest first.
-
-    >>> scale_of(["High", "Low", "Medium"])
-    ['Low', 'Medium', 'High']
-    """
-    spelled = {str(v).strip().casefold(): str(v) for v in values}
-    for scale in SCALES:
-        if len(spelled) > 2 and set(spelled) <= set(scale):
-            return [spelled[word] for word in scale if word in spelled]
-    return None
 
 
 def delimiter_of(values: Mapping[Value, int]) -> str | None:

@@ -50,6 +50,26 @@ def _masked(text: str, length: int, step: int, keep: str, mask: str) -> str:
     return text[:left] + hidden if keep == "start" else hidden + text[max(0, len(text) - left) :]
 
 
+def by_prefix(values: Iterable[Value], *, name: str = "codes") -> Hierarchy:
+    """Codes masked from the end, at those levels only that join some and not all of them: others lose without gain.
+
+    >>> by_prefix(["A40", "A41", "A410"]).rows()[1:]
+    [('A41', 'A41*', '*'), ('A410', 'A41*', '*')]
+    >>> by_prefix(["A11", "A12", "A13"]).rows()[0]
+    ('A11', '*')
+    """
+    leaves = list(dict.fromkeys(values))
+    texts = ["" if value is None else str(value) for value in leaves]
+    longest = max(map(len, texts), default=0)
+    steps, before = [], len(set(texts))
+    for step in range(1, longest):
+        groups = len({text[: longest - step] for text in texts})
+        if 1 < groups < before:
+            steps.append(step)
+            before = groups
+    return masked(leaves, steps=steps, name=name)
+
+
 def _candidates(values: Values) -> list[Hierarchy]:
     longest = max(len(str(value)) for value in values.rows)
     steps = [list(range(by, longest, by)) for by in range(1, max(2, longest))]
@@ -62,7 +82,7 @@ KINDS.add(
         "code",
         "codes whose ends can be hidden",
         "postcodes, product codes",
-        build=lambda values: masked(values.rows, name=values.name),
+        build=lambda values: by_prefix(values.rows, name=values.name),
         candidates=_candidates,
     ),
     outdated=("masked",),

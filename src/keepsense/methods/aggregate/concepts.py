@@ -19,7 +19,7 @@ from keepsense.methods.aggregate.phrases import Chunker, noun_phrases
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept, Taxonomy
 from keepsense.taxonomy.mapping import Mapping as ColumnMapping
-from keepsense.taxonomy.mapping.mapper import Table, map_values
+from keepsense.taxonomy.mapping.mapper import Suggestions, Table, map_values
 from keepsense.taxonomy.mapping.senses import DEFAULT
 from keepsense.taxonomy.text import LONGEST, normalise
 
@@ -154,13 +154,15 @@ def map_sets(
     senses: str = DEFAULT,
     domain: Concept | Sequence[Concept] | None = None,
     distance: Callable[[Ints, Ints], NDArray[Any]] | None = None,
+    suggestions: Suggestions = "accept",
 ) -> ConceptSets:
     """Map a set-valued column onto concepts (Batet et al. 2014, Sec. 3.1.1).
 
     Each item is one term, or with `phrases` a text: `True` takes the embedded chunker, or give one
     (`keepsense.methods.aggregate.taggers`). A text then becomes its noun phrases, each a term. Terms are looked up by
-    `keepsense.taxonomy.map_values`, left-stripping included, with its `table`, `senses` and `domain`. Terms in
-    no taxonomy stay as opaque things; without a taxonomy all are. A record is a set: terms with one concept count once.
+    `keepsense.taxonomy.map_values`, left-stripping included unless `suggestions="ask"`, with its `table`, `senses` and
+    `domain`. Terms in no taxonomy stay as opaque things; without a taxonomy all are. A record is a set: terms with one
+    concept count once.
 
     >>> from keepsense.methods.aggregate.items import from_lists
     >>> from keepsense.taxonomy.embedded import wordnet
@@ -175,7 +177,14 @@ def map_sets(
     if taxonomy is not None:
         counted = dict(zip(terms, users.tolist(), strict=True))
         mapping = map_values(
-            counted, taxonomy, table=table, senses=senses, domain=domain, distance=distance, column=sets.column
+            counted,
+            taxonomy,
+            table=table,
+            senses=senses,
+            domain=domain,
+            distance=distance,
+            column=sets.column,
+            suggestions=suggestions,
         )
         codes = mapping.codes_of(terms)
     concepts = np.unique(codes[codes >= 0]).astype(np.int32)

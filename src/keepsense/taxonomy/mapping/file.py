@@ -29,12 +29,14 @@ from keepsense.taxonomy.lookup import lookup, sense_name
 if TYPE_CHECKING:
     from keepsense.taxonomy.mapping.table import Mapping
 
-HOW = ("table", "given", "exact", "normalised", "head", "doubtful", "unmapped")
+HOW = ("table", "given", "exact", "normalised", "head", "doubtful", "suggested", "unmapped")
 """How a value was mapped: by the user's table, by a sense it names, by its exact name, by its normalised one, by its
-head noun; known, but nobody can say in which sense; or not at all."""
+head noun, which somebody accepted; known, but nobody can say in which sense; by nothing yet, though its head noun is a
+suggestion; or not at all."""
 
 UNMAPPED = "unmapped"
 DOUBTFUL = "doubtful"
+SUGGESTED = "suggested"
 
 HEADER = ("value", "concept", "label", "how", "rows", "alternatives", "description")
 _MISSING = "missing"
@@ -205,9 +207,9 @@ def _describes(description: str, taxonomy: Taxonomy, code: int | None) -> bool:
 
 def _how(found_by: str, code: int | None, edited: bool) -> str:
     """What a line a person has changed says, it says like a table does."""
-    if edited or (code is not None and found_by == UNMAPPED):
+    if edited or (code is not None and found_by in (UNMAPPED, SUGGESTED)):
         return "table"
-    return UNMAPPED if code is None and found_by not in ("table", DOUBTFUL) else found_by
+    return UNMAPPED if code is None and found_by not in ("table", DOUBTFUL, SUGGESTED) else found_by
 
 
 def _named(where: str, taxonomy: Taxonomy, text: str) -> int | None:

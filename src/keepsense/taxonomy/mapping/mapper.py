@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,17 @@ from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.lookup import lookup
 from keepsense.taxonomy.mapping import table as result
 from keepsense.taxonomy.mapping.context import DOUBT, Evidence, likeliest, probabilities, shared
-from keepsense.taxonomy.mapping.file import DOUBTFUL, UNMAPPED, entry_code
+from keepsense.taxonomy.mapping.file import DOUBTFUL, SUGGESTED, UNMAPPED, entry_code
 from keepsense.taxonomy.mapping.senses import DEFAULT, DistanceMatrix, check_strategy, choose
 from keepsense.taxonomy.mapping.table import is_missing
 from keepsense.taxonomy.text import LONGEST, normalise
 
 Table = Mapping[Any, Concept | None] | result.Mapping
 """Values and the concepts they stand for; None, an empty text or `unmapped` says that a value stands for none."""
+
+
+Suggestions = Literal["ask", "accept"]
+"""What becomes of a value that is known by its last noun alone: somebody is asked, or its noun stands for it."""
 
 
 def map_values(  # noqa: PLR0913
@@ -37,6 +41,7 @@ def map_values(  # noqa: PLR0913
     distance: DistanceMatrix | None = None,
     column: str = "values",
     within: Mapping[Any, Sequence[int]] | None = None,
+    suggestions: Suggestions = "ask",
 ) -> result.Mapping:
     """Map the values of a column onto concepts.
 
@@ -48,8 +53,9 @@ def map_values(  # noqa: PLR0913
     no sense is likely enough, the value is *doubtful*: it stands for the lowest concept that all its plausible senses
     share, or, where that would say nothing, for none until a person decides. `domain` admits only concepts below the
     given ones, "person" for occupations, say; the table is free of it. Values with the same candidates always get the
-    same sense. Of places that share a name `keepsense.taxonomy.places` chooses; `within` holds, for values, the areas
-    that other columns name (`places.beside`).
+    same sense. A value whose head noun alone is known is *suggested*: it stands for no concept until somebody accepts
+    that, in the table or, for all of them, with `suggestions="accept"`. Of places that share a name
+    `keepsense.taxonomy.places` chooses; `within` holds, for values, areas that other columns name (`places.beside`).
 
     Nothing is dropped: every value is mapped, unmapped or missing, and `Mapping.findings` counts what to look at. A
     look-up takes microseconds; the index of WordNet's names is made once, in about a quarter of a second.
@@ -58,7 +64,11 @@ def map_values(  # noqa: PLR0913
     >>> jobs = map_values(["coach", "pilot", "Nurses"], wordnet(), table={"pilot": "pilot#1"}, domain="person")
     >>> jobs.labels, jobs.how
     (('coach#1', 'pilot#1', 'nurse#1'), ('exact', 'table', 'normalised'))
+    >>> [map_values(["old nurse"], wordnet(), suggestions=s).labels for s in ("ask", "accept")]
+    [('',), ('nurse#1',)]
     """
+    if suggestions not in get_args(Suggestions):
+        raise BadInput(f"{column}: suggestions must be 'ask' or 'accept', not {suggestions!r}")
     counts, missing = _counted(values, weights, column)
     rules = _Rules(table, taxonomy)
     inside = _inside(taxonomy, domain)
@@ -77,7 +87,8 @@ def map_values(  # noqa: PLR0913
             options.append(() if code is None else (code,))
         else:
             found = look.find(text, inside)
-            how.append(found.how if found else UNMAPPED)
+            asked = found is not None and found.how == "head" and suggestions == "ask"
+            how.append(SUGGESTED if asked else found.how if found else UNMAPPED)
             names.append(found.name if found else "")
             options.append(found.concepts if found else ())
     rows = np.fromiter(counts.values(), dtype=np.int64, count=len(counts))
@@ -90,7 +101,10 @@ def map_values(  # noqa: PLR0913
         codes, confidence = places.settled(taxonomy, candidates, chances)
         doubt = places.SURE
     else:
-        codes, confidence = _chosen(_Words(options, names, how, rows), taxonomy, senses, distance, column)
+        used = [() if way == SUGGESTED else concepts for way, concepts in zip(how, options, strict=True)]
+        codes, confidence = _chosen(_Words(used, names, how, rows), taxonomy, senses, distance, column)
+    asked = np.array([way == SUGGESTED for way in how], dtype=np.bool_)
+    codes, confidence = np.where(asked, np.int32(-1), codes).astype(np.int32), np.where(asked, 1.0, confidence)
     how = [DOUBTFUL if sure < doubt else way for way, sure in zip(how, confidence.tolist(), strict=True)]
     return result.Mapping(
         taxonomy, column, tuple(counts), codes, tuple(how), tuple(names), candidates, rows, missing, senses, confidence
@@ -193,7 +207,7 @@ class _Rules:
         self._exact: dict[Any, int | None] = {}
         if isinstance(table, result.Mapping):
             for value, code, how in zip(table.values, table.codes, table.how, strict=True):
-                if how != UNMAPPED and (how != DOUBTFUL or code >= 0):
+                if how not in (SUGGESTED, UNMAPPED) and (how != DOUBTFUL or code >= 0):
                     concept = table.taxonomy.id(int(code)) if code >= 0 else None
                     self._exact[value] = entry_code(concept, taxonomy)
         elif table is None or isinstance(table, Mapping):

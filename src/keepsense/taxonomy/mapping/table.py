@@ -25,7 +25,7 @@ from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import explain
 from keepsense.taxonomy.lookup import lookup, sense_name
 from keepsense.taxonomy.mapping import file
-from keepsense.taxonomy.mapping.file import DOUBTFUL, UNMAPPED
+from keepsense.taxonomy.mapping.file import DOUBTFUL, SUGGESTED, UNMAPPED
 from keepsense.taxonomy.mapping.lesk import has_glosses
 from keepsense.taxonomy.text import LONGEST, MISSING_MARKS, looks_numeric
 
@@ -131,19 +131,44 @@ class Mapping:
         """Values that stand for no concept."""
         return tuple(value for value, code in zip(self.values, self.codes, strict=True) if code < 0)
 
+    @property
+    def suggested(self) -> dict[Value, tuple[int, str]]:
+        """Values whose head noun alone is known, which stand for nothing until accepted: rows, and that noun's sense.
+
+        >>> from keepsense.taxonomy import from_edges
+        >>> from keepsense.taxonomy.mapping.mapper import map_values
+        >>> map_values({"old nurse": 3}, from_edges([("nurse", "job")])).suggested
+        {'old nurse': (3, 'nurse')}
+        """
+        where = [i for i, how in enumerate(self.how) if how == SUGGESTED]
+        likeliest = {i: int(self.candidates[i][0]) for i in where if len(self.candidates[i])}
+        return {
+            self.values[i]: (int(self.rows[i]), sense_name(self.taxonomy, concept, self.names[i]))
+            for i, concept in likeliest.items()
+        }
+
     def suggestions(self, limit: int = 3, at_most: int = 500) -> dict[Value, list[str]]:
         """For the most frequent unmapped values, names in the taxonomy that may be meant; values without are left out.
+
+        The last noun of a phrase comes first, then what is spelled alike.
 
         >>> from keepsense.taxonomy import from_edges
         >>> from keepsense.taxonomy.mapping.mapper import map_values
         >>> map_values(["veternarian"], from_edges([("veterinarian", "person")])).suggestions()
         {'veternarian': ['veterinarian']}
         """
-        open_values = [i for i, how in enumerate(self.how) if how == UNMAPPED and _is_word(str(self.values[i]))]
+        open_values = [
+            i for i, how in enumerate(self.how) if how in (SUGGESTED, UNMAPPED) and _is_word(str(self.values[i]))
+        ]
         open_values.sort(key=lambda i: (-int(self.rows[i]), str(self.values[i])))
         chosen = open_values[:at_most]
         names = lookup(self.taxonomy).suggest([str(self.values[i]) for i in chosen], limit)
-        return {self.values[i]: found for i, found in zip(chosen, names, strict=True) if found}
+        nouns = self.suggested
+        near = {}
+        for i, spelled in zip(chosen, names, strict=True):
+            noun = [nouns[self.values[i]][1]] if self.values[i] in nouns else []
+            near[self.values[i]] = list(dict.fromkeys([*noun, *spelled]))[:limit]
+        return {value: some for value, some in near.items() if some}
 
     @property
     def ambiguous(self) -> tuple[Ambiguity, ...]:
@@ -222,18 +247,26 @@ def _findings(mapping: Mapping) -> list[Finding]:
     unmapped_rows -= int(mapping.rows[undecided].sum())
     lost = len(mapping.unmapped) - len(undecided)
     by_head = mapping.how.count("head")
+    suggested = [int(rows) for how, rows in zip(mapping.how, mapping.rows, strict=True) if how == SUGGESTED]
+    unknown = lost - len(suggested)
+    unknown_rows = unmapped_rows - sum(suggested)
     ambiguous = sum(
-        how not in ("table", "given", DOUBTFUL, UNMAPPED) and size > 1
+        how not in ("table", "given", DOUBTFUL, SUGGESTED, UNMAPPED) and size > 1
         for how, size in zip(mapping.how, mapping.candidates.sizes.tolist(), strict=True)
+    )
+    ambiguous_rows = sum(
+        int(rows)
+        for how, size, rows in zip(mapping.how, mapping.candidates.sizes.tolist(), mapping.rows, strict=True)
+        if how not in ("table", "given", DOUBTFUL, SUGGESTED, UNMAPPED) and size > 1
     )
     broken = sum("�" in text or any("\ud800" <= c <= "\udfff" for c in text) for text in texts)
     remarks = [
-        ("E101", lost == len(texts) > 0, f"none of the {_n(lost, 'value')} is in {name}; try another taxonomy"),
+        ("E101", unknown == len(texts) > 0, f"none of the {_n(lost, 'value')} is in {name}; try another taxonomy"),
         (
             "W101",
-            0 < lost < len(texts),
-            f"{lost:,} of {_n(len(texts), 'value')} ({_n(unmapped_rows, 'row')}) not found in {name};"
-            " see the suggestions, or give a mapping table",
+            0 < unknown < len(texts),
+            f"{unknown:,} of {_n(len(texts), 'value')} ({_n(unknown_rows, 'row')}) not found in {name}; they stay as"
+            f" they are until a mapping file says what they mean: {_command(mapping)}",
         ),
         ("W102", mapping.missing > 0, f"{_n(mapping.missing, 'cell')} missing"),
         (
@@ -245,7 +278,8 @@ def _findings(mapping: Mapping) -> list[Finding]:
         (
             "W104",
             ambiguous > 0,
-            f"{_n(ambiguous, 'value')} with several senses, chosen by {mapping.senses!r}; look at the alternatives",
+            f"{_n(ambiguous, 'value')} ({_n(ambiguous_rows, 'row')}) with several senses, chosen by {mapping.senses!r};"
+            f" look at the alternatives: {_command(mapping)}",
         ),
         (
             "W111",
@@ -256,6 +290,13 @@ def _findings(mapping: Mapping) -> list[Finding]:
             " --output mapping.csv` writes",
         ),
         ("W105", by_head > 0, f"{_n(by_head, 'value')} mapped by the head noun alone; what stood before it is lost"),
+        (
+            "W110",
+            bool(suggested),
+            f"{_n(len(suggested), 'value')} ({_n(sum(suggested), 'row')}) known by the last noun alone, which is not"
+            f" used unasked; look at them with {_command(mapping)}, then accept them there, or all of them with"
+            ' suggestions = "accept"',
+        ),
         (
             "W106",
             any(len(t) > LONGEST for t in open_texts),
@@ -276,6 +317,11 @@ def _findings(mapping: Mapping) -> list[Finding]:
         ("W109", broken > 0, f"{_n(broken, 'value')} with characters lost in decoding; read the file in its encoding"),
     ]
     return [Finding(code, mapping.column, message) for code, holds, message in remarks if holds]
+
+
+def _command(mapping: Mapping) -> str:
+    """What shows a person the values that a finding counts."""
+    return f"`keepsense map FILE {mapping.column} --output mapping.csv`"
 
 
 def _n(number: int, what: str) -> str:
