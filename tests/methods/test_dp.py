@@ -222,13 +222,13 @@ def test_other_bad_input_is_refused_by_name() -> None:
         release_words(counts, [column], 1, Budget(1), domains={"x": ["cat"]})
     with pytest.raises(BadInput, match="not released"):
         release_words(counts, [column], 1, Budget(1), domains={"z": ["cat", "dog"]})
-    with pytest.raises(BadInput, match=r"1 value\(s\) outside the declared domain"):
+    with pytest.raises(BadInput, match="values outside the declared domain"):
         release_words(counts, [column], 1, Budget(1), domains={"x": ["cat", "pet"]})
     with pytest.raises(BadInput, match="epsilon is given for"):
         release_words(counts, [column], {"y": 1}, Budget(1))
     with pytest.raises(BadInput, match="at least two values"):
         response_matrix("x", ["cat", "cat"], 1)
-    with pytest.raises(BadInput, match=r"1 value\(s\) outside"):
+    with pytest.raises(BadInput, match="values outside"):
         release_categories(counts, [response_matrix("x", ["cat", "cow"], 1)], Budget(1))
 
 

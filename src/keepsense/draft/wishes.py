@@ -12,7 +12,7 @@ from typing import Any
 from keepsense.draft.write import draft
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import KAnonymity, Model
+from keepsense.privacy import KAnonymity, Model, differentially_private
 from keepsense.project.file import Project, check_project
 from keepsense.project.inspect import Inspection, inspect
 from keepsense.project.meaning import Given
@@ -87,6 +87,8 @@ def models_of(
 def drafted(data: object, wishes: Wishes, *, engine: str | None = None) -> tuple[Project, Inspection, Given]:
     """The project for a table, the inspection it rests on, and what goes along in memory.
 
+    Under differential privacy nothing is guessed: a column of which nothing is said is left out.
+
     >>> people = {"job": ["nurse", "clerk"] * 9, "id": list(range(18))}
     >>> project, inspection, given = drafted(people, Wishes({"job": {"weight": 2.0}}))
     >>> project.quasi_identifiers, project.columns["job"].weight, inspection.having("identifier")
@@ -97,6 +99,8 @@ def drafted(data: object, wishes: Wishes, *, engine: str | None = None) -> tuple
     keys: dict[str, Any] = tomllib.loads(draft(inspection, source=_place(data), k=_USUAL_K, method=wishes.method))
     if not isinstance(data, str | PathLike):
         del keys["source"]
+    if differentially_private(wishes.models):  # what a column is must not be guessed from the table then
+        keys |= {"columns": {name: {} for name in wishes.columns}, "unlisted": "drop", "privacy": []}
     hierarchies: dict[str, Hierarchy] = {}
     taxonomies: dict[str, Taxonomy] = {}
     for name, said in wishes.columns.items():

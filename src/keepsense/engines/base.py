@@ -87,6 +87,8 @@ class Reading:
     """Text that stands for a missing value, in every column."""
     cells: Mapping[str, Cells] = field(default_factory=dict)
     """How the cells of some columns are written."""
+    guess: bool = True
+    """Whether what is not given may be found out from the rows; else a text file is read in the usual way."""
 
 
 @dataclass(frozen=True)

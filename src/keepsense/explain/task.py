@@ -40,6 +40,7 @@ class LessonTask:
     models: Sequence[Model]
     rng: np.random.Generator
     suppression: float = 0.0
+    person: str | None = None
 
     @property
     def quasi_identifiers(self) -> tuple[str, ...]:
@@ -101,6 +102,10 @@ class LessonTask:
     def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
         """Concepts of a column's words."""
         return self.lesson.meaning.mapping(name, values, alone=alone)
+
+    def own_senses(self, name: str) -> Mapped | None:
+        """What a mapping file says that a column's words mean."""
+        return self.lesson.meaning.own_senses(name)
 
     def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
         """Cells of a column of sets, divided into their items."""

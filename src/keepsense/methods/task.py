@@ -41,6 +41,10 @@ class Column(Protocol):
         """Name of the taxonomy that knows its words."""
 
     @property
+    def mapping(self) -> str | None:
+        """File that says what its words mean."""
+
+    @property
     def delimiter(self) -> str:
         """What stands between the items of a set."""
 
@@ -85,6 +89,10 @@ class Task(Protocol):
         """The column that the release is to predict."""
 
     @property
+    def person(self) -> str | None:
+        """The column that tells which rows belong to one person."""
+
+    @property
     def rng(self) -> np.random.Generator:
         """Where all chance comes from."""
 
@@ -104,6 +112,9 @@ class Task(Protocol):
 
     def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
         """Concepts of a column's words; with `alone` each by itself, whatever the other records hold."""
+
+    def own_senses(self, name: str) -> Mapped | None:
+        """What the publisher's mapping file says that a column's words mean."""
 
     def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
         """Cells of a set-valued column, divided into their items."""

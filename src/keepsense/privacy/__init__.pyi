@@ -31,6 +31,7 @@ from keepsense.privacy.matching import classes as classes
 from keepsense.privacy.matching import sizes_in as sizes_in
 from keepsense.privacy.mechanisms import DifferentialPrivacy as DifferentialPrivacy
 from keepsense.privacy.mechanisms import LinkageRisk as LinkageRisk
+from keepsense.privacy.mechanisms import differentially_private as differentially_private
 from keepsense.privacy.presence import DeltaPresence as DeltaPresence
 from keepsense.privacy.presence import KMap as KMap
 from keepsense.privacy.presence import with_population as with_population

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -49,6 +49,15 @@ class DifferentialPrivacy(_OfMechanism):
     def describe(self) -> str:
         """The promise in plain words."""
         return f"What is released about a record reveals it by a factor of at most e^{self.epsilon:g}."
+
+
+def differentially_private(models: Iterable[Model]) -> bool:
+    """Whether differential privacy is among some promises.
+
+    >>> differentially_private([DifferentialPrivacy(1.0)]), differentially_private([])
+    (True, False)
+    """
+    return any(isinstance(model, DifferentialPrivacy) for model in models)
 
 
 @privacy_model(

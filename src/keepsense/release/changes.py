@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keepsense.privacy import differentially_private
 from keepsense.recoding import Cuts
 from keepsense.release.run import Outcome
 
@@ -12,12 +13,14 @@ from keepsense.release.run import Outcome
 class Change:
     """One quasi-identifier: different values before and after, the share of detail lost (None: unknown), and how.
 
+    Under differential privacy it is not told how many values there were.
+
     >>> Change("age", 8, 4, 0.14, "level 1 of 3").how
     'level 1 of 3'
     """
 
     column: str
-    values: int
+    values: int | None
     released: int
     lost: float | None
     how: str
@@ -30,10 +33,11 @@ def changes(outcome: Outcome) -> list[Change]:
     >>> [(change.column, change.values, change.released, change.how) for change in changes(example_release())]
     [('age', 8, 4, 'level 1 of 3'), ('job', 4, 4, 'as it was')]
     """
+    private = differentially_private(outcome.job.models)
     return [
         Change(
             name,
-            len(outcome.job.every_count.values_of(name)),
+            None if private else len(outcome.job.every_count.values_of(name)),
             outcome.released_values[name],
             lost := outcome.description["columns"][name].get("lost"),
             _how(outcome, name, lost),

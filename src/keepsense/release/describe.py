@@ -14,7 +14,7 @@ from keepsense import __version__
 from keepsense.counts import Counts, Value
 from keepsense.files import whole_file
 from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import DifferentialPrivacy, Verification
+from keepsense.privacy import Verification, differentially_private
 from keepsense.privacy.linkage import Linkage
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.job import Job
@@ -44,8 +44,7 @@ def describe_release(
     (20, [{'model': 'k-anonymity', 'k': 4}], 'quasi-identifier')
     """
     project = job.project
-    # under differential privacy nothing that is computed from the original leaves the house but through its mechanism
-    private = any(isinstance(model, DifferentialPrivacy) for model in job.models)
+    private = differentially_private(job.models)
     lost = {} if private else column_penalties(job, made.rules)
     lost |= {
         rule.names[0]: penalty
@@ -58,6 +57,7 @@ def describe_release(
         "release": job.released_table if project.release.database is not None else job.released_name,
         "promises": [m.promise() for m in job.models],
         "in words": [m.describe() for m in job.models],
+        **({"neighbours": _neighbours(made.rules)} if private else {}),
         "method": {
             "name": project.method.name,
             "parameters": {k: v for k, v in project.method.parameters.items() if k not in secret},
@@ -82,19 +82,23 @@ def describe_release(
         "verified": verification.ok,
         "hierarchies": _released_hierarchies(job, made.every_rule, made.counts),
         **_matrices(made.rules, made.counts),
-        "utility": {} if private else dict(utility),
-        "risk": _public_risk(risk, linked, private),
+        "utility": dict(utility),
+        "risk": _public_risk(risk, linked),
     }
 
 
-def _public_risk(
-    risk: Mapping[str, Mapping[str, float]], linked: Linkage | None, private: bool
-) -> dict[str, dict[str, float]]:
+def _public_risk(risk: Mapping[str, Mapping[str, float]], linked: Linkage | None) -> dict[str, dict[str, float]]:
     """Risk before and after, and how linking by meaning fared where that is promised."""
-    shown_risk = {when: dict(figures) for when, figures in risk.items() if not private or when == "after"}
+    shown_risk = {when: dict(figures) for when, figures in risk.items()}
     if linked is not None and "after" in shown_risk:
         shown_risk["after"]["linked by meaning"] = float(linked.risk)
     return shown_risk
+
+
+def _neighbours(rules: list[Recoding]) -> str:
+    """Which tables cannot be told apart by the release; their number of rows is no secret."""
+    told = dict.fromkeys(str(rule.info.get("neighbours", "")) for rule in rules)
+    return f"{'; '.join(filter(None, told))}; the number of rows is public"
 
 
 def _method_for_sets(job: Job, secret: set[str]) -> dict[str, Any]:

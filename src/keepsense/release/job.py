@@ -21,7 +21,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.attributes import attributes_of
 from keepsense.methods.registry import Method, method
 from keepsense.methods.task import least_size
-from keepsense.privacy import Model, model, needed_columns, with_population
+from keepsense.privacy import Model, differentially_private, model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
@@ -63,7 +63,8 @@ class Job:
     @cached_property
     def source(self) -> Source:
         """The rows, opened and counted once."""
-        return Source(self.project, self.folder, self.engine, self.data, self.meaning, self.hidden_among)
+        guess = not differentially_private(self.models)
+        return Source(self.project, self.folder, self.engine, self.data, self.meaning, self.hidden_among, guess)
 
     @cached_property
     def columns(self) -> Columns:
@@ -128,6 +129,11 @@ class Job:
     def target(self) -> str | None:
         """The column that readers of the release want to predict, if there is one."""
         return next(iter(self.project.having("target")), None)
+
+    @property
+    def person(self) -> str | None:
+        """The column that tells which rows belong to one person, if there is one."""
+        return next(iter(self.project.having("person")), None)
 
     def attributes(
         self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
@@ -261,6 +267,10 @@ class Job:
     def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
         """Concepts of a column's values."""
         return self.meaning.mapping(name, values, alone=alone)
+
+    def own_senses(self, name: str) -> Mapped | None:
+        """What the publisher's mapping file says that a column's words mean."""
+        return self.meaning.own_senses(name)
 
     def holds_sets(self, name: str) -> bool:
         """Whether the cells of a column are sets of items."""

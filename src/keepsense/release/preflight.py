@@ -5,7 +5,7 @@ from __future__ import annotations
 from keepsense.engines.formats import format_of, would_run
 from keepsense.errors import BadInput, Finding
 from keepsense.methods.registry import method
-from keepsense.privacy import KmAnonymity
+from keepsense.privacy import DifferentialPrivacy, KmAnonymity, differentially_private
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, warnings_for
@@ -21,6 +21,8 @@ def refuse_contradictions(job: Job) -> None:
     ...
     keepsense.errors.BadInput: linkage risk is about how values are changed, but 'optimal' only makes them less...
     """
+    if differentially_private(job.models):
+        _check_private(job)
     if job.set_columns:
         method_for_sets(job)
         if job.project.population is not None:
@@ -76,6 +78,25 @@ def refuse_marks(job: Job) -> None:
                 )
 
 
+def _check_private(job: Job) -> None:
+    """Refuse what tells about the table beside a mechanism that is differentially private."""
+    name = DifferentialPrivacy.name
+    bare = [column for column in job.released if column not in job.quasi_identifiers]
+    if bare:
+        raise BadInput(
+            f"{name} covers what its mechanisms redraw, but {', '.join(bare)} would be released otherwise: make such "
+            "columns quasi-identifiers of one value a cell, or identifiers, which are left out"
+        )
+    for model in job.models:
+        if isinstance(model, DifferentialPrivacy):
+            continue
+        if not model.kept_by_classes or model.columns or job.project.population is not None:
+            raise BadInput(
+                f"{model.name} is checked by comparing the release with what is not released, and that would tell "
+                f"about it beyond {name}; promise {name} alone, or make two releases of different people"
+            )
+
+
 def _check_km(job: Job, model: KmAnonymity) -> None:
     if model.column not in job.set_columns or job.every_quasi_identifier != (model.column,):
         raise BadInput(
@@ -102,7 +123,7 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
             )
         )
     people = job.project.having("person")
-    if people and not any(model.counts_people for model in job.models):
+    if people and not differentially_private(job.models) and not any(model.counts_people for model in job.models):
         findings.append(
             Finding(
                 "W403",

@@ -18,7 +18,7 @@ from keepsense.counts import Counts
 from keepsense.engines import Engine, Writing, started
 from keepsense.errors import Finding, Infeasible
 from keepsense.methods.perturb.private import epsilon_of
-from keepsense.privacy import Verification
+from keepsense.privacy import Verification, differentially_private
 from keepsense.privacy.linkage import Linkage
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
@@ -194,6 +194,8 @@ def _write(job: Job, made: Recoded, draft: Draft) -> Path | None:
 
 def _measured(job: Job, made: Recoded, verification: Verification, linked: Linkage | None) -> dict[str, Any]:
     """What the release lost and what risk is left, in its public description."""
+    if differentially_private(job.models):  # such figures compare with the table, and no budget was set aside for them
+        return describe_release(job, made, verification, {}, {}, None)
     everybody = None if made.population is None else job.count_in(made.population)
     utility = measured_utility(job, made.every_rule, made.counts)
     risk = measured_risk(job, made.counts, everybody, made.rules)

@@ -25,6 +25,8 @@ class Source:
     `data` is a table in memory that takes the place of the file that the project names. Columns that are released
     coarser than they are, by a width or a level, are so from here on: nothing that comes after sees them exactly. Their
     outermost bands hold at least `least` rows.
+    Without `guess` a text file is read as the project says, or else in the usual way: its rows have no say in how they
+    are read.
 
     >>> from keepsense.release.example import example_job
     >>> source = example_job().source
@@ -40,6 +42,7 @@ class Source:
     data: object = None
     meaning: Meaning | None = None
     least: int = 1
+    guess: bool = True
     _counted: dict[tuple[str, ...], Counts] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -79,7 +82,8 @@ class Source:
         return table
 
     def _opened(self, place: Place) -> Table:
-        return self.engine.read(located(self.folder, place), self.project.reading(place))
+        how = replace(self.project.reading(place), guess=self.guess)
+        return self.engine.read(located(self.folder, place), how)
 
     def count(self, columns: Sequence[str], *, histograms: Iterable[str] = (), sums: Iterable[str] = ()) -> Counts:
         """Count some columns of the source, or add up what was counted of more of them: the rows are not read again."""

@@ -28,7 +28,8 @@ _BASKETS = 20
 def read(store: Store, source: str, reading: Reading) -> str:
     """Every cell as the text it is; every row must have as many cells as the header has names."""
     path = readable(source)
-    utf8 = path if path.suffix == ".gz" else transcoded(path, encoding_of(path, reading.encoding), store.folder)
+    encoding = reading.encoding or (None if reading.guess else "utf-8")
+    utf8 = path if path.suffix == ".gz" else transcoded(path, encoding_of(path, encoding), store.folder)
     relation = _relation(path, utf8, reading)
     with refused(path, lines=True):
         return store.keep(relation)
@@ -49,13 +50,13 @@ def as_it_stands(source: str, reading: Reading) -> str:
 
 def _relation(path: Path, utf8: Path, reading: Reading) -> str:
     head = _head(utf8, path.name)
-    quote = reading.quote or _quote(head)
+    quote = reading.quote or (_quote(head) if reading.guess else '"')
     _one_sign(path, "quote", quote)
-    if reading.delimiter is None and reading.header is None and _are_baskets(head):
+    if reading.guess and reading.delimiter is None and reading.header is None and _are_baskets(head):
         # a sign that stands in no text cuts nothing, so that each line is one cell
         uncut = "delim = '\x1f', quote = '', escape = '', columns = {'items': 'VARCHAR'}"
         return f"read_csv({literal(str(utf8))}, auto_detect = false, header = false, {uncut}, max_line_size = 16777216)"
-    delimiter = reading.delimiter or _delimiter(head, quote)
+    delimiter = reading.delimiter or (_delimiter(head, quote) if reading.guess else _usual_delimiter(path, head, quote))
     _one_sign(path, "delimiter", delimiter)
     records = _records(head, delimiter, quote)
     first = next(iter(records), [])
@@ -66,7 +67,7 @@ def _relation(path: Path, utf8: Path, reading: Reading) -> str:
             "or with header = true if it holds names"
         )
     names = _names(first if titled else [""] * len(first))
-    escape = "\\" if _escaped(head, quote) else quote
+    escape = "\\" if reading.guess and _escaped(head, quote) else quote
     columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
     options = [
         "auto_detect = false",
@@ -134,6 +135,19 @@ def _are_baskets(head: str) -> bool:
     regular = max(lengths.values()) > 0.5 * len(lists)
     # names of columns occur once; the items of a first basket occur again
     return recurring and not regular and len(lengths) > 2 and all(times[item] > 1 for item in lists[0])
+
+
+def _usual_delimiter(path: Path, head: str, quote: str) -> str:
+    """What a file of its name has between its cells; where others seem to stand there, they are to be declared."""
+    usual = "\t" if ".tsv" in path.suffixes else ","
+    seen = _delimiter(head, quote)
+    cells = {sign: len(next(iter(_records(head, sign, quote)), [])) for sign in (usual, seen)}
+    if cells[usual] < 2 <= cells[seen]:
+        raise BadInput(
+            f"{path.name}: how the file is written must not be guessed from its rows here; declare in [source] what "
+            f"stands between its cells, such as delimiter = {seen!r}"
+        )
+    return usual
 
 
 def _quote(head: str) -> str:

@@ -132,9 +132,8 @@ def release_words(
             )
     declared = {c.name: _domain(c.name, c.bound()[0], (domains or {}).get(c.name)) for c in columns}
     for column in columns:
-        outside = int((~np.isin(column.bound()[1], declared[column.name])).sum())
-        if outside:
-            raise BadInput(f"column {column.name!r} has {outside} value(s) outside the declared domain")
+        if not np.isin(column.bound()[1], declared[column.name]).all():
+            raise BadInput(f"column {column.name!r} has values outside the declared domain; declare what is possible")
         _check_rounding(column.name, each[column.name], len(declared[column.name]))
     random = generator(rng)
     budget.spend(math.fsum(each.values()), ", ".join(f"words of {name}" for name in each))
@@ -224,7 +223,7 @@ def release_categories(
     """Release columns by published matrices (`response_matrix`, `exponential_matrix`), entered into the budget.
 
     Each matrix is trusted only as far as it goes: the epsilon taken from the budget is computed from its entries, the
-    largest logarithm of the ratio of two entries of one column.
+    largest logarithm of the ratio of two entries of one column. One over the column's own values (`pram`) is refused.
 
     >>> counts = Counts.of({"sex": ["f", "m", "m"]})
     >>> budget = Budget(1.0)
@@ -234,9 +233,13 @@ def release_categories(
     """
     each, tables = {}, {}
     for rule in rules:
-        unknown = sum(v not in set(rule.inputs) for v in counts.values_of(rule.name))
-        if unknown:
-            raise BadInput(f"column {rule.name!r} has {unknown} value(s) outside the declared domain")
+        if rule.info.get("own_values"):
+            raise BadInput(
+                f"column {rule.name!r}: a matrix over the column's own values would tell which these are; make it with "
+                "response_matrix or exponential_matrix over declared ones"
+            )
+        if not set(counts.values_of(rule.name)) <= set(rule.inputs):
+            raise BadInput(f"column {rule.name!r} has values outside the declared domain; declare what is possible")
         table = np.rint(rule.probabilities * float(1 << 52)).astype(np.int64)
         possible = table.max(axis=0) > 0
         if (table[:, possible] == 0).any():

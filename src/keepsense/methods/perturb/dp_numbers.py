@@ -81,9 +81,8 @@ def noisy_histogram(
         known = {v: i for i, v in enumerate(domain)}
         if len(known) != len(domain) or not domain:
             raise BadInput(f"column {name!r}: the declared domain is empty or lists a value twice")
-        missing = sum(v not in known for v in counts.values_of(name))
-        if missing:
-            raise BadInput(f"column {name!r} has {missing} value(s) outside the declared domain")
+        if not all(value in known for value in counts.values_of(name)):
+            raise BadInput(f"column {name!r} has values outside the declared domain; declare what is possible")
         place.append(np.array([known[v] for v in counts.values_of(name)], dtype=np.int64)[counts.column(name)])
     shape = tuple(len(domain) for domain in domains.values())
     cells = np.bincount(np.ravel_multi_index(tuple(place), shape), counts.weights, size).astype(np.int64)

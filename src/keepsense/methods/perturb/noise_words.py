@@ -86,6 +86,11 @@ def check_noise(counts: Counts, attributes: Sequence[Nominal] | Sequence[Ordered
     for attribute in attributes:
         if isinstance(attribute, Nominal):
             attribute.bound()
+            if attribute.own_taxonomy:
+                raise BadInput(
+                    f"column {attribute.name!r}: its taxonomy was cut down to what the column holds, and noise would "
+                    'stay within it; make the column with over="domain", from the whole taxonomy'
+                )
         if int((attribute.weights > 0).sum()) < 2:
             raise BadInput(
                 f"column {attribute.name!r} holds one value only: its variance is 0, so no noise can be made"

@@ -76,7 +76,7 @@ def pram(
         table = np.array(matrix, dtype=np.float64)
         if table.shape != (len(values), len(values)):
             raise BadInput(f"column {name!r} has {len(values)} distinct values; a matrix of {table.shape} does not fit")
-        return Draws(name, values, values, table, {"method": "PRAM", "publish": True})
+        return Draws(name, values, values, table, {"method": "PRAM", "publish": True, "own_values": True})
     if isinstance(column, str):
         raise BadInput(f"column {name!r}: give a transition matrix, or the column with its distances to build one")
     if not 0 <= keep < 1 or not near > 0:
@@ -89,7 +89,7 @@ def pram(
     chance = np.exp(-(away - away.min(axis=1, keepdims=True)))
     table = (1 - keep) * chance / chance.sum(axis=1, keepdims=True)
     np.fill_diagonal(table, keep)
-    info = {"method": "PRAM, semantic matrix", "keep": keep, "near": near, "publish": True}
+    info = {"method": "PRAM, semantic matrix", "keep": keep, "near": near, "publish": True, "own_values": True}
     return Draws(name, values, values, table, info)
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from keepsense.counts import Counts, Value
+from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.calling import call
 from keepsense.methods.fit import DIFFERENTIAL_PRIVACY, NO_SETS, NO_WORDS, SHARED_BUDGET, Fit, When, always
 from keepsense.methods.flowchart import Edge, Filling, Flowchart, Node
-from keepsense.methods.perturb.dp import Budget, release_categories, release_words, response_matrix
-from keepsense.methods.perturb.dp_numbers import release_numbers
+from keepsense.methods.perturb.shares import Declared, Shares, declared
 from keepsense.methods.records import join
 from keepsense.methods.registry import NUMBERS, WORDS, Method, Relation, Shown, registered
 from keepsense.methods.task import Task
@@ -26,11 +24,8 @@ from keepsense.recoding import Cells, Recoding
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import distance
 
-Declared = Mapping[str, Any] | None
-"""Values or bounds of columns, from public knowledge: never from the table."""
 
-
-def differential_privacy(
+def differential_privacy(  # noqa: PLR0913
     counts: Counts,
     columns: Sequence[Nominal | str],
     models: Sequence[Model] = (),
@@ -38,6 +33,7 @@ def differential_privacy(
     epsilon: float | None = None,
     domains: Declared = None,
     bounds: Declared = None,
+    rows_per_person: int = 1,
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -45,14 +41,16 @@ def differential_privacy(
 
     A column with `bounds` gets Laplace noise (`noisy_numbers`), one that comes with its meaning the exponential
     mechanism (`semantic_exponential_mechanism`), any other one, given by name, `randomized_response` over its
-    `domains`. `epsilon` is what a record gives away in all; where it is not given it is that of the models.
+    `domains`. `epsilon` is what a person gives away in all; where it is not given it is that of the models. People have
+    one record each unless `rows_per_person` says how many they can have at most: these share epsilon, too.
 
     >>> counts = Counts.of({"sex": ["f", "m", "m"]})
     >>> cells = differential_privacy(counts, ["sex"], epsilon=1.0, domains={"sex": ["f", "m"]}, rng=1)
     >>> round(cells.info["epsilon"]["sex"], 9)
     1.0
     """
-    budget = _Budget(counts, columns, models, epsilon, domains or {}, bounds or {})
+    known = {"domains": domains, "bounds": bounds, "rows_per_person": rows_per_person}
+    budget = Shares(counts, columns, models, epsilon, known)
     numbers = [name for name in budget.names if name in budget.bounds]
     words = [c for c in columns if isinstance(c, Nominal) and c.name not in numbers]
     others = [name for name in budget.names if name not in numbers and name not in {c.name for c in words}]
@@ -63,7 +61,7 @@ def differential_privacy(
         parts.append(budget.words(words, rng, listener))
     if others:
         parts.append(budget.categories(others, rng, listener))
-    return budget.told(parts[0] if len(parts) == 1 else join(counts, parts, rng=rng), parts)
+    return budget.entered(parts[0] if len(parts) == 1 else join(counts, parts, rng=rng), parts)
 
 
 def semantic_exponential_mechanism(
@@ -73,6 +71,7 @@ def semantic_exponential_mechanism(
     *,
     epsilon: float | None = None,
     domains: Declared = None,
+    rows_per_person: int = 1,
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -88,9 +87,9 @@ def semantic_exponential_mechanism(
     >>> semantic_exponential_mechanism(counts, [column], epsilon=2.0, rng=1).info["epsilon"]
     {'pet': 2.0}
     """
-    budget = _Budget(counts, columns, models, epsilon, domains or {}, {})
+    budget = Shares(counts, columns, models, epsilon, {"domains": domains, "rows_per_person": rows_per_person})
     cells = budget.words(columns, rng, listener)
-    return budget.told(cells, [cells])
+    return budget.entered(cells, [cells])
 
 
 def randomized_response(
@@ -100,6 +99,7 @@ def randomized_response(
     *,
     epsilon: float | None = None,
     domains: Declared = None,
+    rows_per_person: int = 1,
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -111,9 +111,9 @@ def randomized_response(
     >>> randomized_response(counts, ["sex"], epsilon=1.0, domains={"sex": ["f", "m"]}, rng=1).values
     (('f', 'm'),)
     """
-    budget = _Budget(counts, columns, models, epsilon, domains or {}, {})
+    budget = Shares(counts, columns, models, epsilon, {"domains": domains, "rows_per_person": rows_per_person})
     cells = budget.categories(budget.names, rng, listener)
-    return budget.told(cells, [cells])
+    return budget.entered(cells, [cells])
 
 
 def noisy_numbers(
@@ -123,6 +123,7 @@ def noisy_numbers(
     *,
     epsilon: float | None = None,
     bounds: Declared = None,
+    rows_per_person: int = 1,
     listener: Listener | None = None,
 ) -> Cells:
     """Add Laplace noise to numbers, as wide as the bounds that are declared for them (Dwork et al. 2006).
@@ -133,103 +134,15 @@ def noisy_numbers(
     >>> all(0 <= age <= 120 for age in noisy_numbers(counts, ["age"], epsilon=1.0, bounds={"age": (0, 120)}).values[0])
     True
     """
-    budget = _Budget(counts, columns, models, epsilon, {}, bounds or {})
+    budget = Shares(counts, columns, models, epsilon, {"bounds": bounds, "rows_per_person": rows_per_person})
     cells = budget.numbers(budget.names, listener)
-    return budget.told(cells, [cells])
-
-
-class _Budget:
-    """What a record may give away, shared evenly by its columns, and what is publicly known of them."""
-
-    def __init__(
-        self,
-        counts: Counts,
-        columns: Sequence[Nominal | str],
-        models: Sequence[Model],
-        epsilon: float | None,
-        domains: Mapping[str, Any],
-        bounds: Mapping[str, Any],
-    ) -> None:
-        self.counts = counts
-        self.names = [column if isinstance(column, str) else column.name for column in columns]
-        self.promised = [float(model.epsilon) for model in models if isinstance(model, DifferentialPrivacy)]
-        whole = (self.promised[0] if self.promised else 0.0) if epsilon is None else epsilon
-        if isinstance(whole, bool) or not isinstance(whole, int | float):
-            raise BadInput("epsilon must be a number above 0")
-        if whole <= 0:
-            raise BadInput("this method needs epsilon: promise differential privacy, or give it in [method.parameters]")
-        for what, declared in (("domains", domains), ("bounds", bounds)):
-            unknown = [name for name in _declared({what: declared}, what) if name not in self.names]
-            if unknown:
-                raise BadInput(f"{what} name the column {unknown[0]!r}, which is no quasi-identifier")
-        self.domains, self.bounds = domains, bounds
-        self.share = float(whole) / len(self.names)
-
-    def _part(self, columns: Sequence[Any]) -> Budget:
-        # computed from the matrices, the budget can exceed epsilon by rounding
-        return Budget(self.share * len(columns) * (1 + 1e-9))
-
-    def numbers(self, names: Sequence[str], listener: Listener | None) -> Cells:
-        """Laplace noise within bounds."""
-        for name in names:
-            limits = self.bounds.get(name, ())
-            if len(limits) != 2 or not all(isinstance(x, int | float) and not isinstance(x, bool) for x in limits):
-                raise BadInput(
-                    f"column {name!r} holds numbers: declare their bounds from public knowledge, never from the table, "
-                    f"in [method.parameters], such as bounds = {{ {name} = [0, 120] }}"
-                )
-        bounds = {name: (self.bounds[name][0], self.bounds[name][1]) for name in names}
-        return release_numbers(self.counts, bounds, self.share, self._part(names), listener=listener)
-
-    def words(self, columns: Sequence[Nominal], rng: Random, listener: Listener | None) -> Cells:
-        """The exponential mechanism over declared concepts, or over the whole taxonomy."""
-        domains = {column.name: self.domains[column.name] for column in columns if column.name in self.domains}
-        part = self._part(columns)
-        return release_words(self.counts, columns, self.share, part, domains=domains, rng=rng, listener=listener)
-
-    def categories(self, names: Sequence[str], rng: Random, listener: Listener | None) -> Cells:
-        """Randomized response over declared values."""
-        rules = [response_matrix(name, self._domain(name), self.share) for name in names]
-        return release_categories(self.counts, rules, self._part(names), rng=rng, listener=listener)
-
-    def _domain(self, name: str) -> list[Value]:
-        """The values a column may have: as declared, or as found where nothing is promised about the mechanism."""
-        declared, there = self.domains.get(name), self.counts.values_of(name)
-        if not declared:
-            if self.promised:
-                raise BadInput(
-                    f"column {name!r}: differential privacy needs its possible values from public knowledge, never "
-                    f"from the table; list them in its `order`, or in [method.parameters] as domains = "
-                    f"{{ {name} = [...] }}"
-                )
-            return list(there)
-        values: list[Value] = [None if value == "" else value for value in declared]
-        if None in there and None not in values:
-            raise BadInput(
-                f"column {name!r} has empty cells, which the declared values do not provide for; add an empty text to "
-                "them, whether or not the table has empty cells"
-            )
-        return values
-
-    def told(self, cells: Cells, parts: Sequence[Cells]) -> Cells:
-        """The release with what it gives away."""
-        budgets: list[Any] = [part.info["epsilon"] for part in parts]
-        spent = {name: epsilon for budget in budgets for name, epsilon in budget.items()}
-        facts = {"method": DifferentialPrivacy.name, "epsilon": spent, "neighbours": "replace one record"}
-        return replace(cells, info={**cells.info, **facts})
-
-
-def _declared(parameters: Mapping[str, Any], what: str) -> Mapping[str, Any]:
-    """What is publicly known of columns, as it is given; refuses anything but values listed by column."""
-    declared = parameters.get(what, {})
-    if not isinstance(declared, Mapping) or not all(isinstance(v, list | tuple) for v in declared.values()):
-        raise BadInput(f"{what} name columns and list their values, such as {what} = {{ age = [0, 120] }}")
-    return declared
+    return budget.entered(cells, [cells])
 
 
 def epsilon_of(rule: Recoding) -> float:
     """Budget of differential privacy that a recoding used; 0 where it says nothing of one.
 
+    >>> from keepsense.methods.perturb.dp import response_matrix
     >>> epsilon_of(response_matrix("sex", ["f", "m"], 1.0))
     1.0
     """
@@ -240,6 +153,7 @@ def epsilon_of(rule: Recoding) -> float:
 def budget_kept(task: Task, rules: Sequence[Recoding]) -> tuple[str, ...]:
     """Differential privacy holds where what the mechanisms themselves give away adds up to no more than promised.
 
+    >>> from keepsense.methods.perturb.dp import response_matrix
     >>> from keepsense.release.example import example_job
     >>> sensitive = {"illness": {"role": "quasi-identifier"}}
     >>> promise = [{"model": "differential privacy", "epsilon": 1.0}]
@@ -257,13 +171,14 @@ def _by_mechanism(
     method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None
 ) -> list[Recoding]:
     """Numbers by their bounds, words by meaning unless their values are listed, all others by name."""
-    bounds, listed = _declared(parameters, "bounds"), _declared(parameters, "domains")
+    bounds, listed = declared(parameters, "bounds"), declared(parameters, "domains")
     numbers = [name for name in task.quasi_identifiers if name in bounds or KINDS[task.column(name).kind].numbers]
-    words = [
-        name
-        for name in task.quasi_identifiers
-        if name not in numbers and name not in listed and task.column(name).taxonomy is not None
-    ]
+
+    def by_meaning(name: str) -> bool:
+        # a mapping file says what the listed words mean
+        return task.column(name).taxonomy is not None and (name not in listed or task.column(name).mapping is not None)
+
+    words = [name for name in task.quasi_identifiers if name not in numbers and by_meaning(name)]
     # where bounds are missing the method says how to declare them
     options = {**parameters, "bounds": {**dict.fromkeys(numbers, ()), **bounds}} if numbers else parameters
     return _called(method, task, options, listener, words)
@@ -282,34 +197,74 @@ def _by_name(method: Method, task: Task, parameters: Mapping[str, Any], listener
 def _called(
     method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None, words: Sequence[str]
 ) -> list[Recoding]:
+    known = {what: declared(parameters, what) for what in ("domains", "bounds") if what in parameters}
+    options = {**parameters, **known}
+    _check_people(task, parameters)
     counts = task.count(task.quasi_identifiers)
-    meanings = {name: _meaning(task, counts, name) for name in words}
-    options = {
-        **parameters,
-        **{what: _declared(parameters, what) for what in ("domains", "bounds") if what in parameters},
-    }
+    meanings = {name: _meaning(task, counts, name, declared(options, "domains").get(name)) for name in words}
     orders = {name: task.column(name).order for name in task.quasi_identifiers if name not in words}
-    declared = {name: order for name, order in orders.items() if order is not None}
-    if declared and "domains" in inspect.signature(method.function).parameters:
-        options["domains"] = {**declared, **_declared(options, "domains")}
+    listed = {name: order for name, order in orders.items() if order is not None}
+    if listed and "domains" in inspect.signature(method.function).parameters:
+        options["domains"] = {**listed, **declared(options, "domains")}
     columns = [meanings.get(name, name) for name in task.quasi_identifiers]
     cells: Cells = call(method.function, options, counts, columns, task.models, rng=task.rng, listener=listener)
     return [cells.bound(counts)]
 
 
-def _meaning(task: Task, counts: Counts, name: str) -> Nominal:
+def _check_people(task: Task, parameters: Mapping[str, Any]) -> None:
+    """Neighbours differ in a person: refuse people with several rows unless it is declared how many they can have."""
+    if task.person is None:
+        return
+    most = parameters.get("rows_per_person")
+    if most is None:
+        raise BadInput(
+            f"column {task.person!r} tells whose rows are whose, and differential privacy is about people: declare "
+            "from public knowledge how many rows a person can have at most, in [method.parameters], such as "
+            "rows_per_person = 4; they share epsilon"
+        )
+    if isinstance(most, int) and int(task.count([task.person]).weights.max(initial=0)) > most:
+        raise BadInput(
+            f"column {task.person!r}: somebody has more rows than rows_per_person = {most} provides for, or rows have "
+            "no person; leave out rows, or declare more"
+        )
+
+
+def _meaning(task: Task, counts: Counts, name: str, domain: Sequence[Any] | None) -> Nominal:
     """What the words of a column mean, each looked up by itself: the other records must not have a say in it."""
     column = task.column(name)
     if column.kind in NUMBERS or KINDS[column.kind].sets or column.taxonomy is None:
         raise BadInput(f"column {name!r} holds no words; another method has a mechanism for every kind")
     rows = counts.rows_of(name)
     concepts = task.mapping(name, rows, alone=True).concepts
-    unknown = sum(value not in concepts for value in rows)
-    if unknown:
-        raise BadInput(f"column {name!r} has {unknown} value(s) in no taxonomy; map them in a mapping file first")
+    if column.mapping is not None:
+        _check_mapping(task, name, domain)
+    if any(value not in concepts for value in rows):
+        raise BadInput(f"column {name!r} has values in no taxonomy; map them in a mapping file first")
     return Nominal.of(counts, name, distance(column.distance, task.taxonomy(name)), concepts=concepts)
 
 
+def _check_mapping(task: Task, name: str, domain: Sequence[Any] | None) -> None:
+    """Refuse a mapping file made from the table's own words: it must say what every possible word means."""
+    if not domain:
+        raise BadInput(
+            f"column {name!r}: a mapping file says what its words mean, so declare in [method.parameters] which are "
+            f"possible, such as domains = {{ {name} = [...] }}; a file of the table's own words would tell about them"
+        )
+    taxonomy, own = task.taxonomy(name), task.own_senses(name)
+    mapped = set() if own is None else {own.taxonomy.id(int(code)) for code in own.codes if code >= 0}
+    lacking = [concept for concept in domain if taxonomy.id(taxonomy.code(concept)) not in mapped]
+    if lacking:
+        raise BadInput(
+            f"column {name!r}: no line of its mapping file means {str(lacking[0])!r}, which is declared as possible; a "
+            "file of the table's own words would tell about them: give every declared value a line"
+        )
+
+
+_EXAMPLE = {
+    "age": [23, 27, 31, 34, 38, 45, 47, 52, 58],
+    "education": ["primary school", "secondary school", "apprenticeship", "college", "bachelor", "master"],
+}
+"""Values that the made-up people of lessons can have."""
 _GUARANTEE = "epsilon-differential privacy, whatever an attacker knows; budgets of several releases add up."
 _INPUTS = ("the columns", "the values that are possible at all, named without looking at the data", "epsilon")
 _PUBLIC: tuple[tuple[When, str], ...] = (
@@ -459,7 +414,7 @@ RESPONSE = registered(
             ),
             cautions=_PUBLIC,
         ),
-        shown=Shown(settings={"epsilon": 2.0}),
+        shown=Shown(settings={"epsilon": 2.0}, example={"domains": _EXAMPLE}),
     )
 )
 
