@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepsense.engines.formats import format_of, would_run
 from keepsense.errors import BadInput, Finding
-from keepsense.methods.registry import method
+from keepsense.methods.registry import method, methods
 from keepsense.privacy import DifferentialPrivacy, KmAnonymity, differentially_private
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
@@ -87,6 +87,14 @@ def _check_private(job: Job) -> None:
             f"{name} covers what its mechanisms redraw, but {', '.join(bare)} would be released otherwise: make such "
             "columns quasi-identifiers of one value a cell, or identifiers, which are left out"
         )
+    if name not in job.method.promises:
+        able = ", ".join(found.name for found in methods(in_projects=True) if name in found.promises)
+        raise BadInput(f"{job.project.method.name!r} keeps no {name}; choose one of these methods: {able}")
+    coarse = [column for column in job.released if job.project.columns[column].coarse]
+    if coarse:
+        raise BadInput(f"column {coarse[0]!r}: bands and levels depend on the table, which {name} does not allow")
+    if not job.project.release.shuffle:
+        raise BadInput(f"rows in their order tell whose they are, which {name} does not allow; leave shuffle on")
     for model in job.models:
         if isinstance(model, DifferentialPrivacy):
             continue

@@ -222,7 +222,7 @@ def _check_people(task: Task, parameters: Mapping[str, Any]) -> None:
             "from public knowledge how many rows a person can have at most, in [method.parameters], such as "
             "rows_per_person = 4; they share epsilon"
         )
-    if isinstance(most, int) and int(task.count([task.person]).weights.max(initial=0)) > most:
+    if isinstance(most, int) and 1 <= most < int(task.count([task.person]).weights.max(initial=0)):
         raise BadInput(
             f"column {task.person!r}: somebody has more rows than rows_per_person = {most} provides for, or rows have "
             "no person; leave out rows, or declare more"
