@@ -293,7 +293,6 @@ def test_backslashes_of_one_record_do_not_change_how_others_are_read(tmp_path: P
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"release": {"shuffle": False}}, "leave shuffle on"),
         ({"method": {"name": "mdav"}}, "keeps no differential privacy; choose one of"),
         ({"method": {"name": "noise"}}, "keeps no differential privacy; choose one of"),
         (

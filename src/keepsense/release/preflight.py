@@ -93,8 +93,6 @@ def _check_private(job: Job) -> None:
     coarse = [column for column in job.released if job.project.columns[column].coarse]
     if coarse:
         raise BadInput(f"column {coarse[0]!r}: bands and levels depend on the table, which {name} does not allow")
-    if not job.project.release.shuffle:
-        raise BadInput(f"rows in their order tell whose they are, which {name} does not allow; leave shuffle on")
     for model in job.models:
         if isinstance(model, DifferentialPrivacy):
             continue
