@@ -20,8 +20,8 @@ from keepsense.taxonomy.graph import subsumer_rows
 from keepsense.taxonomy.lookup import lookup
 
 DOUBT = 0.4
-"""Probability below which a sense is not chosen. Where it is less, the sense was as often wrong as right on the half to
-tune on; from there to 0.5 two of three were right, since the rest is shared by many senses."""
+"""Probability below which a sense is not chosen. Where it was less, 2 of 4 senses were right on the half to tune
+on; from there to 0.5, 6 of 9 were, since the rest is shared by many senses."""
 
 # Chosen on the tuning half of tests/taxonomy/senses and on columns drawn from WordNet itself; `python -m benchmarks run
 # senses` shows what comes of them on the other half.
