@@ -49,10 +49,6 @@ def icd10(text: str) -> str | None:
     return match[1] + (f".{match[2][:3]}" if match[2] else "")
 
 
-SPELLINGS: Mapping[str, Callable[[str], str | None]] = {"icd-9-cm": icd9, "icd-10-cm": icd10}
-"""How the codes of each system are read: the id that a text spells, or None."""
-
-
 class Spelled(NamedTuple):
     """The id that a text spells, and whether it is the very code or only what lies above it.
 
@@ -67,14 +63,15 @@ class Spelled(NamedTuple):
 class Codes:
     """The ids of one taxonomy of codes, ready to be found in any spelling.
 
-    >>> codes = Codes("icd-9-cm", {"001-009": 0, "001": 1, "001.0": 2})
+    >>> codes = Codes(icd9, {"001-009": 0, "001": 1, "001.0": 2})
     >>> codes.find("1.0"), codes.find("001.7"), codes.find("005"), codes.find("250")
     (Spelled(id='001.0', exact=True), Spelled(id='001', exact=False), Spelled(id='001-009', exact=False), None)
     """
 
-    def __init__(self, system: str, ids: Mapping[str, int]) -> None:
-        self._spell = SPELLINGS[system]
+    def __init__(self, spell: Callable[[str], str | None], ids: Mapping[str, int]) -> None:
+        self._spell = spell
         self._ids = ids
+        self._plain = {key.replace(".", ""): key for key in ids}
         spans = (key.partition("-") for key in ids if key.count("-") == 1)
         self._ranges = sorted((first, last) for first, _, last in spans if len(first) == len(last) <= 4)
 
@@ -86,6 +83,8 @@ class Codes:
         for form in (key, key.rstrip("X").rstrip(".")):  # X holds a place and is the end of some codes
             if form in self._ids:
                 return Spelled(form, True)
+        if key in self._plain:  # files write some codes with dots that the system does without
+            return Spelled(self._plain[key], True)
         above = next((part for part in _shorter(key) if part in self._ids), None) or self._around(key.partition(".")[0])
         return Spelled(above, False) if above else None
 
@@ -102,12 +101,8 @@ class Codes:
 
 
 def _shorter(key: str) -> Iterator[str]:
-    """A code without its last character, and so on, down to its category."""
-    whole, _, part = key.partition(".")
-    for size in range(len(part) - 1, 0, -1):
-        yield f"{whole}.{part[:size]}"
-    if part:
-        yield whole
+    """A code without its last character, and so on."""
+    return (key[:size].rstrip(".") for size in range(len(key) - 1, 0, -1))
 
 
 def written(value: object) -> str:

@@ -29,7 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows
-from keepsense.taxonomy.codes import SPELLINGS, SYSTEM, Codes
+from keepsense.taxonomy.code_systems import SPELLINGS
+from keepsense.taxonomy.codes import SYSTEM, Codes
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.text import (
     CLOSED,
@@ -81,7 +82,7 @@ class Lookup:
 
     @cached_property
     def _codes(self) -> Codes | None:
-        return Codes(self._system, self._by_id) if self._system in SPELLINGS else None
+        return Codes(SPELLINGS[self._system], self._by_id) if self._system in SPELLINGS else None
 
     @cached_property
     def keys(self) -> dict[str, tuple[int, ...]]:

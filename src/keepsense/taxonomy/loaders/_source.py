@@ -34,7 +34,7 @@ def file_path(path: PathLike) -> Path:
     if not start:
         raise BadTaxonomy(f"{place.name}: the file is empty; give a file that lists concepts")
     for magic, kind in _PACKED:
-        if start.startswith(magic):
+        if start.startswith(magic) and place.suffix.lower() != ".xlsx":  # a workbook is a zip file of its own kind
             raise BadTaxonomy(f"{place.name}: the file is compressed ({kind}); unpack it first")
     return place
 

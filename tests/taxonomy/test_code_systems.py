@@ -1,0 +1,151 @@
+"""Classifications by codes: what codes tell of themselves, and official files of several kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keepsense.errors import BadInput, BadTaxonomy
+from keepsense.taxonomy import map_values, read_taxonomy
+from keepsense.taxonomy.code_systems import SYSTEMS, code_taxonomy, recognised
+from keepsense.taxonomy.loaders.detect import find_format
+
+
+@pytest.mark.parametrize(
+    ("system", "code", "path"),
+    [
+        ("isco-08", "2221", ["2221", "222", "22", "2"]),
+        ("isco-08", "0110", ["0110", "011", "01", "0"]),
+        ("naics", "325412", ["325412", "32541", "3254", "325", "31-33"]),
+        ("naics", "62", ["62"]),
+        ("nace", "01.11", ["0111", "011", "01", "A"]),
+        ("nace", "C", ["C"]),
+        ("atc", "a10ba02", ["A10BA02", "A10BA", "A10B", "A10", "A"]),
+    ],
+)
+def test_codes_tell_what_lies_above_them(system: str, code: str, path: list[str]) -> None:
+    taxonomy = code_taxonomy(system, [code])
+    (concept,) = map_values([code], taxonomy).concepts.values()
+    chain = [taxonomy.id(c) for c in taxonomy.path(concept, taxonomy.root)]
+    assert chain == [*path, SYSTEMS[system].title]
+    labels = taxonomy.labels(range(len(taxonomy)))
+    assert len(set(labels)) == len(labels)
+
+
+def test_top_levels_are_complete() -> None:
+    sizes = {name: len(system.titles) for name, system in SYSTEMS.items()}
+    assert sizes == {"isco-08": 10 + 43, "naics": 20, "nace": 21, "atc": 14}
+    assert all(title == title.strip() and title for s in SYSTEMS.values() for title in s.titles.values())
+
+
+@pytest.mark.parametrize(
+    ("system", "text"),
+    [
+        ("isco-08", "9999999"),
+        ("isco-08", "1x"),
+        ("naics", "9911"),
+        ("nace", "04.1"),
+        ("atc", "Z01"),
+        ("atc", "aspirin"),
+    ],
+)
+def test_what_is_no_code_is_left_out(system: str, text: str) -> None:
+    assert SYSTEMS[system].spell(text) is None
+    with pytest.raises(BadInput, match="none of the values"):
+        code_taxonomy(system, [text])
+
+
+def test_a_misspelled_system_is_named() -> None:
+    with pytest.raises(BadInput, match="Did you mean"):
+        code_taxonomy("isco08", ["1"])
+
+
+def test_which_systems_the_values_are_codes_of() -> None:
+    assert recognised(["A10BA02", "N02BE01", "fever"]) == {"atc": pytest.approx(2 / 3)}
+    numbers = recognised(["6211", "5415"])  # a number may be a code of several
+    assert [name for name, share in numbers.items() if share == 1] == ["isco-08", "naics"]
+
+
+def test_esco_occupations_below_isco(tmp_path: Path) -> None:
+    file = tmp_path / "occupations_en.csv"
+    file.write_text(
+        "conceptType,conceptUri,iscoGroup,preferredLabel,altLabels,description,code\n"
+        'Occupation,http://x/1,2221,specialist nurse,"advanced nurse\nexpert nurse",cares,2221.2\n'
+        "Occupation,http://x/2,2221,wound care nurse,,cares,2221.2.1\n"
+        "Occupation,http://x/3,5120,cook,chef,cooks,5120.1\n"
+    )
+    assert find_format(file) == "classification"
+    esco = read_taxonomy(file)
+    assert esco.synonyms("2221.2") == ["specialist nurse", "advanced nurse", "expert nurse"]
+    assert [esco.id(c) for c in esco.path("2221.2.1", esco.root)] == [
+        "2221.2.1",
+        "2221.2",
+        "22",
+        "2",
+        SYSTEMS["isco-08"].title,
+    ]
+    assert esco.label(esco.lcs("chef", "expert nurse")) == SYSTEMS["isco-08"].title
+
+
+def test_isco_groups_of_the_ilo(tmp_path: Path) -> None:
+    file = tmp_path / "isco.csv"
+    file.write_text(
+        "Level,ISCO 08 Code,Title EN\n1,2,Professionals\n2,22,Health professionals\n3,222,Nursing\n4,2221,Nurses\n"
+    )
+    isco = read_taxonomy(file)
+    assert isco.labels(isco.path("2221", isco.root))[:4] == [
+        "Nurses",
+        "Nursing",
+        "Health professionals",
+        "Professionals",
+    ]
+
+
+def test_naics_as_the_census_bureau_publishes_it(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for row in (
+        ["Seq. No.", "2022 NAICS US   Code", "2022 NAICS US Title"],
+        [None, None, None],
+        [1, "31-33", "ManufacturingT"],
+        [2, 325, "Chemical ManufacturingT"],
+        [3, 3254, "Pharmaceutical and Medicine Manufacturing"],
+        [4, 62, "Health Care and Social AssistanceT"],
+        [5, 622, "HospitalsT"],
+    ):
+        sheet.append(row)
+    file = tmp_path / "2-6 digit_2022_Codes.xlsx"
+    book.save(file)
+    naics = read_taxonomy(file)
+    assert naics.labels(naics.path("3254", naics.root)) == [
+        "Pharmaceutical and Medicine Manufacturing",
+        "Chemical Manufacturing",
+        "Manufacturing",
+        "NAICS industries",
+    ]
+    assert naics.is_a("622", "62")
+
+
+def test_atc_and_nace_tables(tmp_path: Path) -> None:
+    (tmp_path / "atc.csv").write_text("atc_code,atc_name\nA10,Drugs used in diabetes\nA10BA02,metformin\n")
+    atc = read_taxonomy(tmp_path / "atc.csv")
+    assert atc.labels(atc.path("metformin", atc.root))[1:3] == [
+        "Drugs used in diabetes",
+        "Alimentary tract and metabolism (A)",
+    ]
+    (tmp_path / "nace.csv").write_text("NACE Code;Title\n01;Crop production\n01.1;Annual crops\n01.11;Cereals\n")
+    nace = read_taxonomy(tmp_path / "nace.csv")
+    assert [nace.id(c) for c in nace.path("01.11", nace.root)][:4] == ["01.11", "01.1", "01", "A"]
+    assert map_values(["0111", "01.11"], nace).labels == ("Cereals", "Cereals")
+
+
+def test_files_that_are_none_are_refused_by_name(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.xlsx"
+    broken.write_bytes(b"PK\x03\x04 no")
+    with pytest.raises(BadTaxonomy, match=r"broken\.xlsx"):
+        read_taxonomy(broken)
+    (tmp_path / "twice.csv").write_text("ATC code,name\nA01,one\nA01,two\n")
+    with pytest.raises(BadTaxonomy, match="line 3 has the code"):
+        read_taxonomy(tmp_path / "twice.csv")
