@@ -77,37 +77,37 @@ def _titles(text: str) -> dict[str, str]:
 
 
 _ISCO = _titles("""0 Armed forces occupations / 1 Managers / 2 Professionals / 3 Technicians and associate
-professionals / 4 Clerical support workers / 5 Service and sales workers / 6 Skilled agricultural, forestry and fishery
-workers / 7 Craft and related trades workers / 8 Plant and machine operators, and assemblers / 9 Elementary
+professionals / 4 Clerical support workers / 5 Service and sales workers / 6 Skilled agricultural, forestry and
+fishery workers / 7 Craft and related trades workers / 8 Plant and machine operators, and assemblers / 9 Elementary
 occupations / 01 Commissioned armed forces officers / 02 Non-commissioned armed forces officers / 03 Armed forces
 occupations, other ranks / 11 Chief executives, senior officials and legislators / 12 Administrative and commercial
-managers / 13 Production and specialized services managers / 14 Hospitality, retail and other services managers /
-21 Science and engineering professionals / 22 Health professionals / 23 Teaching professionals / 24 Business and administration
-professionals / 25 Information and communications technology professionals / 26 Legal, social and cultural
-professionals / 31 Science and engineering associate professionals / 32 Health associate professionals / 33 Business and
-administration associate professionals / 34 Legal, social, cultural and related associate professionals /
-35 Information and communications technicians / 41 General and keyboard clerks / 42 Customer services clerks /
-43 Numerical and material recording clerks / 44 Other clerical support workers / 51 Personal service workers / 52 Sales
-workers / 53 Personal care workers / 54 Protective services workers / 61 Market-oriented skilled agricultural workers /
-62 Market-oriented skilled forestry, fishery and hunting workers / 63 Subsistence farmers, fishers, hunters and
+managers / 13 Production and specialized services managers / 14 Hospitality, retail and other services managers / 21
+Science and engineering professionals / 22 Health professionals / 23 Teaching professionals / 24 Business and
+administration professionals / 25 Information and communications technology professionals / 26 Legal, social and
+cultural professionals / 31 Science and engineering associate professionals / 32 Health associate professionals / 33
+Business and administration associate professionals / 34 Legal, social, cultural and related associate professionals /
+35 Information and communications technicians / 41 General and keyboard clerks / 42 Customer services clerks / 43
+Numerical and material recording clerks / 44 Other clerical support workers / 51 Personal service workers / 52 Sales
+workers / 53 Personal care workers / 54 Protective services workers / 61 Market-oriented skilled agricultural workers
+/ 62 Market-oriented skilled forestry, fishery and hunting workers / 63 Subsistence farmers, fishers, hunters and
 gatherers / 71 Building and related trades workers, excluding electricians / 72 Metal, machinery and related trades
 workers / 73 Handicraft and printing workers / 74 Electrical and electronic trades workers / 75 Food processing, wood
-working, garment and other craft and related trades workers / 81 Stationary plant and machine operators /
-82 Assemblers / 83 Drivers and mobile plant operators / 91 Cleaners and helpers / 92 Agricultural, forestry and fishery
-labourers / 93 Labourers in mining, construction, manufacturing and transport / 94 Food preparation assistants /
-95 Street and related sales and service workers / 96 Refuse workers and other elementary workers""")
+working, garment and other craft and related trades workers / 81 Stationary plant and machine operators / 82
+Assemblers / 83 Drivers and mobile plant operators / 91 Cleaners and helpers / 92 Agricultural, forestry and fishery
+labourers / 93 Labourers in mining, construction, manufacturing and transport / 94 Food preparation assistants / 95
+Street and related sales and service workers / 96 Refuse workers and other elementary workers""")
 
 _NAICS = _titles("""11 Agriculture, forestry, fishing and hunting / 21 Mining, quarrying, and oil and gas extraction /
 22 Utilities / 23 Construction / 31-33 Manufacturing / 42 Wholesale trade / 44-45 Retail trade / 48-49 Transportation
 and warehousing / 51 Information / 52 Finance and insurance / 53 Real estate and rental and leasing / 54 Professional,
 scientific, and technical services / 55 Management of companies and enterprises / 56 Administrative and support and
 waste management and remediation services / 61 Educational services / 62 Health care and social assistance / 71 Arts,
-entertainment, and recreation / 72 Accommodation and food services / 81 Other services (except public administration) /
-92 Public administration""")
+entertainment, and recreation / 72 Accommodation and food services / 81 Other services (except public administration)
+/ 92 Public administration""")
 
-_NACE = _titles("""A Agriculture, forestry and fishing / B Mining and quarrying / C Manufacturing / D Electricity, gas,
-steam and air conditioning supply / E Water supply; sewerage, waste management and remediation activities /
-F Construction / G Wholesale and retail trade; repair of motor vehicles and motorcycles / H Transportation and storage /
+_NACE = _titles("""A Agriculture, forestry and fishing / B Mining and quarrying / C Manufacturing / D Electricity,
+gas, steam and air conditioning supply / E Water supply; sewerage, waste management and remediation activities / F
+Construction / G Wholesale and retail trade; repair of motor vehicles and motorcycles / H Transportation and storage /
 I Accommodation and food service activities / J Information and communication / K Financial and insurance activities /
 L Real estate activities / M Professional, scientific and technical activities / N Administrative and support service
 activities / O Public administration and defence; compulsory social security / P Education / Q Human health and social
@@ -116,8 +116,8 @@ employers / U Activities of extraterritorial organisations and bodies""")
 _DIVISIONS = """A 1-3, B 5-9, C 10-33, D 35-35, E 36-39, F 41-43, G 45-47, H 49-53, I 55-56, J 58-63, K 64-66, L 68-68,
 M 69-75, N 77-82, O 84-84, P 85-85, Q 86-88, R 90-93, S 94-96, T 97-98, U 99-99"""
 
-_ATC = _titles("""A Alimentary tract and metabolism / B Blood and blood forming organs / C Cardiovascular system /
-D Dermatologicals / G Genito-urinary system and sex hormones / H Systemic hormonal preparations, excluding sex hormones
+_ATC = _titles("""A Alimentary tract and metabolism / B Blood and blood forming organs / C Cardiovascular system / D
+Dermatologicals / G Genito-urinary system and sex hormones / H Systemic hormonal preparations, excluding sex hormones
 and insulins / J Antiinfectives for systemic use / L Antineoplastic and immunomodulating agents / M Musculo-skeletal
 system / N Nervous system / P Antiparasitic products, insecticides and repellents / R Respiratory system / S Sensory
 organs / V Various""")
