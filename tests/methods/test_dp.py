@@ -305,6 +305,16 @@ def test_means_of_groups_need_less_noise() -> None:
             noisy_means(counts, "x", (0.0, 100.0), k, 1.0, Budget(1))  # type: ignore[arg-type]
 
 
+def test_groups_of_words_or_of_several_columns_are_refused() -> None:
+    counts = Counts.of({"x": [1, 2, 3], "y": ["cat", "dog", "dog"]})
+    column = Nominal.of(counts, "y", distance("path", from_edges([("cat", "pet"), ("dog", "pet")])))
+    for columns in (["x", "y"], column):
+        with pytest.raises(BadInput, match="one column of numbers"):
+            noisy_means(counts, columns, (0, 9), 2, 1.0, Budget(1.0))  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="not numbers"):
+        noisy_means(counts, "y", (0, 9), 2, 1.0, Budget(1.0))
+
+
 @FEW
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1))
 def test_sorted_means_move_by_no_more_than_the_width_over_k(k: int, seed: int) -> None:
