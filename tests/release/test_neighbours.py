@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.neighbours import Case, both, exact_loss, lower_bound, mechanism
+from typer.testing import CliRunner
 
+from keepsense.cli import app
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.methods.perturb import Budget, noise, pram, randomized_response, release_categories, shares
@@ -22,6 +24,7 @@ from keepsense.project.meaning import Meaning
 from keepsense.release.changes import changes
 from keepsense.release.ledger import read_ledger
 from keepsense.release.run import run
+from keepsense.report.report import render
 from keepsense.semantics.attribute import nominal
 from keepsense.taxonomy import from_edges
 
@@ -341,3 +344,16 @@ def test_the_library_refuses_values_of_the_table_too() -> None:
         noise(pets, [nominal(pets, "pet", nouns)], alpha=0.5)
     released = noise(pets, [nominal(pets, "pet", nouns, over="domain")], alpha=9.0, rng=1).apply(pets)
     assert set(released.values_of("pet")) - {"cat", "dog", "pet"}
+
+
+def test_the_public_report_and_the_console_hold_no_figures_of_the_table(tmp_path: Path) -> None:
+    case = named("the only m")
+    path = case.write(tmp_path, case.first)
+    page = render(run(path), "public")
+    assert "Risk of being recognized" not in page
+    assert "Linkage" not in page
+    assert "certainty lost" not in page
+    typed = CliRunner().invoke(app, ["run", str(path)])
+    assert typed.exit_code == 0, typed.output
+    assert "Risk of being recognized" not in typed.output
+    assert "What was lost" not in typed.output

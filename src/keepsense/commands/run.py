@@ -114,7 +114,8 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
             (name, f"{value:,.4g}", figure(name, value).metric.meaning) for name, value in about["utility"].items()
         ]
         console.print(table("What was lost", ("metric", "figure", "meaning"), measured))
-    console.print(_risk(about["risk"]))
+    if about["risk"]:
+        console.print(_risk(about["risk"]))
     if brief:
         return
     for finding in done.findings:

@@ -22,6 +22,8 @@ def risk(subject: Subject) -> str:
     [True, False]
     """
     figures = subject.told["risk"]
+    if subject.public and not figures:
+        return ""
     before, after = figures.get("before", {}), figures.get("after", {})
     rows = [_risk_row(name, before[name], after[name]) for name in before if name in after]
     key = charts.legend({"before": "before", "after": "after"})

@@ -158,9 +158,9 @@ def noisy_means(
     check_epsilon(epsilon)
     if not isinstance(name, str):
         raise BadInput(
-            "noisy means are of one column of numbers: where words or several columns are grouped, one record can change "
-            "every group, and the noise to hide that grows with their number; release each column by a mechanism of "
-            "its own (differential_privacy)"
+            "noisy means are of one column of numbers: where words or several columns are grouped, one record can "
+            "change every group, and the noise to hide that grows with their number; release each column by a "
+            "mechanism of its own (differential_privacy)"
         )
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= counts.total:
         raise BadInput(f"k = {k!r}: it must be a whole number from 1 to the number of rows, {counts.total}")
