@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import re
+import zlib
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -89,7 +90,7 @@ def _head(path: Path, name: str) -> str:
         with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
             block = file.read(_BYTES)
             more = bool(file.read(1))
-    except (OSError, EOFError, gzip.BadGzipFile):
+    except (OSError, EOFError, zlib.error):
         raise BadInput(f"{name}: the file is not compressed as its name says") from None
     text = block.decode("utf-8-sig", errors="ignore" if more else "replace")
     return text[: text.rfind("\n") + 1] or text if more else text
