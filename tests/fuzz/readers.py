@@ -335,10 +335,23 @@ def _stream(file: bytes) -> bytes:
     return bytes(sink.getvalue())
 
 
+def _in_order(store: Store) -> bool:
+    """Whether DuckDB still works: after what it calls an internal error it refuses everything."""
+    try:
+        return bool(store.run("SELECT 1"))
+    except Exception:
+        return False
+
+
 def _table(format: str) -> Callable[[Path], None]:
     def read(path: Path) -> None:
         store = _store()
-        table = TABLES[format].read(store, str(path), Reading())
+        try:
+            table = TABLES[format].read(store, str(path), Reading())
+        except KeepsenseError:
+            if not _in_order(store):
+                _store.cache_clear()
+            raise
         try:
             store.run(f"SELECT * FROM {table}")
         finally:

@@ -83,8 +83,8 @@ class Store:
 
         failures = list[Exception]()
         stream = watched(data, failures) if isinstance(data, pa.RecordBatchReader) else data
-        self.connection.register("arriving", stream)
         try:
+            self.connection.register("arriving", stream)
             return self.keep("arriving", columns)
         except duckdb.Error as error:
             if failures:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from keepsense.engines.base import Reading, Writing
@@ -21,15 +22,16 @@ def read(store: Store, source: str, reading: Reading) -> str:
     except duckdb.Error:
         raise BadInput(f"{path.name}: this is not a DuckDB database, or another program holds it open") from None
     try:
-        listed = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog ="
-        places = {
-            name if schema == "main" else f"{schema}.{name}": f"{base}.{quoted(schema)}.{quoted(name)}"
-            for schema, name in store.run(f"{listed} {literal(base)}")
-        }
         with refused(path):
+            listed = "SELECT table_schema, table_name FROM information_schema.tables WHERE table_catalog ="
+            places = {
+                name if schema == "main" else f"{schema}.{name}": f"{base}.{quoted(schema)}.{quoted(name)}"
+                for schema, name in store.run(f"{listed} {literal(base)}")
+            }
             return store.keep(chosen_table(path, dict(sorted(places.items())), reading))
     finally:
-        store.run(f"DETACH {base}")
+        with suppress(duckdb.Error):  # after a damaged file the whole store may be out of order
+            store.run(f"DETACH {base}")
 
 
 def write(store: Store, query: str, part: Path, writing: Writing) -> None:

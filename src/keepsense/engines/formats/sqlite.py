@@ -29,7 +29,7 @@ def read(store: Store, source: str, reading: Reading) -> str:
             declared = {column: kind for column, text in types.items() if (kind := declared_type(text)) is not None}
             cursor = base.execute(f"SELECT * FROM {table}")
             return gather(store, [column[0] for column in cursor.description], cursor, declared)
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if "decode" in str(error):
             raise BadInput(f"{path.name}: the table holds texts that are not UTF-8; mend them first") from None
         if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_NOTADB) == sqlite3.SQLITE_BUSY:
