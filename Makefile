@@ -6,10 +6,11 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 UV ?= $(shell command -v uv 2>/dev/null)
 PY := .venv/bin/python
 DATA ?= ../shared/data
+SECONDS ?= 10
 export KEEPSENSE_DATA := $(DATA)
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo test test-all golden check format bench docs experiments wordnet picture clean
+.PHONY: help demo test test-all fuzz golden check format bench docs experiments wordnet picture clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -49,6 +50,9 @@ test: .venv/.dev ## run the tests: what a change can break, in minutes (what nee
 
 test-all: test ## and those that need more: a browser, faults at every place, properties on many examples
 	@$(PY) -m pytest -n auto --dist loadfile -m "more or hypothesis" --longer $(ARGS)
+
+fuzz: .venv/.dev ## give damaged bytes to everything that reads files, SECONDS for each (ARGS names readers)
+	@$(PY) -m tests.fuzz --seconds $(SECONDS) $(ARGS)
 
 golden: .venv/.dev ## run only the published numbers
 	@$(PY) -m pytest -m golden $(ARGS)

@@ -72,6 +72,23 @@ def write_whole(
         os.fsync(out.fileno())
 
 
+def sweep(target: str | os.PathLike[str]) -> None:
+    """Remove what killed programs left of a file that they were writing whole; only while no other can be writing it.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / ".0123456789ab.x.txt").write_text("half")
+    ...     sweep(Path(folder) / "x.txt")
+    ...     list(Path(folder).iterdir())
+    []
+    """
+    final = Path(target)
+    if final.parent.is_dir():
+        for part in final.parent.iterdir():
+            if re.fullmatch(rf"\.[0-9a-f]{{12}}\.{re.escape(final.name[-100:])}", part.name):
+                part.unlink(missing_ok=True)
+
+
 def hold(descriptor: int, *, wait: bool = False) -> bool | None:
     """Lock an open file against other programs until it is closed: False where another has it, None without locks.
 

@@ -1,9 +1,9 @@
 """Fuzz readers: `python -m tests.fuzz --seconds 10`, or `--inputs 100000`, for all readers or those named.
 
 Inputs are made from seeds and from one another; one that reaches a line of Keepsense that none before it reached is
-kept to make others from. Every reader runs in a process of its own, so that a crash ends nothing else. An input at which
-a reader raises anything but a `KeepsenseError`, dies, or takes longer than it may is put into the corpus beside this
-file, which the tests replay.
+kept to make others from. Every reader runs in a process of its own, so that a crash ends nothing else. An input at
+which a reader raises anything but a `KeepsenseError`, dies, or takes longer than it may is put into the corpus beside
+this file, which the tests replay.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from tests.fuzz.readers import READERS, Reader, attempt, warmed
 
 CORPUS = Path(__file__).parent / "corpus"
 SLOW = 10
-"""Seconds that a reader may take for one input."""
+"""Seconds of the processor that a reader may take for one input."""
 DEAD = 60
 """Seconds after which a process that does not even notice that it is slow is ended."""
 FAT = 1 << 21
@@ -51,6 +51,7 @@ class Tally:
     """What became of the inputs of one reader."""
 
     reader: str
+    seeds: int = 0
     inputs: int = 0
     outcomes: dict[str, int] = field(default_factory=dict)
     kept: int = 0
@@ -105,17 +106,18 @@ def fuzz(reader: Reader, room: Path, seed: int, until: Callable[[Tally], bool]) 
     """Give inputs to a reader until it is enough; failures are put into the corpus."""
     rng, lines, tally = random.Random(f"{reader.name} {seed}"), Lines(), Tally(reader.name)
     corpus = reader.seeds()
+    tally.seeds = len(corpus)
     folder = CORPUS / reader.name
     corpus += [file.read_bytes() for file in sorted(folder.glob("*"))] if folder.is_dir() else []
     words = tokens(corpus) if not reader.binary else []
     outcomes: Counter[str] = Counter()
     place = room / reader.file
-    signal.signal(signal.SIGALRM, _too_slow)
+    signal.signal(signal.SIGPROF, _too_slow)
     waiting = list(corpus)
     while waiting or not until(tally):
         raw = waiting.pop() if waiting else mutated(rng.choice(corpus), corpus, words, rng, binary=reader.binary)
         place.write_bytes(raw)
-        signal.alarm(SLOW)
+        signal.setitimer(signal.ITIMER_PROF, SLOW)
         try:
             if tally.inputs < 200 or tally.inputs % TRACED == 0:
                 outcome, new = lines.watched(lambda: attempt(reader, place))
@@ -130,7 +132,7 @@ def fuzz(reader: Reader, room: Path, seed: int, until: Callable[[Tally], bool]) 
             outcome = type(error).__name__
             _keep(reader, raw, "".join(traceback.format_exception(error)[-3:]), tally)
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         outcomes[outcome] += 1
         tally.inputs += 1
         if tally.inputs % 500 == 0:

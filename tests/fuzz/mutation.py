@@ -7,68 +7,10 @@ import re
 from collections.abc import Sequence
 
 LONGEST = 1 << 16
-NUMBERS = [
-    b"0",
-    b"-1",
-    b"1e999",
-    b"NaN",
-    b"inf",
-    b"9" * 5000,
-    b"2147483648",
-    b"9223372036854775808",
-    b"0.1",
-    b"4294967296",
-]
-WORDS = [
-    b"\\ud800",
-    b"\\u0000",
-    b"\xed\xa0\x80",
-    b"\0",
-    b"\xff\xfe",
-    b"\xef\xbb\xbf",
-    b"\r",
-    b"\n",
-    b"\t",
-    b"\xc2\x85",
-    b"\xe2\x80\xa8",
-]
-WORDS += [
-    b'"',
-    b"'",
-    b"\\",
-    b"<",
-    b">",
-    b"&",
-    b"&#0;",
-    b"]]>",
-    b"<!--",
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b",",
-    b";",
-    b":",
-    b".",
-    b"=",
-    b"#",
-    b"/",
-    b"@",
-    b"|",
-    b"*",
-]
-WORDS += [
-    b"null",
-    b"true",
-    b"[]",
-    b"{}",
-    b'""',
-    b"_:",
-    b'encoding="UTF-7"',
-    b"<!DOCTYPE a>",
-    b"2024-02-30",
-    b"\xf0\x9f\x98\x80",
-]
+NUMBERS = [*b"0 -1 1e999 NaN inf 2147483648 9223372036854775808 0.1 4294967296".split(), b"9" * 5000]
+WORDS = rb"\ud800 \u0000 &#0; ]]> <!-- null true [] {} _: encoding='UTF-7' <!DOCTYPE+a> 2024-02-30".split()
+WORDS += [bytes([sign]) for sign in b"\0\r\n\t\"'\\\\<>&{}[],;:.=#/@|*"]
+WORDS += [b"\xed\xa0\x80", b"\xff\xfe", b"\xef\xbb\xbf", b"\xc2\x85", b"\xe2\x80\xa8", b"\xf0\x9f\x98\x80"]
 RAW = [b"\xff\xff\xff\xff", b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\1\0\0\0", b"\0\0\0\x80", b"\xff" * 8, b"\0" * 16]
 _TOKEN = re.compile(rb"[A-Za-z_:.\-]+|\d+|[^\w\s]|\s+")
 
@@ -105,18 +47,20 @@ def _change(data: bytearray, others: Sequence[bytes], words: Sequence[bytes], rn
     elif kind == 4:
         piece = rng.choice(RAW if binary else WORDS)
         data[at : at + (len(piece) if binary else 0)] = piece
-    elif kind == 5 and binary:
+    elif binary:
         data[at : at + 4] = rng.randrange(1 << rng.choice((8, 16, 31))).to_bytes(4, "little")
-    elif kind == 5:
-        number = rng.choice(list(re.finditer(rb"\d+", data)) or [None])
-        if number is not None:
-            data[number.start() : number.end()] = rng.choice(NUMBERS)
+    else:
+        _reword(data, at, words, rng, kind)
+
+
+def _reword(data: bytearray, at: int, words: Sequence[bytes], rng: random.Random, kind: int) -> None:
+    """Change a text by its words and lines."""
+    if kind in (5, 7):
+        piece = rng.choice(list((re.compile(rb"\d+") if kind == 5 else _TOKEN).finditer(data)) or [None])
+        if piece is not None:
+            data[piece.start() : piece.end()] = rng.choice(NUMBERS if kind == 5 else words)
     elif kind == 6:
         data[at:at] = rng.choice(words)
-    elif kind == 7:
-        token = rng.choice(list(_TOKEN.finditer(data)) or [None])
-        if token is not None:
-            data[token.start() : token.end()] = rng.choice(words)
     elif kind == 8:
         lines = data.splitlines(keepends=True)
         if lines:

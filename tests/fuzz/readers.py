@@ -203,13 +203,23 @@ def _taxonomy(format: str | None) -> Callable[[Path], None]:
     return read
 
 
-NT = b'<http://x/a> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://x/b> .\n<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "a"@en .\n'
-MORE: dict[str, list[bytes]] = {
-    "mesh": [
-        b"*NEWRECORD\nRECTYPE = D\nMH = Body\nMN = A01\nUI = D1\n\n*NEWRECORD\nRECTYPE = D\nMH = Arm\nENTRY = Arms|T\nMN = A01.1\nUI = D2\n"
-    ],
-    "rdf": [NT],
-}
+NT = """<http://x/a> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://x/b> .
+<http://x/a> <http://www.w3.org/2000/01/rdf-schema#label> "a"@en .
+"""
+MESH = """*NEWRECORD
+RECTYPE = D
+MH = Body
+MN = A01
+UI = D1
+
+*NEWRECORD
+RECTYPE = D
+MH = Arm
+ENTRY = Arms|T
+MN = A01.1
+UI = D2
+"""
+MORE: dict[str, list[bytes]] = {"mesh": [MESH.encode()], "rdf": [NT.encode()]}
 _ENDINGS = {
     "obo": ".obo",
     "obo-graph": ".json",
@@ -259,12 +269,32 @@ for _packed in (False, True):
     _add(Reader(_name, "x.taxonomy", _taxonomy("keepsense"), _own(_packed), ("keepsense.taxonomy.store",), binary=True))
 
 SNAPSHOT = {
-    "sct2_Concept_Snapshot_INT_1.txt": b"id\teffectiveTime\tactive\tmoduleId\tdefinitionStatusId\n1\t1\t1\t1\t1\n2\t1\t1\t1\t1\n",
-    "sct2_Description_Snapshot-en_INT_1.txt": b"id\teffectiveTime\tactive\tmoduleId\tconceptId\tlanguageCode\ttypeId\tterm\t"
-    b"caseSignificanceId\n5\t1\t1\t1\t1\ten\t900000000000013009\troot\t1\n",
-    "sct2_Relationship_Snapshot_INT_1.txt": b"id\teffectiveTime\tactive\tmoduleId\tsourceId\tdestinationId\trelationshipGroup\t"
-    b"typeId\tcharacteristicTypeId\tmodifierId\n7\t1\t1\t1\t2\t1\t0\t116680003\t900000000000011006\t1\n",
+    f"sct2_{kind}_Snapshot{language}_INT_1.txt": b"\n".join(b"\t".join(line.split()) for line in lines) + b"\n"
+    for kind, language, lines in (
+        ("Concept", "", (b"id effectiveTime active moduleId definitionStatusId", b"1 1 1 1 1", b"2 1 1 1 1")),
+        (
+            "Description",
+            "-en",
+            (
+                b"id effectiveTime active moduleId conceptId languageCode typeId term caseSignificanceId",
+                b"5 1 1 1 1 en 900000000000013009 root 1",
+            ),
+        ),
+        (
+            "Relationship",
+            "",
+            (
+                b"id effectiveTime active moduleId sourceId destinationId relationshipGroup typeId "
+                b"characteristicTypeId modifierId",
+                b"7 1 1 1 2 1 0 116680003 900000000000011006 1",
+            ),
+        ),
+    )
 }
+
+
+def _titles(raw: bytes) -> set[bytes]:
+    return set(raw.split(b"\n")[0].split(b"\t"))
 
 
 def _snomed(path: Path) -> None:
@@ -272,10 +302,7 @@ def _snomed(path: Path) -> None:
     folder = path.with_name("snapshot")
     folder.mkdir(exist_ok=True)
     raw = path.read_bytes()
-    likely = max(
-        SNAPSHOT,
-        key=lambda name: len(set(raw.split(b"\n")[0].split(b"\t")) & set(SNAPSHOT[name].split(b"\n")[0].split(b"\t"))),
-    )
+    likely = max(SNAPSHOT, key=lambda name: len(_titles(raw) & _titles(SNAPSHOT[name])))
     for name, content in SNAPSHOT.items():
         (folder / name).write_bytes(raw if name == likely else content)
     read_taxonomy(folder)
@@ -303,7 +330,8 @@ _add(
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
-_ROWS = "SELECT i AS n, 'word ' || (i % 7) AS w, i * 1.5 AS x, CASE WHEN i % 3 > 0 THEN i % 2 = 0 END AS b, DATE '2020-01-01' + CAST(i AS INTEGER) AS d"
+_ROWS = """SELECT i AS n, 'word ' || (i % 7) AS w, i * 1.5 AS x, CASE WHEN i % 3 > 0 THEN i % 2 = 0 END AS b,
+DATE '2020-01-01' + CAST(i AS INTEGER) AS d"""
 
 
 @cache
@@ -391,6 +419,7 @@ def warmed() -> None:
     import fastobo  # noqa: F401
     import openpyxl  # noqa: F401
     import rdflib  # noqa: F401
+    import scipy.sparse.csgraph  # noqa: F401
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "x.csv"

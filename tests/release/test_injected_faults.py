@@ -11,13 +11,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.postgresql import server
+from tests.postgresql import Server, server
 from tests.release.tables import write_jobs, write_people
 
 from keepsense.release.ledger import read_ledger
@@ -111,10 +112,11 @@ class Way:
 
     def ready(self, folder: Path) -> Path:
         """A folder in which the command can be given."""
+        more = self.more.format(table=f"t{folder.name}".replace(" ", "_"))
         if self.before is None:
-            return fresh(folder, more=self.more)
+            return fresh(folder, more=more)
         shutil.copytree(self.before, folder)
-        project(folder, 4, self.more)
+        project(folder, 4, more)
         return folder
 
 
@@ -189,6 +191,7 @@ def swept(carried_out: Carrier, room: Path, way: Way, modes: tuple[int, ...], ev
         assert code == 0, f"{where}: {said}"
         check(folder, way, 0, earlier, len(read_ledger(folder)) - 1, where)
         files = {p.relative_to(folder / "release").as_posix() for p in (folder / "release").rglob("*")}
+        assert not list(folder.glob(".*")), f"{where}: {list(folder.glob('.*'))}"
         assert files <= {"people.csv", "release.json", "private", "private/recoding.json"}, f"{where}: {files}"
     return len(faults)
 
@@ -219,3 +222,72 @@ def test_a_fault_at_any_step_leaves_a_whole_release_or_none(
     carried_out: Carrier, tmp_path: Path, ways: dict[str, Way], name: str
 ) -> None:
     assert swept(carried_out, tmp_path, ways[name], (FAIL, SHORT, KILL, KILL_AFTER), every=1) > 50
+
+
+def test_some_faults_leave_a_whole_table_of_a_database_or_none(
+    carried_out: Carrier, tmp_path: Path, server: Server
+) -> None:
+    way = Way("database", None, f'database = "{server.address()}"\ntable = "{{table}}"', of_database=True)
+    assert swept(carried_out, tmp_path, way, (FAIL, KILL_AFTER), every=5) > 5
+    released = {name for (name,) in server.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE 't%'")}
+    stages = {name for (name,) in server.execute("SELECT tablename FROM pg_tables WHERE tablename LIKE '%keepsense%'")}
+    assert not stages
+    for name in sorted(released):
+        assert (
+            server.execute(f'SELECT min(n) FROM (SELECT count(*) AS n FROM "{name}" GROUP BY sex, age, job) x')[0][0]
+            > 3
+        )
+
+
+@pytest.mark.more
+def test_a_fault_at_any_step_leaves_a_whole_table_of_a_database_or_none(
+    carried_out: Carrier, tmp_path: Path, server: Server
+) -> None:
+    way = Way("database", None, f'database = "{server.address()}"\ntable = "{{table}}"', of_database=True)
+    assert swept(carried_out, tmp_path, way, (FAIL, SHORT, KILL, KILL_AFTER), every=1) > 20
+
+
+NOBODY = 65_534
+
+
+@pytest.fixture
+def shared_room() -> Iterator[Path]:
+    """A folder that every user may look into."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+def as_somebody(folder: Path, room: Path) -> dict[str, Any]:
+    """A run by somebody for whom permissions count, which they do not for root."""
+    return case(folder, room, ("run",), user=NOBODY if os.geteuid() == 0 else None)
+
+
+def test_a_folder_that_is_read_only_is_told(carried_out: Carrier, shared_room: Path) -> None:
+    folder = fresh(shared_room / "project")
+    folder.chmod(0o555)
+    run = as_somebody(folder, shared_room)
+    assert carried_out([run]) == [2]
+    assert len(Path(run["said"]).read_text(encoding="utf-8").splitlines()) == 1
+    assert {path.name for path in folder.iterdir()} == {"people.csv", "jobs.csv", "keepsense.toml"}
+    folder.chmod(0o755)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, on Unix, to give a file to somebody else")
+def test_a_ledger_of_another_user_is_kept_or_told(carried_out: Carrier, shared_room: Path) -> None:
+    folder = fresh(shared_room / "project")
+    assert carried_out([case(folder, shared_room, ("run",))]) == [0]
+    ledger = folder / "ledger.jsonl"
+    before = ledger.read_bytes()
+    shutil.rmtree(folder / "release")
+    os.chown(folder, NOBODY, NOBODY)
+    ledger.chmod(0o600)
+    run = as_somebody(folder, shared_room)
+    assert carried_out([run]) == [2]
+    assert "ledger.jsonl" in Path(run["said"]).read_text(encoding="utf-8")
+    assert ledger.read_bytes() == before
+    assert not (folder / "release").exists()
+    ledger.chmod(0o644)
+    assert carried_out([run]) == [0], Path(run["said"]).read_text(encoding="utf-8")
+    assert ledger.read_bytes().startswith(before)
+    assert len(read_ledger(folder)) == 2

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.errors import BadInput, Finding
-from keepsense.files import hold, parsed_json, write_whole
+from keepsense.files import hold, parsed_json, sweep, write_whole
 
 FILE = "ledger.jsonl"
 
@@ -98,6 +98,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
     try:
         if descriptor is not None:
             hold(descriptor, wait=True)
+            sweep(path)
         before = path.read_bytes() if path.exists() else b""
         after = change(before)
         if after:

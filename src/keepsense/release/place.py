@@ -15,8 +15,8 @@ from typing import IO, Any, Protocol
 from keepsense.engines import Engine, Reading, Table, Writing
 from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
-from keepsense.files import hold, parsed_json
-from keepsense.release.describe import DESCRIPTION, PRIVATE
+from keepsense.files import hold, parsed_json, sweep
+from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING
 from keepsense.release.job import Job
 from keepsense.release.ledger import FILE as LEDGER
 from keepsense.release.source import located
@@ -162,6 +162,8 @@ def _alone(folder: Path) -> Iterator[None]:
             rmtree(stale, ignore_errors=True)
             if not stale.is_dir():
                 stale.unlink(missing_ok=True)
+        for target in (folder / DESCRIPTION, folder / PRIVATE / RECODING):
+            sweep(target)
         try:
             yield
         finally:
