@@ -90,9 +90,6 @@ def _check_private(job: Job) -> None:
     if name not in job.method.promises:
         able = ", ".join(found.name for found in methods(in_projects=True) if name in found.promises)
         raise BadInput(f"{job.project.method.name!r} keeps no {name}; choose one of these methods: {able}")
-    coarse = [column for column in job.released if job.project.columns[column].coarse]
-    if coarse:
-        raise BadInput(f"column {coarse[0]!r}: bands and levels depend on the table, which {name} does not allow")
     for model in job.models:
         if isinstance(model, DifferentialPrivacy):
             continue
