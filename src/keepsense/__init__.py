@@ -6,7 +6,7 @@ each lives. The front door is `anonymize`.
 >>> import keepsense as ks
 >>> release = ks.anonymize({"age": [31, 34, 38, 52, 55, 58] * 5}, k=10, quasi_identifiers=["age"])
 >>> sorted(set(release.frame["age"]))
-['[31, 38]', '[52, 58]']
+['50 or more', 'under 40']
 """
 
 from keepsense.lazy import attach

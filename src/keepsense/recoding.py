@@ -30,8 +30,8 @@ SUPPRESSED = "*"
 class Cut:
     """One column's rule: each input value and what it becomes; `level` where it is one level of a hierarchy.
 
-    >>> Cut("age", (31, 38), ("30-39", "30-39"), level=1).outputs[0]
-    '30-39'
+    >>> Cut("age", (31, 38), ("30 to 39", "30 to 39"), level=1).outputs[0]
+    '30 to 39'
     """
 
     name: str

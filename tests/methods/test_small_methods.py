@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from tests.methods.table_reference import counted, released, rows_of_tables
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.methods.generalize.coding import top_and_bottom_coding
 from keepsense.methods.generalize.local_suppression import local_suppression
 from keepsense.methods.generalize.sampling import sampling
@@ -65,7 +67,7 @@ def test_only_the_ends_change(numbers: list[int], a: int, b: int) -> None:
     rule = top_and_bottom_coding(counts, column="age", top=top, bottom=bottom)
     for value, out in zip(rule.cuts[0].inputs, rule.cuts[0].outputs, strict=True):
         assert isinstance(value, int)
-        assert out == (f">={top}" if value >= top else f"<={bottom}" if value <= bottom else value)
+        assert out == (f"{top} or more" if value >= top else f"{bottom} or less" if value <= bottom else value)
     assert rule.info["coded"] == {
         "top": sum(n >= top for n in numbers),
         "bottom": sum(n <= bottom for n in numbers),
@@ -81,9 +83,30 @@ def test_a_share_of_records_at_each_end(numbers: list[int], share: float) -> Non
     assert rule.info["coded"] == {"top": least, "bottom": least}
 
 
+def test_a_share_is_not_rounded_up() -> None:
+    rule = top_and_bottom_coding(Counts.of({"age": list(range(100))}), column="age", share=0.07)
+    assert rule.info["coded"] == {"top": 7, "bottom": 7}
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.lists(st.integers(0, 10**7).map(lambda cents: cents / 100), min_size=10, max_size=60, unique=True),
+    st.floats(0.01, 0.4),
+)
+def test_coded_labels_are_true_and_no_threshold_is_a_value(pays: list[float], share: float) -> None:
+    rule = top_and_bottom_coding(Counts.of({"pay": pays}), column="pay", share=share)
+    for value, out in zip(rule.cuts[0].inputs, rule.cuts[0].outputs, strict=True):
+        low, high = parse_interval(out)
+        assert low <= value <= high
+    if any(value != round(value) for value in pays):
+        near = sorted(pays)
+        cents = min(b - a for a, b in pairwise(near))
+        assert cents < 0.02 or not {rule.info["top"], rule.info["bottom"]} & set(pays)
+
+
 def test_coding_reads_text_keeps_gaps_and_refuses() -> None:
     rule = top_and_bottom_coding(Counts.of({"age": ["20", None, "95.5"]}), column="age", top=90.5)
-    assert rule.cuts[0].outputs == ("20", None, ">=90.5")
+    assert rule.cuts[0].outputs == ("20", None, "90.5 or more")
     counts = Counts.of({"age": [20, 30], "job": ["nurse", "clerk"]})
     with pytest.raises(BadInput, match="'job' holds values that are not numbers"):
         top_and_bottom_coding(counts, column="job", top=3)

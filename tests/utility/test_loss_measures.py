@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.metrics import by_name, figures
 from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts
 from keepsense.utility import (
@@ -30,7 +31,6 @@ from keepsense.utility import (
     precision,
     released_classes,
 )
-from keepsense.utility.intervals import parse_interval
 from keepsense.utility.losses import mean_of
 from keepsense.utility.recoded import Recoded
 
@@ -114,9 +114,13 @@ def mean_over(data, at, lost, hidden=1.0):
     return found
 
 
-def span(hierarchy, value, level):
-    leaves = below(hierarchy, value, level)
-    return (max(leaves) - min(leaves)) / (max(hierarchy.leaves) - min(hierarchy.leaves))
+def span(data, value, level):
+    """Width of what is released, as far as the column reaches."""
+    low, high = min(r[1] for r in data), max(r[1] for r in data)
+    if level == 2:
+        return 1.0
+    ends = [value, value] if level == 0 else [float(end) for end in label(AGES, value, level).split("-")]
+    return max(0.0, min(ends[1], high) - max(ends[0], low)) / (high - low) if low < high else 0.0
 
 
 def share(hierarchy, value, level):
@@ -124,10 +128,25 @@ def share(hierarchy, value, level):
 
 
 def penalty(hierarchy, value, level):
-    if hierarchy is AGES:
-        return span(hierarchy, value, level)
     n = len(below(hierarchy, value, level))
     return n / len(hierarchy.leaves) if n > 1 else 0.0
+
+
+def measured_by(data, words):
+    """Numbers by their widths, words by a rule of their own."""
+    return lambda h, value, level: span(data, value, level) if h is AGES else words(h, value, level)
+
+
+@given(releases())
+@settings(max_examples=60, deadline=None)
+def test_numbers_lose_the_same_with_a_hierarchy_and_without(release):
+    data, _, rule = release
+    counts = counted(data)
+    as_words = Hierarchy.of_rows(AGES.rows(), name="age")
+    for metric in ("ncp", "geniloss"):
+        lost = [column_losses(counts, rule, {"job": JOBS, **own}, metric)["age"]
+                for own in ({}, {"age": AGES}, {"age": as_words})]  # fmt: skip
+        assert lost[0] == lost[1] == lost[2]
 
 
 @given(releases())
@@ -141,8 +160,10 @@ def test_measures_by_level(release):
     geometric = math.sqrt((1 + by_column["job"]) * (1 + by_column["age"])) - 1
     assert loss(counts, rule, BOTH, mean="geometric") == pytest.approx(geometric)
     assert loss(counts, rule, BOTH, weights={"job": 1.0}) == pytest.approx(by_column["job"])
-    assert ncp(counts, rule, BOTH) == pytest.approx(np.mean(list(mean_over(data, at, penalty).values())))
-    general = mean_over(data, at, lambda h, v, l: span(h, v, l) if h is AGES else share(h, v, l))  # noqa: E741
+    assert ncp(counts, rule, BOTH) == pytest.approx(
+        np.mean(list(mean_over(data, at, measured_by(data, penalty)).values()))
+    )
+    general = mean_over(data, at, measured_by(data, share))
     assert gen_iloss(counts, rule, BOTH) == pytest.approx(np.mean(list(general.values())))
     if isinstance(rule, Cuts):
         steps = mean_over(data, at, lambda h, v, l: l / h.height)  # noqa: E741

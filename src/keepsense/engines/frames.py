@@ -71,7 +71,7 @@ def frame_like(rows: Any, like: Any = None, recoded: Collection[str] = ()) -> An
 
     >>> import polars as pl, pyarrow as pa
     >>> people = pl.DataFrame({"job": ["nurse"], "age": [31]}, schema={"job": pl.Categorical, "age": pl.UInt8})
-    >>> frame_like(pa.table({"job": ["nurse"], "age": ["30-39"]}), people, recoded=["age"]).dtypes
+    >>> frame_like(pa.table({"job": ["nurse"], "age": ["30 to 39"]}), people, recoded=["age"]).dtypes
     [Categorical, String]
     """
     import pyarrow as pa

@@ -73,15 +73,15 @@ class Lesson:
 
 
 _AGES = {
-    23: ("20-29", "below 40"),
-    27: ("20-29", "below 40"),
-    31: ("30-39", "below 40"),
-    34: ("30-39", "below 40"),
-    38: ("30-39", "below 40"),
-    45: ("40-49", "40 and over"),
-    47: ("40-49", "40 and over"),
-    52: ("50-59", "40 and over"),
-    58: ("50-59", "40 and over"),
+    23: ("20 to 29", "under 40"),
+    27: ("20 to 29", "under 40"),
+    31: ("30 to 39", "under 40"),
+    34: ("30 to 39", "under 40"),
+    38: ("30 to 39", "under 40"),
+    45: ("40 to 49", "40 or more"),
+    47: ("40 to 49", "40 or more"),
+    52: ("50 to 59", "40 or more"),
+    58: ("50 to 59", "40 or more"),
 }
 _SCHOOLS = {
     "primary school": "school",

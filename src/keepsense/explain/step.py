@@ -21,7 +21,7 @@ class Step:
     `chosen` is the column the step is about, `score` what made it the best, `safe` whether the promise holds now.
     `marks` says in a few words what the step has to do with each row; without them the size of its group is shown.
 
-    >>> Step("Raise age", (), (("20-29",),), (0,), k=2).sizes
+    >>> Step("Raise age", (), (("20 to 29",),), (0,), k=2).sizes
     (1,)
     """
 

@@ -54,7 +54,7 @@ class Story:
     >>> story = Story(example(), ("age",), 2)
     >>> story(Event("node", details={"node": (1,), "holds": False}))
     >>> story.table[0], story.steps[0].title
-    (('20-29',), 'Check age at level 1')
+    (('20 to 29',), 'Check age at level 1')
     """
 
     every_step: ClassVar[bool] = True
@@ -166,7 +166,7 @@ def dealt(story: Story, recoding: Recoding) -> tuple[list[Cell], list[bool]]:
     >>> story = Story(example(), ("age",), 2)
     >>> table, hidden = dealt(story, Cuts((example().hierarchies["age"].cut(2),)))
     >>> table[0], any(hidden)
-    (('below 40',), False)
+    (('under 40',), False)
     """
     if isinstance(recoding, Draws):
         raise InternalError("chances are not what became of rows")

@@ -31,8 +31,10 @@ from keepsense.hierarchies.judge import Evaluation as Evaluation
 from keepsense.hierarchies.judge import evaluate as evaluate
 from keepsense.hierarchies.judge import weight_sets as weight_sets
 from keepsense.hierarchies.kinds.code import masked as masked
+from keepsense.hierarchies.kinds.date import age_bands as age_bands
 from keepsense.hierarchies.kinds.date import dates as dates
 from keepsense.hierarchies.kinds.numeric import agglomerative as agglomerative
+from keepsense.hierarchies.kinds.numeric import banded as banded
 from keepsense.hierarchies.kinds.numeric import equal_frequency as equal_frequency
 from keepsense.hierarchies.kinds.numeric import equal_width as equal_width
 from keepsense.hierarchies.kinds.numeric import numeric_candidates as numeric_candidates

@@ -45,7 +45,7 @@ def build_hierarchy(
     need their `order`. A missing cell (None) stays by itself up to the top, or stays empty where it fits any value.
 
     >>> build_hierarchy({"20": 2, "21": 3, "24": 2, "26": 2}, "numeric").rows()[0]
-    ('20', '[20, 21]', '*')
+    ('20', 'under 25', '*')
     >>> build_hierarchy({"low": 5, "high": 2, None: 1}, "ordinal", order=["low", "high"]).rows()[-1]
     (None, '*')
     """

@@ -91,7 +91,7 @@ def evaluate(
     >>> from keepsense.hierarchies.kinds.numeric import equal_width
     >>> wide, narrow = equal_width(range(8), groups=2), equal_width(range(8), groups=4)
     >>> evaluate([wide, narrow], None, [1] * 8, k=2).scores.round(3).tolist()
-    [[0.732, 0.457, 0.5, 3.333], [0.524, 0.538, 0.333, 2.0]]
+    [[0.777, 0.457, 0.5, 3.333], [0.56, 0.538, 0.333, 2.0]]
     """
     own = aspect_weights(weights)
     if not hierarchies:

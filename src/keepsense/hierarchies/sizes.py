@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from keepsense.arrays import Floats
+from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
 
 
 def interval_losses(hierarchy: Hierarchy) -> Floats:
     """Loss of each leaf (rows) at each level from 1 up (columns).
 
-    Numbers and dates lose the span between the least and the greatest value of their group, over the span of the whole
-    column; ordinal values the same in ranks; codes, and missing values, the share of the other values that
+    Numbers lose the width of the range they are called by, as far as the column reaches, over the span of the whole
+    column. Where a label is no range, and for dates, it is the span between the least and the greatest value of the
+    group; for ordinal values the same in ranks; codes, and missing values, the share of the other values that
     their group holds. A value alone in its group loses nothing, the top loses everything.
 
-    >>> from keepsense.hierarchies import equal_frequency
+    >>> from keepsense.hierarchies import equal_frequency, equal_width
     >>> interval_losses(equal_frequency([0, 10, 20, 100], groups=2))[0].tolist()
-    [0.1, 1.0]
+    [0.15, 1.0]
+    >>> interval_losses(equal_width([20, 24, 30, 40], width=10))[:, 0].tolist()
+    [0.5, 0.5, 0.45, 0.0]
     """
     place = positions(hierarchy)
     n = len(place)
@@ -37,10 +44,20 @@ def interval_losses(hierarchy: Hierarchy) -> Floats:
         low, high = np.full(size, np.inf), np.full(size, -np.inf)
         np.minimum.at(low, codes[known], place[known])
         np.maximum.at(high, codes[known], place[known])
+        if KINDS[hierarchy.kind].numbers:
+            _as_labelled(hierarchy.labels[level], low, high, (float(place[known].min()), float(place[known].max())))
         wide = np.where(np.isfinite(low), high - low, 0.0) / span
         mixed = np.bincount(codes[~known], minlength=size) > 0
         out[:, level - 1] = np.where(mixed, np.maximum(shares, wide), wide)[codes]
     return out
+
+
+def _as_labelled(labels: Sequence[Value], low: Floats, high: Floats, whole: tuple[float, float]) -> None:
+    """Put the ends that labels tell in the place of those that the values have, cut to the whole column."""
+    for code, label in enumerate(labels):
+        ends = parse_interval(label)
+        if ends is not None and np.isfinite(low[code]):
+            low[code], high[code] = max(ends[0], whole[0]), min(ends[1], whole[1])
 
 
 def positions(hierarchy: Hierarchy) -> Floats:

@@ -132,7 +132,7 @@ class Meaning:
         """Hierarchy of a column over exactly the values it has (a missing cell is one of them): read, or built.
 
         >>> Meaning({"age": Column(kind="numeric")}).hierarchy("age", {"20": 2, "21": 3, "24": 2, "26": 2}).rows()[0]
-        ('20', '[20, 21]', '*')
+        ('20', 'under 25', '*')
         """
         column = self.column(name)
         hierarchy = self.given.hierarchies.get(name)

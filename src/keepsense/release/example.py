@@ -30,7 +30,7 @@ def example_job(**changes: Any) -> Job:
     """
     running = engine()
     jobs = list(_JOBS)
-    rows = [f"{i},{20 + 2 * (i % 4) + i // 10},{jobs[i % 4]},{_ILL[i % 3]},{_LIKES[i % 5]}" for i in range(20)]
+    rows = [f"{i},{20 + 10 * (i % 4) + 5 * (i // 10)},{jobs[i % 4]},{_ILL[i % 3]},{_LIKES[i % 5]}" for i in range(20)]
     people = running.scratch("people.csv")
     people.write_text("\n".join(["id,age,job,illness,likes", *rows, ""]), encoding="utf-8")
     tree = [f"{job};{kind};*" for job, kind in _JOBS.items()]

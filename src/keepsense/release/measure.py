@@ -140,7 +140,7 @@ def column_penalties(job: Job, rules: Sequence[Recoding]) -> dict[str, float]:
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> {name: round(lost, 4) for name, lost in column_penalties(done.job, done.recodings).items()}
-    {'age': 0.1429, 'job': 0.0}
+    {'age': 0.2357, 'job': 0.0}
     """
     try:
         return certainty_penalties(recoded(job, rules))
@@ -154,7 +154,7 @@ def penalty(job: Job, rule: Recoding) -> float | None:
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> round(penalty(done.job, done.recodings[0]), 4)
-    0.0714
+    0.1179
     """
     try:
         return certainty_penalty(recoded(job, [rule], truthful=True))
@@ -196,7 +196,7 @@ def mean_distance_from_truth(job: Job, rules: Sequence[Recoding]) -> float | Non
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> round(mean_distance_from_truth(done.job, done.recodings), 3)
-    0.034
+    0.042
     """
     return nearness.mean_distance_from_truth(recoded(job, rules), job.every_quasi_identifier)
 

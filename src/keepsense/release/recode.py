@@ -25,7 +25,7 @@ class Recoded:
     >>> job = example_job()
     >>> made = recode(job, job.method.run(job, {}, None), None)
     >>> made.released.columns, made.counts.rows_of("age")
-    (('age', 'job', 'illness', 'likes'), {'[20, 21]': 5, '[22, 23]': 5, '[24, 25]': 5, '[26, 27]': 5})
+    (('age', 'job', 'illness', 'likes'), {'30 to 39': 5, '40 to 49': 5, '50 or more': 5, 'under 30': 5})
     """
 
     rules: list[Recoding]

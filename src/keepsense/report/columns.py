@@ -9,13 +9,13 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import number, percent
 from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.report import charts, page
 from keepsense.report.charts import Branch, Row
 from keepsense.report.subject import Subject
-from keepsense.utility.intervals import parse_interval
 
 _TOP = 8
 _NODES = 60
@@ -27,7 +27,7 @@ def columns(subject: Subject) -> str:
 
     >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
-    >>> "[20, 21]" in columns(Subject(example_release()))
+    >>> "30 to 39" in columns(Subject(example_release()))
     True
     """
     text = "Bars show how many records have a value." + (
@@ -125,8 +125,8 @@ def _paired(name: str, before: Mapping[Value, int], after: Mapping[Value, int]) 
 
 def _numbers(name: str, before: Mapping[Value, int] | None, after: Mapping[Value, int]) -> str:
     """Numbers as a distribution over equal bins; a released range is spread evenly over it."""
-    now = _ranges(after)
     was = [] if before is None else _ranges(before)
+    now = _ranges(after, was)
     if not now or (before is not None and not was):
         return ""
     ends = (min(r[0] for r in (*was, *now)), max(r[1] for r in (*was, *now)))
@@ -150,13 +150,21 @@ def _numbers(name: str, before: Mapping[Value, int] | None, after: Mapping[Value
     )
 
 
-def _ranges(values: Mapping[Value, int]) -> list[tuple[float, float, float]]:
-    ranges = []
-    for value, rows in values.items():
-        ends = parse_interval(value)
-        if ends is not None and np.isfinite(ends).all():
-            ranges.append((ends[0], ends[1], float(rows)))
-    return ranges
+def _ranges(
+    values: Mapping[Value, int], known: Sequence[tuple[float, float, float]] = ()
+) -> list[tuple[float, float, float]]:
+    """Ranges and their rows; an open one reaches as far as what is known, else as far as the others are wide."""
+    parsed = [(ends, float(rows)) for value, rows in values.items() if (ends := parse_interval(value)) is not None]
+    inner = [end for ends, _ in parsed for end in ends if np.isfinite(end)]
+    if not inner:
+        return []
+    wide = float(np.median([high - low for (low, high), _ in parsed if np.isfinite(high - low)] or [0.0]))
+    least = min((low for low, _, _ in known), default=min(inner) - wide)
+    most = max((high for _, high, _ in known), default=max(inner) + wide)
+    return [
+        (min(least, high) if low == -np.inf else low, max(most, low) if high == np.inf else high, rows)
+        for (low, high), rows in parsed
+    ]
 
 
 def _short(value: Value, most: int = 48) -> str:

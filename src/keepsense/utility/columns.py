@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Value
-from keepsense.utility.intervals import parse_interval
+from keepsense.hierarchies.intervals import parse_interval
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,13 @@ def entropy(counts: Iterable[int]) -> float:
 def _shift(before: Mapping[Value, int], after: Mapping[Value, int], marker: str) -> float | None:
     """Mean movement of a distribution of numbers (1-Wasserstein) over its range, or None where they are no numbers."""
     was = _middles({v: n for v, n in before.items() if v is not None})
-    now = _middles({v: n for v, n in after.items() if v is not None and str(v) != marker})
-    if was is None or now is None or not len(was[0]) or not len(now[0]):
+    if was is None or not len(was[0]):
         return None
-    span = float(was[0].max() - was[0].min())
+    ends = float(was[0].min()), float(was[0].max())
+    now = _middles({v: n for v, n in after.items() if v is not None and str(v) != marker}, ends)
+    if now is None or not len(now[0]):
+        return None
+    span = ends[1] - ends[0]
     if span == 0:
         return None
     from scipy.stats import wasserstein_distance
@@ -89,12 +92,18 @@ def _shift(before: Mapping[Value, int], after: Mapping[Value, int], marker: str)
     return float(wasserstein_distance(was[0], now[0], was[1], now[1])) / span
 
 
-def _middles(marginal: Mapping[Value, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _middles(
+    marginal: Mapping[Value, int], whole: tuple[float, float] | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Middles of ranges and the rows of each; an open range ends where the whole does."""
     middles, rows = [], []
     for value, count in marginal.items():
         ends = parse_interval(value)
         if ends is None:
             return None
-        middles.append((ends[0] + ends[1]) / 2)
+        low, high = ends
+        if whole is not None:
+            low, high = (whole[0] if low == -np.inf else low), (whole[1] if high == np.inf else high)
+        middles.append((low + high) / 2 if np.isfinite([low, high]).all() else (high if low == -np.inf else low))
         rows.append(float(count))
     return np.array(middles), np.array(rows)

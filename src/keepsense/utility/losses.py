@@ -15,9 +15,10 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies.build import MISSING
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import metric
 from keepsense.recoding import SUPPRESSED, Cuts
-from keepsense.utility.intervals import parse_interval
 from keepsense.utility.levels import level_losses
 from keepsense.utility.pairs import (
     Generalized,
@@ -49,7 +50,7 @@ def column_losses(
     fixed = cut_levels(recoding)
     losses = {}
     for name, column in column_pairs(counts, recoding).items():
-        if name not in hierarchies and metric in ("ncp", "geniloss"):
+        if metric in ("ncp", "geniloss") and _ranged(column, hierarchies.get(name)):
             lost = interval_shares(column)
         else:
             lost = _by_level(column, hierarchies, metric, fixed.get(name))
@@ -69,6 +70,18 @@ def _by_level(column: Pairs, hierarchies: Hierarchies, metric: str, level: int |
     table = np.concatenate([level_losses(metric, hierarchy), np.ones((len(hierarchy.leaves), 1))], axis=1)
     lost: NDArray[np.float64] = table[hierarchy.lookup(column.originals)[column.original], levels]
     return lost
+
+
+def _ranged(column: Pairs, hierarchy: Hierarchy | None) -> bool:
+    """Whether a column is measured by the ranges it is released as: numbers are, with a hierarchy or without one."""
+    if hierarchy is None:
+        return True
+    kind = KINDS[hierarchy.kind]
+    if not (kind.numbers or kind.words):
+        return False
+    plain = [value for value in column.originals if value is not None]
+    released = [value for value in column.values if value not in (None, MISSING, SUPPRESSED)]
+    return bool(plain) and all(parse_interval(value) is not None for value in (*plain, *released))
 
 
 def interval_shares(column: Pairs) -> NDArray[np.float64]:
@@ -92,7 +105,10 @@ def interval_shares(column: Pairs) -> NDArray[np.float64]:
     for i, value in enumerate(column.values):
         if value in (None, MISSING):
             continue
-        ends = (low, high) if value == SUPPRESSED else parse_interval(value)
+        if value == SUPPRESSED:
+            widths[i] = 1.0
+            continue
+        ends = parse_interval(value)
         if ends is None:
             raise BadInput(f"column {column.name!r}: a released value is no interval; give the column's hierarchy")
         widths[i] = max(0.0, min(ends[1], high) - max(ends[0], low)) / span if span else 0.0
@@ -106,10 +122,10 @@ def _range_shares(column: Pairs, hierarchy: Hierarchy) -> NDArray[np.float64] | 
     if not len(leaves):
         return None
     alone = (leaves[0], leaves[0])
-    spans = [alone if label in (None, MISSING) else parse_interval(label) for label in column.values]
+    spans = [alone if label in (None, MISSING) else parse_interval(label, inside=True) for label in column.values]
     if any(span is None for span, label in zip(spans, column.values, strict=True) if label != SUPPRESSED):
         return None
-    ends = np.array([span or (leaves[0], leaves[-1]) for span in spans])
+    ends = np.array([span or (leaves[0], leaves[-1]) for span in spans])  # an open end takes all that lies there
     inside = np.searchsorted(leaves, ends[:, 1], "right") - np.searchsorted(leaves, ends[:, 0], "left")
     return np.where(column.hidden, 1.0, ((inside - 1) / max(1, len(leaves) - 1))[column.released])
 

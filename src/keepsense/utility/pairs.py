@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
-from keepsense.utility.intervals import parse_interval
 
 Generalized = Cells | Cuts
 """A recoding that says for each tuple what it becomes."""
@@ -193,7 +193,7 @@ def _ranges(column: Pairs, hierarchy: Hierarchy, sets: NDArray[np.bool_]) -> NDA
     leaves = [parse_interval(leaf) for leaf in hierarchy.leaves]
     at = np.array([np.nan if leaf is None else leaf[0] for leaf in leaves])
     for i, value in enumerate(column.values):
-        ends = None if value in known else parse_interval(value)
+        ends = None if value in known else parse_interval(value, inside=True)
         if ends is not None:
             ranged[i] = True
             sets[i] = (at >= ends[0]) & (at <= ends[1])

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept
-from keepsense.utility.intervals import parse_interval
 from keepsense.utility.meaning import value_concepts, value_distances
 
 
@@ -155,6 +155,9 @@ def _ends(
             span = (float(inside.min()), float(inside.max())) if len(inside) else None
         if span is not None:
             ends[i] = span
+    there = at[~np.isnan(at)]
+    if len(there):  # an open range ends where the values do
+        ends[ends == -np.inf], ends[ends == np.inf] = there.min(), there.max()
     return ends
 
 

@@ -124,7 +124,7 @@ class DuckDBEngine(Store):
         """Share of the cells of each column that read differently in another table, row by row in their order.
 
         >>> duck = DuckDBEngine()
-        >>> before, after = duck.read({"age": [31, 40]}), duck.read({"age": ["31", "40-49"]})
+        >>> before, after = duck.read({"age": [31, 40]}), duck.read({"age": ["31", "40 to 49"]})
         >>> duck.differing(before, after, ["age"])
         {'age': 0.5}
         """

@@ -8,15 +8,17 @@ from itertools import pairwise
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput
+from keepsense.hierarchies.bands import tail
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Values
+from keepsense.hierarchies.kinds.numeric import banded
 from keepsense.recoding import SUPPRESSED
 
 _SPANS: Mapping[str, Callable[[datetime.date], str]] = {
     "day": lambda d: d.strftime("%Y-%m-%d"),
     "week": lambda d: "{}-W{:02d}".format(*d.isocalendar()[:2]),
     "month": lambda d: f"{d.year:04d}-{d.month:02d}",
-    "quarter": lambda d: f"{d.year:04d}-Q{(d.month + 2) // 3}",
+    "quarter": lambda d: f"{d.year:04d} Q{(d.month + 2) // 3}",
     "year": lambda d: f"{d.year:04d}",
     "decade": lambda d: f"{d.year // 10 * 10}s",
     "century": lambda d: f"{d.year // 100 * 100}s (century)",
@@ -44,14 +46,21 @@ _CHOICES = (
 
 
 def dates(
-    values: Iterable[Value], *, spans: Sequence[str] = ("month", "year", "decade"), name: str = "dates"
+    values: Iterable[Value],
+    counts: Sequence[int] | None = None,
+    *,
+    spans: Sequence[str] = ("month", "year", "decade"),
+    name: str = "dates",
 ) -> Hierarchy:
     """Dates by calendar spans: day, week, month, quarter, year, decade, century, each a whole number of the one before.
 
-    Values are dates, times, or text in ISO form; a missing one (None) keeps its own label below the top.
+    Values are dates, times, or text in ISO form; a missing one (None) keeps its own label below the top. The few
+    records that lie before or after the years or decades of nearly all others are told as that alone (`before 1940`).
 
     >>> dates(["2019-03-01", "2021-12-24"]).rows()[0]
     ('2019-03-01', '2019-03', '2019', '2010s', '*')
+    >>> dates(["1909-04-13", "2019-03-01"], [1, 500]).rows()[0]
+    ('1909-04-13', 'before 2010', 'before 2010', 'before 2010', '*')
     """
     for span in spans:
         if span not in _SPANS:
@@ -59,18 +68,79 @@ def dates(
     for finer, coarser in pairwise(spans):
         if coarser not in _NESTS[finer]:
             raise BadInput(f"{name}: a {finer} does not lie within one {coarser}; order the spans from fine to coarse")
+    days, weight = _days(values, counts, name)
+    first, end = _usual_years(days, weight, spans)
     rows = []
-    wrong = 0
-    for value in dict.fromkeys(values):
-        day = as_date(value)
-        if day is None and value is not None:
-            wrong += 1
-            continue
-        labels = [MISSING] * len(spans) if day is None else [_SPANS[span](day) for span in spans]
+    for value, day in days.items():
+        if day is None:
+            labels = [MISSING] * len(spans)
+        elif day.year < first:
+            labels = [f"before {first}"] * len(spans)
+        elif day.year >= end:
+            labels = [f"{end} or later"] * len(spans)
+        else:
+            labels = [_SPANS[span](day) for span in spans]
         rows.append((value, *labels, SUPPRESSED))
+    return Hierarchy.of_rows(rows, name=name, kind="date")
+
+
+def age_bands(
+    values: Iterable[Value], counts: Sequence[int] | None = None, *, on: datetime.date | str, name: str = "dates"
+) -> Hierarchy:
+    """Dates of birth as bands of the age in years on a day that everybody may know, such as that of the survey.
+
+    >>> age_bands(["1950-05-01", "1961-07-02", "1972-01-01", "1984-12-31"], on="2026-01-01").rows()[1]
+    ('1961-07-02', '60 or more', '*')
+    """
+    day = as_date(on)
+    if day is None:
+        raise BadInput(f"{name}: ages are told on a day; write it as year-month-day")
+    born, weight = _days(values, counts, name)
+    ages = {
+        value: None if birth is None else day.year - birth.year - ((day.month, day.day) < (birth.month, birth.day))
+        for value, birth in born.items()
+    }
+    if any(age is not None and age < 0 for age in ages.values()):
+        raise BadInput(f"{name}: somebody is born after the day on which ages are told; take a later one")
+    tree = banded(list(ages.values()), [weight[value] for value in ages], name=name)
+    above = {row[0]: row[1:] for row in tree.rows()}
+    return Hierarchy.of_rows([(value, *above[age]) for value, age in ages.items()], name=name, kind="date")
+
+
+def _days(
+    values: Iterable[Value], counts: Sequence[int] | None, name: str
+) -> tuple[dict[Value, datetime.date | None], dict[Value, int]]:
+    """The day of each distinct value, and the rows that hold it."""
+    listed = list(values)
+    if counts is not None and len(counts) != len(listed):
+        raise BadInput(f"{name}: {len(listed):,} values need as many counts")
+    weight: dict[Value, int] = {}
+    for value, rows in zip(listed, [1] * len(listed) if counts is None else counts, strict=True):
+        weight[value] = weight.get(value, 0) + rows
+    days = {value: as_date(value) for value in weight}
+    wrong = sum(1 for value, day in days.items() if day is None and value is not None)
     if wrong:
         raise BadInput(f"{name}: {wrong:,} values are no dates; write them as year-month-day")
-    return Hierarchy.of_rows(rows, name=name, kind="date")
+    return days, weight
+
+
+def _usual_years(
+    days: Mapping[Value, datetime.date | None], weight: Mapping[Value, int], spans: Sequence[str]
+) -> tuple[int, int]:
+    """The first year that is told, and the first after the last: whole decades where decades are told."""
+    years = sorted((day.year, weight[value]) for value, day in days.items() if day is not None)
+    if not years or "week" in spans:  # a week can lie in two years
+        return datetime.MINYEAR, datetime.MAXYEAR + 1
+    few, step = tail(sum(rows for _, rows in years)), 10 if {"decade", "century"} & set(spans) else 1
+    ends = []
+    for listed in (years, years[::-1]):
+        beyond = 0
+        for year, rows in listed:
+            beyond += rows
+            if beyond >= few:
+                ends.append(year // step)
+                break
+    return ends[0] * step, (ends[1] + 1) * step
 
 
 def as_date(value: Value) -> datetime.date | None:
@@ -90,7 +160,7 @@ def as_date(value: Value) -> datetime.date | None:
 
 
 def _candidates(values: Values) -> list[Hierarchy]:
-    return [dates(values.rows, spans=spans, name=values.name) for spans in _CHOICES]
+    return [dates(values.rows, list(values.rows.values()), spans=spans, name=values.name) for spans in _CHOICES]
 
 
 def _places(values: Sequence[Value], order: Sequence[Value] | None) -> list[float | None]:
@@ -109,7 +179,7 @@ KINDS.add(
         "date",
         "dates such as 2026-01-31",
         "birthdays, admissions",
-        build=lambda values: dates(values.rows, name=values.name),
+        build=lambda values: dates(values.rows, list(values.rows.values()), name=values.name),
         candidates=_candidates,
         places=_places,
         value="date",

@@ -13,7 +13,7 @@ All take `(counts, hierarchies, models, *, ...)`; `k` is short for k-anonymity. 
 
 >>> from keepsense.counts import Counts
 >>> sorted(set(mondrian(Counts.of({"age": [31, 35, 40, 44]}), k=2).values[0]))
-['31-35', '40-44']
+['40 or more', 'under 40']
 """
 
 # The functions are imported last, so that each name below is the function and not the module of the same name.

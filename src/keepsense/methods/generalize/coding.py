@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.bands import round_between, spelled
 from keepsense.methods.fit import GOES_BEFORE, Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.registry import Method, Relation, Shown, registered
@@ -27,16 +30,17 @@ def top_and_bottom_coding(
     bottom: float | None = None,
     share: float | None = None,
 ) -> Cuts:
-    """Release numbers from `top` upwards as `>=top` and from `bottom` downwards as `<=bottom`; the rest as it is.
+    """Release numbers from `top` upwards as `top or more`, up to `bottom` as `bottom or less`; the rest as it is.
 
-    With `share` the missing thresholds are chosen so that at least that share of the records is coded at each end. Use
+    With `share` the missing thresholds are chosen so that at least that share of the records is coded at each end, and
+    no more than it takes; they are round numbers between two values, so that no threshold is a person's value. Use
     it where the extremes of a number give people away (the very old, the very rich). It protects the ends of one column
     and promises no model by itself; hierarchies and models are not looked at. Missing values stay missing. Cost: one
     pass over the column's values.
 
     >>> rule = top_and_bottom_coding(Counts.of({"age": [20, 30, 95, 101]}), column="age", top=90)
     >>> rule.cuts[0].outputs
-    (20, 30, '>=90', '>=90')
+    (20, 30, '90 or more', '90 or more')
     """
     values, weights = counts.values_of(column), counts.marginal(column)
     numbers = np.array([_number(column, value) for value in values], dtype=np.float64)
@@ -56,9 +60,9 @@ def top_and_bottom_coding(
     below = known & (numbers <= (-np.inf if bottom is None else bottom))
     outputs: list[Value] = list(values)
     for i in np.flatnonzero(above):
-        outputs[i] = f">={_spelled(top)}"
+        outputs[i] = f"{spelled(top or 0.0)} or more"
     for i in np.flatnonzero(below):
-        outputs[i] = f"<={_spelled(bottom)}"
+        outputs[i] = f"{spelled(bottom or 0.0)} or less"
     info = {
         "algorithm": "top and bottom coding",
         "top": top,
@@ -78,17 +82,20 @@ def _number(column: str, value: Any) -> float:
 
 
 def _ends(numbers: Any, weights: Any, share: float) -> tuple[float, float]:
-    """Lowest and highest threshold that leave at least a share of the records at each end."""
-    order = np.argsort(numbers, kind="stable")
-    run = np.cumsum(weights[order])
-    need = share * run[-1]
-    low = numbers[order][int(np.searchsorted(run, need))]
-    high = numbers[order][::-1][int(np.searchsorted(np.cumsum(weights[order][::-1]), need))]
-    return float(low), float(high)
-
-
-def _spelled(number: float | None) -> str:
-    return f"{number:g}" if number != round(number or 0) else str(round(number or 0))
+    """Round thresholds that leave at least a share of the records at each end, and no value more than that takes."""
+    distinct, place = np.unique(numbers, return_inverse=True)
+    rows = np.bincount(place, weights)
+    # a share is what is written: 0.07 of 100 records are 7, where floating point makes it a little more
+    need = math.ceil(Fraction(repr(float(share))) * int(rows.sum()))
+    whole = bool((distinct == np.round(distinct)).all())
+    low = int(np.searchsorted(np.cumsum(rows), need))
+    high = len(rows) - 1 - int(np.searchsorted(np.cumsum(rows[::-1]), need))
+    # the last that is coded and the first that is not lie on either side; a bottom belongs to what it codes
+    bottom = -round_between(-distinct[low + 1], -distinct[low], whole=whole) if low + 1 < len(rows) else distinct[low]
+    top = round_between(distinct[high - 1], distinct[high], whole=whole) if high else distinct[high]
+    if bottom >= top:  # one gap takes both
+        bottom = -round_between(-top, -distinct[low], whole=whole)
+    return float(bottom), float(top)
 
 
 METHOD = registered(

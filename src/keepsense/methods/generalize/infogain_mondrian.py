@@ -41,7 +41,7 @@ def infogain_mondrian(
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, histograms={"buys": ["no", "no", "no", "yes"]})
     >>> infogain_mondrian(counts, k=1, target="buys").info["classes"]
-    4
+    3
     """
     table = counts.histograms.get(target)
     if table is None:

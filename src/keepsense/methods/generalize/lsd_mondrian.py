@@ -42,7 +42,7 @@ def lsd_mondrian(
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, sums={"salary": [10, 10, 90, 90]})
     >>> cells = lsd_mondrian(counts, k=2, target="salary")
     >>> sorted(set(cells.values[0]))
-    ['31-35', '40-44']
+    ['40 or more', 'under 40']
     """
     if target not in counts.sums:
         raise BadInput(f"the target {target!r} is not summed; count it along as a sum")

@@ -34,10 +34,10 @@ def mondrian(  # noqa: PLR0913
 ) -> Cells:
     """Divide the table at medians as long as both halves keep the promise, and release each part as its span.
 
-    Numbers are released as ranges, words as the least common ancestor in their hierarchy or taxonomy. `order` says
-    which dimension a group is cut in: `widest` is the original algorithm's choice; `given` cuts in the first column
-    until nothing can be cut there, then in the next, as Ben Fredj et al. (2015) tell it. `relaxed` divides records of
-    the median value between both halves, so that groups come out even; it keeps promises about k alone.
+    Numbers are released as ranges with round ends, words as the least common ancestor in their hierarchy or taxonomy.
+    `order` says which dimension a group is cut in: `widest` is the original algorithm's choice; `given` cuts in the
+    first column until nothing can be cut there, then in the next, as Ben Fredj et al. (2015) tell it. `relaxed` divides
+    records of the median value between both halves, so that groups come out even; it keeps promises about k alone.
 
     Use it for numeric columns and for general purposes: classes come out near k to 2k. Cost: about log2(rows / k)
     sorts a column.
@@ -45,7 +45,7 @@ def mondrian(  # noqa: PLR0913
     >>> from keepsense.counts import Counts
     >>> cells = mondrian(Counts.of({"age": [31, 35, 40, 44]}), k=2)
     >>> sorted(set(cells.values[0]))
-    ['31-35', '40-44']
+    ['40 or more', 'under 40']
     """
     space = dimensions(counts, hierarchies or {}, numbers, taxonomies)
     return divide(

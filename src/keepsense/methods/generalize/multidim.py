@@ -76,7 +76,7 @@ def median(cutting: Cutting) -> Floats:
     >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> counts = Counts.of({"age": [31, 35, 36, 40, 40, 40]})
     >>> sorted(divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)], score=median).values[0])
-    ['31-36', '40']
+    ['40', 'under 37']
     """
     found: Floats = -np.abs(2.0 * cutting.left - cutting.total)
     return found
@@ -109,7 +109,7 @@ def divide(  # noqa: PLR0913
     >>> counts = Counts.of({"age": [31, 35, 40, 44]})
     >>> cells = divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)])
     >>> [cells.values[0][c] for c in cells.codes[:, 0]]
-    ['31-35', '31-35', '40-44', '40-44']
+    ['under 40', 'under 40', '40 or more', '40 or more']
     """
     work = _Division(counts, dimensions, models, relaxed, scored)
     rounds = work.run(score, order, branches, gain, listener)

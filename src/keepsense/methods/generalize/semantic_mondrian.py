@@ -91,7 +91,7 @@ def kept(cutting: Cutting) -> Floats:
     >>> counts = Counts.of({"age": [31, 32, 33, 34, 70, 71]})
     >>> age = numeric("age", counts.values[0])
     >>> sorted(divide(counts, [age], [KAnonymity(2)], score=kept, order="best").values[0])
-    ['31-32', '33-34', '70-71']
+    ['70 or more', 'under 35']
     """
     cost = cutting.dimension.cost
     # only between two values of one group is there a cut to judge

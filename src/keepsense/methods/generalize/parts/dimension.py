@@ -15,6 +15,7 @@ from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.bands import round_bands, spelled
 from keepsense.recoding import SUPPRESSED
 from keepsense.taxonomy import Concept, Taxonomy
 
@@ -69,14 +70,14 @@ class Dimension:
         return found
 
 
-def numeric(name: str, values: Sequence[Value]) -> Dimension:
-    """A dimension of numbers: released as the number itself or as a range `low-high`.
+def numeric(name: str, values: Sequence[Value], rows: Sequence[int] | NDArray[Any] | None = None) -> Dimension:
+    """A dimension of numbers: released as bands with round ends, groups are cut only between these.
 
     A missing cell stands apart behind the numbers: alone it stays missing, together with numbers all are suppressed.
 
     >>> ages = numeric("age", (40, None, 31, 35))
-    >>> ages.name_of(np.array([0, 2, 3, 2]), np.array([1, 2, 3, 3]))
-    ['31-35', '40', None, '*']
+    >>> ages.rank.tolist(), ages.name_of(np.array([0, 2, 3, 2]), np.array([1, 2, 3, 3]))
+    ([2, 3, 0, 1], ['under 40', '40', None, '*'])
     """
     numbers = []
     for value in values:
@@ -87,26 +88,39 @@ def numeric(name: str, values: Sequence[Value]) -> Dimension:
                 f"column {name!r} holds values that are not numbers; give it a hierarchy, or fill them in first"
             ) from None
     at = np.array(numbers)
-    if np.isnan(at).any() or not np.isfinite(at[[value is not None for value in values]]).all():
+    there = np.array([value is not None for value in values], dtype=np.bool_)
+    if np.isnan(at).any() or not np.isfinite(at[there]).all():
         raise BadInput(f"column {name!r} holds a number that is not finite")
-    order = np.argsort(at, kind="stable")
-    rank = np.empty(len(at), dtype=np.int32)
-    rank[order] = np.arange(len(at), dtype=np.int32)
-    known = at[np.isfinite(at)]
-    least, spread = (float(known.min()), float(np.ptp(known)) or 1.0) if len(known) else (0.0, 1.0)
-    spelled = [None if values[i] is None else str(values[i]) for i in order]
+    known = at[there]
+    bands = next(iter(round_bands(known, None if rows is None else np.asarray(rows)[there])), None)
+    place = np.zeros(len(known), np.int64) if bands is None else bands.place(known)
+    # nobody may be in a band that lies between others; a missing cell comes behind the last
+    occupied, rank_of_known = np.unique(place, return_inverse=True)
+    rank = np.full(len(at), len(occupied), dtype=np.int32)
+    rank[there] = rank_of_known
+    ranks = len(occupied) + (not there.all())
+    alone = spelled(float(known[0])) if len(set(known.tolist())) == 1 else SUPPRESSED
 
     def labels(low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
-        pairs = zip(low.tolist(), high.tolist(), strict=True)
-        return [
-            spelled[a] if a == b else SUPPRESSED if spelled[b] is None else f"{spelled[a]}-{spelled[b]}"
-            for a, b in pairs
-        ]
+        found: list[Value] = []
+        for a, b in zip(low.tolist(), high.tolist(), strict=True):
+            if b == len(occupied):
+                found.append(None if a == b else SUPPRESSED)
+            else:
+                found.append(alone if bands is None else bands.label(int(occupied[a]), int(occupied[b])))
+        return found
 
-    # twice as far away as numbers can be, so that groups are first divided into those with and those without
-    width = np.where(np.isfinite(at[order]), (at[order] - least) / spread, 2.0)
-    flat = np.zeros(max(0, len(at) - 1), np.int64)
-    return Dimension(name, rank, width, flat, labels, lambda low, high: np.minimum(width[high] - width[low], 1.0))
+    least, spread = (float(known.min()), float(np.ptp(known)) or 1.0) if len(known) else (0.0, 1.0)
+    edges = np.array(() if bands is None else bands.edges)
+    lower = (np.concatenate(([least], edges))[occupied] - least) / spread
+    upper = (np.concatenate((edges, [least + spread]))[occupied] - least) / spread
+    if bands is not None and bands.whole:  # both ends belong to a range of whole numbers
+        upper[:-1] = np.maximum(lower[:-1], upper[:-1] - 1 / spread)
+    # missing cells lie twice as far away as numbers can be, so that groups are first divided into with and without
+    width, upper = (np.concatenate((side, [2.0]))[:ranks] for side in ((lower + upper) / 2, upper))
+    lower = np.concatenate((lower, [2.0]))[:ranks]
+    flat = np.zeros(max(0, ranks - 1), np.int64)
+    return Dimension(name, rank, width, flat, labels, lambda low, high: np.minimum(upper[high] - lower[low], 1.0))
 
 
 def nominal(
@@ -220,13 +234,13 @@ def dimensions(
     found = []
     for name, values in zip(counts.names, counts.values, strict=True):
         if name in numbers:
-            found.append(numeric(name, values))
+            found.append(numeric(name, values, counts.marginal(name)))
         elif name in hierarchies:
             found.append(nominal(name, values, hierarchies[name], (losses or {}).get(name)))
         elif taxonomies and name in taxonomies:
             found.append(semantic(name, values, *taxonomies[name]))
         elif all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-            found.append(numeric(name, values))
+            found.append(numeric(name, values, counts.marginal(name)))
         else:
             raise BadInput(f"quasi-identifier {name!r} has no hierarchy and holds no numbers; give it a hierarchy")
     return found

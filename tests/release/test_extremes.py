@@ -1,0 +1,83 @@
+"""An extreme person leaves no trace in what is published, whichever method makes it."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.release.tables import project
+
+from keepsense.hierarchies.intervals import parse_interval
+from keepsense.methods.registry import methods
+from keepsense.release.run import run
+from keepsense.report import write_report
+
+OLDEST, RICHEST, FIRST, LAST = "117", "9412377", "1909-04-13", "2031-08-27"
+TRACES = (OLDEST, RICHEST, "9,412,377", "9412376", "9412378", "1909", "2031", "1900s", "2030s")
+K = 5
+COLUMNS: dict[str, Any] = {
+    "age": {"role": "quasi-identifier", "kind": "numeric"},
+    "pay": {"role": "quasi-identifier", "kind": "numeric"},
+    "seen": {"role": "quasi-identifier", "kind": "date"},
+    "illness": {"role": "target"},
+    "score": {"role": "insensitive", "kind": "numeric"},
+}
+CHANGES = {
+    "lsd mondrian": {"illness": {"role": "insensitive"}, "score": {"role": "target", "kind": "numeric"}},
+}
+PARAMETERS: dict[str, Any] = {
+    "mu-argus": {"strict": True},
+    "t-close microaggregation": {"t": 0.5, "sensitive": "illness"},
+}
+GENERALIZING = sorted(
+    found.name
+    for found in methods(in_projects=True)
+    if found.truthful and found.sets != "only" and found.name not in ("semantic datafly", "semantic incognito")
+)
+"""All that release numbers as ranges: not those that swap or change values, nor those for words or sets alone."""
+
+
+def write_table(folder: Path, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    with (folder / "people.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["age", "pay", "seen", "illness", "score"])
+        for i in range(300):
+            seen = f"20{rng.integers(10, 20)}-{rng.integers(1, 13):02}-{rng.integers(1, 29):02}"
+            pay = round(float(rng.lognormal(10.3, 0.5)))
+            table.writerow([rng.integers(20, 61), pay, seen, ("flu", "cold")[i % 2], i % 9])
+        table.writerow([OLDEST, RICHEST, FIRST, "flu", 3])
+        table.writerow([41, 30_000, LAST, "flu", 3])
+
+
+def published(folder: Path) -> dict[str, str]:
+    """What lies in the release, other than in its private folder."""
+    files = [path for path in folder.rglob("*") if path.is_file() and "private" not in path.parts]
+    return {path.name: path.read_text(encoding="utf-8") for path in files}
+
+
+@pytest.mark.parametrize("method", GENERALIZING)
+def test_the_oldest_and_the_richest_are_nowhere(tmp_path: Path, method: str) -> None:
+    write_table(tmp_path, seed=1)
+    job = project(
+        columns={**COLUMNS, **CHANGES.get(method, {})},
+        privacy=[{"model": "k-anonymity", "k": K}],
+        method={"name": method, "parameters": PARAMETERS.get(method, {})},
+        release={"suppression": 0.1},
+    )
+    done = run(job, folder=tmp_path, rng=1)
+    write_report(done, done.file.parent / "public.html", "public")
+    texts = published(done.file.parent)
+    assert {"people.csv", "release.json", "public.html"} <= set(texts)
+    for name, text in texts.items():
+        assert not [trace for trace in TRACES if re.search(rf"(?<![\d.]){trace}(?!\d)", text)], name
+    with done.file.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for column, most in (("age", 60), ("pay", 200_000)):
+        ends = {parse_interval(row[column]) for row in rows if row[column] != "*"}
+        assert None not in ends
+        assert max((end for pair in ends if pair for end in pair if np.isfinite(end)), default=0) <= most
