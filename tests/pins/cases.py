@@ -142,7 +142,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "semicolons": _case("datafly", release={"delimiter": ";", "spreadsheet_safe": False}),
     "rows in random order": _case("datafly", release={"shuffle": True}),
     "two sets beside others": _case(
-        "datafly", WITH_SETS, set_method={"name": "set microaggregation", "parameters": {"k": 6}}
+        "datafly", WITH_SETS, set_method={"name": "set microaggregation", "parameters": {"k": 4}}
     ),
 }
 """Projects that use what else a project file can say, by what they use."""

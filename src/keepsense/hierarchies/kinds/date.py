@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
@@ -157,6 +158,30 @@ def as_date(value: Value) -> datetime.date | None:
         return datetime.datetime.fromisoformat(value).date() if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+def calendar_rule(released: Mapping[Value, Value]) -> Callable[[datetime.date], str] | None:
+    """The rule by which dates were released, as told by what became of some; None where it is none of the calendar.
+
+    >>> rule = calendar_rule({"2019-03-01": "2019", "1909-04-13": "before 1940"})
+    >>> rule(datetime.date(2026, 1, 31)), rule(datetime.date(1912, 1, 1))
+    ('2026', 'before 1940')
+    """
+    outer = [label for label in dict.fromkeys(map(str, released.values())) if _OUTER.fullmatch(label)]
+    inner = {day: label for value, label in released.items() if (day := as_date(value)) and str(label) not in outer}
+    for told in _SPANS.values():
+        if inner and all(told(day) == label for day, label in inner.items()):
+            return lambda day, told=told: next((label for label in outer if _beyond(day, label)), told(day))  # type: ignore[misc]
+    return None
+
+
+_OUTER = re.compile(r"before (\d+)|(\d+) or later")
+
+
+def _beyond(day: datetime.date, label: str) -> bool:
+    hit = _OUTER.fullmatch(label)
+    assert hit is not None
+    return day.year < int(hit[1]) if hit[1] else day.year >= int(hit[2])
 
 
 def _candidates(values: Values) -> list[Hierarchy]:

@@ -117,7 +117,9 @@ def numeric(name: str, values: Sequence[Value], rows: Sequence[int] | NDArray[An
     if bands is not None and bands.whole:  # both ends belong to a range of whole numbers
         upper[:-1] = np.maximum(lower[:-1], upper[:-1] - 1 / spread)
     # missing cells lie twice as far away as numbers can be, so that groups are first divided into with and without
-    width, upper = (np.concatenate((side, [2.0]))[:ranks] for side in ((lower + upper) / 2, upper))
+    middle = (lower + upper) / 2
+    middle = (middle - middle[:1]) / (float(np.ptp(middle)) or 1.0) if len(middle) else middle
+    width, upper = (np.concatenate((side, [2.0]))[:ranks] for side in (middle, upper))
     lower = np.concatenate((lower, [2.0]))[:ranks]
     flat = np.zeros(max(0, ranks - 1), np.int64)
     return Dimension(name, rank, width, flat, labels, lambda low, high: np.minimum(upper[high] - lower[low], 1.0))
