@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -86,6 +87,23 @@ def _left_out(inspection: Inspection) -> Iterator[Decision]:
         )
 
 
+def _spread(inspection: Inspection) -> Iterator[Decision]:
+    """Lists that are spread over columns, such as diag_1 to diag_3: as one set they are protected together."""
+    lists: dict[str, list[str]] = {}
+    for column in inspection.columns:
+        numbered = re.fullmatch(r"(.*?[^\d])(\d{1,2})", column.name)
+        if numbered and column.role in ("sensitive", "quasi-identifier") and column.kind == "nominal":
+            lists.setdefault(numbered[1].rstrip("_- "), []).append(column.name)
+    for base, names in lists.items():
+        alike = {c.kind for c in inspection.columns if c.name in names}
+        if len(names) > 1 and len(alike) == 1:
+            yield Decision(
+                tuple(names),
+                f"{_listed(names)} are treated one by one, though together they look like one list.",
+                f'join them into one column of sets, {base}, with ; between the items, and give it kind = "set"',
+            )
+
+
 def _written(inspection: Inspection) -> Iterator[Decision]:
     doubtful = [c.name for c in inspection.columns if any("order of day and month" in note for note in c.notes)]
     if doubtful:
@@ -104,5 +122,6 @@ _RULES: tuple[Callable[[Inspection], Iterator[Decision]], ...] = (
     _known,
     _secret,
     _left_out,
+    _spread,
     _written,
 )
