@@ -34,7 +34,7 @@ TaxonomyName = Annotated[
     typer.Option(
         "--taxonomy",
         "-t",
-        help="`wordnet`, the name of an imported taxonomy, or a taxonomy file.",
+        help="A name that `keepsense taxonomy list` shows, or a taxonomy file.",
         autocompletion=_complete.taxonomies,
     ),
 ]
