@@ -115,6 +115,12 @@ def test_a_place_that_does_not_fit_the_column_is_not_taken(places: Taxonomy) -> 
     assert all(answers[name].startswith("country/") for name in countries)
 
 
+def test_what_a_person_has_said_is_not_weighed(places: Taxonomy) -> None:
+    village = {"Paris": "city/4717560"}  # in Texas, which the others would not suggest
+    mapping = map_values(["Paris", "Lyon", "Nantes", "Lille", "Toulouse"], places, table=village)
+    assert (places.id(int(mapping.codes[0])), mapping.how[0]) == ("city/4717560", "table")
+
+
 def test_a_column_beside_it_decides(places: Taxonomy) -> None:
     cities, states = ["Springfield", "Portland", "Paris"], ["IL", "ME", "TX"]
     answers = where(places, cities, within=beside(cities, states, places))

@@ -100,11 +100,15 @@ def map_values(  # noqa: PLR0913
         chances = places.probabilities(taxonomy, candidates, names, areas, column)
         codes, confidence = places.settled(taxonomy, candidates, chances)
         doubt = places.SURE
+        for i, way in enumerate(how):  # what a person has said is not weighed
+            if way in ("table", "given") and options[i]:
+                codes[i], confidence[i] = options[i][0], np.nan
     else:
         used = [() if way == SUGGESTED else concepts for way, concepts in zip(how, options, strict=True)]
         codes, confidence = _chosen(_Words(used, names, how, rows), taxonomy, senses, distance, column)
-    asked = np.array([way == SUGGESTED for way in how], dtype=np.bool_)
-    codes, confidence = np.where(asked, np.int32(-1), codes).astype(np.int32), np.where(asked, 1.0, confidence)
+    open_values = np.array([way == SUGGESTED for way in how], dtype=np.bool_)
+    codes = np.where(open_values, np.int32(-1), codes).astype(np.int32)
+    confidence = np.where(open_values, 1.0, confidence)
     how = [DOUBTFUL if sure < doubt else way for way, sure in zip(how, confidence.tolist(), strict=True)]
     return result.Mapping(
         taxonomy, column, tuple(counts), codes, tuple(how), tuple(names), candidates, rows, missing, senses, confidence
