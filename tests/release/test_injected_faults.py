@@ -181,7 +181,8 @@ def swept(carried_out: Carrier, room: Path, way: Way, modes: tuple[int, ...], ev
     codes = carried_out(cases[::2])
     for (at, mode), code in zip(faults, codes, strict=True):
         where = f"{way.name}, step {at} of {len(steps)} ({steps[at]}) {MODES[mode]}"
-        assert code == -9 if mode in (KILL, KILL_AFTER) else code >= 0, f"{where}: ended with {code}"
+        reached = len((room / f"{at} {mode}.steps").read_text(encoding="utf-8").splitlines()) > at
+        assert code == -9 if reached and mode in (KILL, KILL_AFTER) else code >= 0, f"{where}: ended with {code}"
         check(room / f"{at} {mode}", way, code, earlier, entries, where)
     again = carried_out(cases[1::2])
     for (at, mode), code in zip(faults, again, strict=True):

@@ -181,14 +181,16 @@ def _is_record(first: list[str], others: list[list[str]]) -> bool:
 def _names(titles: Iterable[str]) -> list[str]:
     """Names of the columns: those without one get their number, those that occur again a number behind."""
     names: list[str] = []
+    taken: set[str] = set()
     times: Counter[str] = Counter()
     for i, title in enumerate(titles):
         base = title.strip() or f"column{i}"
         name = base
-        while name.lower() in {other.lower() for other in names}:
+        while name.lower() in taken:
             times[base] += 1
             name = f"{base}_{times[base]}"
         names.append(name)
+        taken.add(name.lower())
     return names
 
 

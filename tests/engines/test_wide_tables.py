@@ -1,0 +1,53 @@
+"""Tables of very many columns: each column costs the same, however many there are."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from keepsense.engines.duckdb import profile
+from keepsense.engines.duckdb.engine import DuckDBEngine
+from keepsense.engines.formats.csv import _names
+
+
+def test_columns_that_are_counted_together_have_the_profiles_they_have_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(1)
+    cells = [None, "", " ", "\u00a0 \u2003", "\t", "\n", "a", "A", "é", "e\u0301", "😀", "\uffff", "10", "9", "x" * 300]
+    columns = {f"c{i}": [rng.choice(cells[i % 5 :]) for _ in range(40)] for i in range(30)}
+    engine = DuckDBEngine()
+    table = engine.read(columns)
+    for limit in (1000, 3):
+        alone = engine.profiles(table, limit)
+        monkeypatch.setattr(profile, "_FEW", 10)
+        monkeypatch.setattr(profile, "_TOGETHER", 7)
+        together = engine.profiles(table, limit)
+        monkeypatch.undo()
+        assert [asdict(p) for p in together] == [asdict(p) for p in alone]
+        assert [list(p.values.items()) for p in together] == [list(p.values.items()) for p in alone]
+
+
+def test_names_that_occur_again_are_numbered_in_linear_time() -> None:
+    start = time.process_time()
+    names = _names([f"c{i % 20_000}" for i in range(40_000)])
+    assert time.process_time() - start < 5
+    assert len(set(names)) == 40_000
+
+
+def test_thousands_of_columns_cost_little_more_than_the_same_cells_below_each_other(tmp_path: Path) -> None:
+    from keepsense.project.inspect import inspect
+
+    def seconds(columns: int) -> float:
+        path = tmp_path / f"{columns}.csv"
+        lines = [",".join(f"c{i}" for i in range(columns))]
+        lines += [",".join(f"v{(i * j) % 7}" for i in range(columns)) for j in range(1, 11)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        start = time.process_time()
+        assert len(inspect(str(path)).columns) == columns
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(2_000) < 8 * seconds(500), "four times as many columns take no more than eight times as long"
