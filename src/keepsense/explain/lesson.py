@@ -22,7 +22,7 @@ class Lesson:
     """A small table, the columns to protect, a hierarchy for each, and what the release may be for.
 
     `meaning` says of columns what a project file would: their kind, order, distance and taxonomy. `targets` are to be
-    predicted, and `sensitive` is what nobody is to learn of anybody.
+    predicted, `sensitive` is what nobody is to learn of anybody, and `notes` tell what was guessed.
 
     >>> example().counts.total
     10
@@ -35,6 +35,7 @@ class Lesson:
     meaning: Meaning = field(default_factory=lambda: Meaning({}))
     targets: tuple[str, ...] = ()
     sensitive: str | None = None
+    notes: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column:
         """What is known of a column."""

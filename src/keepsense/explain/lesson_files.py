@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ def from_file(
     file = Path(path)
     if not file.is_file():
         raise BadInput(f"{file.name}: there is no such file")
-    about = {column.name: _guessed(column) for column in inspect(str(file), engine=engine).columns}
+    seen = inspect(str(file), engine=engine).columns
+    about = {column.name: _guessed(column) for column in seen}
     for name in (*columns, *([target] if target else [])):
         if name not in about:
             raise BadInput(f"{file.name}: there is no column {name!r}.{did_you_mean(name, list(about))}")
@@ -55,13 +57,28 @@ def from_file(
             about[name] = about[name].model_copy(update={"role": "target"})
     with started(engine) as running:
         rows = _rows(running, running.read(str(file)), file.name, most)
-    return _lesson(file.name, about, rows, file.parent, sets=sets)
+    lesson = _lesson(file.name, about, rows, file.parent, sets=sets)
+    guesses = {column.name: _guess(column) for column in seen}
+    return replace(lesson, notes=tuple(guesses[name] for name in lesson.quasi_identifiers))
+
+
+def _guess(column: Inspected) -> str:
+    """How the hierarchy of a column was guessed: nobody has looked at it."""
+    if column.meaning is not None:
+        why = f"{column.meaning.taxonomy} {column.meaning.reason}"
+    elif column.order is not None or not KINDS[column.kind].words:
+        why = "; ".join([f"its values are {KINDS[column.kind].about}", *column.notes])
+    else:
+        why = next((note for note in column.notes if note.startswith("no taxonomy")), "no taxonomy knows its values")
+        why += ", so that its values are kept or hidden, nothing between"
+    return f"the hierarchy of {column.name} was guessed: {why}; a hierarchy of your own goes into a project file"
 
 
 def _guessed(column: Inspected) -> Column:
     """What a project file would say about a column that was inspected."""
     meaning = column.meaning
-    words = {} if meaning is None else {"taxonomy": meaning.taxonomy, "domain": meaning.domain}
+    domain = None if meaning is None else meaning.domain or list(meaning.domains) or None
+    words = {} if meaning is None else {"taxonomy": meaning.taxonomy, "domain": domain}
     order = {} if column.order is None else {"order": list(column.order)}
     delimiter = {} if column.delimiter is None else {"delimiter": column.delimiter}
     return Column.model_validate({"role": column.role, "kind": column.kind, **words, **order, **delimiter})

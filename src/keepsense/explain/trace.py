@@ -135,7 +135,7 @@ def explain(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PrivacyWarning)
         recoding = _run(method, LessonTask(table, story, [KAnonymity(k)], random), parameters)
-    notes = [str(warning.message) for warning in caught]
+    notes = [*table.notes, *(str(warning.message) for warning in caught)]
     by_rows = not method.truthful or table.sets  # generalization makes groups, all else is about single rows
     final, hidden, verdict = _ended(story, recoding, method, by_rows)
     steps = story.steps

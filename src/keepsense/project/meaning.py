@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from keepsense.counts import Value
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, Finding
 from keepsense.hierarchies import Hierarchy, build_hierarchy, read_hierarchy
 from keepsense.hierarchies.build import with_missing
 from keepsense.hierarchies.kinds import KINDS
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
 
+
+_TO_SETTLE = ("E101", "W101", "W104", "W105", "W110", "W111")
+"""Findings about words that a mapping file settles."""
 
 _BY_ITSELF: Literal["first"] = "first"  # keepsense.taxonomy.mapping.senses.ALONE
 """The way to choose a word's sense that looks at nothing but the word."""
@@ -60,6 +63,7 @@ class Meaning:
     folder: Path = Path()
     taxonomies: dict[str, Taxonomy] = field(default_factory=dict, repr=False)
     given: Given = field(default_factory=Given)
+    _mapped: dict[tuple[str, bool, frozenset[tuple[Value, int]]], Mapped] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Column:
         """What the project file says about a column."""
@@ -103,23 +107,46 @@ class Meaning:
         >>> [len({words.mapping("seen", v, alone=a).concepts["crane"] for v in (birds, machines)}) for a in (0, 1)]
         [2, 1]
         """
-        from keepsense.taxonomy import map_values
-
         column = self.column(name)
         if alone and column.senses != _BY_ITSELF and "senses" in column.model_fields_set:
             raise BadInput(
                 f"column {name!r}: senses = {column.senses!r} looks at the other records, which would tell about them; "
                 f"under differential privacy set senses = {_BY_ITSELF!r}, or say what words mean in a mapping file"
             )
+        present = {value: rows for value, rows in values.items() if value is not None}
+        key = (name, alone, frozenset(present.items()))
+        if key not in self._mapped:
+            self._mapped[key] = self._looked_up(name, present, _BY_ITSELF if alone else column.senses)
+        return self._mapped[key]
+
+    def _looked_up(self, name: str, values: Mapping[Value, int], senses: str) -> Mapped:
+        from keepsense.taxonomy import map_values
+
+        column = self.column(name)
         return map_values(
-            {value: rows for value, rows in values.items() if value is not None},
+            values,
             self.taxonomy(name),
             table=self.own_senses(name),
-            senses=_BY_ITSELF if alone else column.senses,
+            senses=senses,
             domain=column.domain if isinstance(column.domain, list) else None,
             column=name,
             suggestions=column.suggestions,
         )
+
+    def findings(self, name: str, values: Mapping[Value, int]) -> list[Finding]:
+        """Values of a column that are unknown to its taxonomy, known in part or by several senses: counts, no value.
+
+        Nothing where the column has no taxonomy, or a hierarchy that somebody made.
+
+        >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
+        >>> [finding.code for finding in words.findings("job", {"surgeon": 2, "night nurse": 1, "zxcv": 1})]
+        ['W101', 'W110']
+        """
+        column = self.column(name)
+        read = column.hierarchy not in (None, "auto") or name in self.given.hierarchies
+        if read or not KINDS[column.kind].words or (column.taxonomy is None and name not in self.given.taxonomies):
+            return []
+        return [finding for finding in self.mapping(name, values).findings() if finding.code in _TO_SETTLE]
 
     def own_senses(self, name: str) -> Mapped | None:
         """What the publisher's mapping file says that a column's words mean; None where there is none."""

@@ -144,4 +144,17 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
                 "one value; l-diversity or t-closeness prevents that",
             )
         )
-    return findings
+    return findings + _words_to_settle(job)
+
+
+def _words_to_settle(job: Job) -> list[Finding]:
+    """Words of quasi-identifiers that are unknown, known in part, or by several senses, with what settles them."""
+    if any(isinstance(model, DifferentialPrivacy) for model in job.models):
+        return []  # there each word is looked up by itself, and what is counted of all is not told
+    findings = []
+    for name in job.every_quasi_identifier:
+        rows = job.every_count.rows_of(name)
+        findings += job.meaning.findings(name, job.item_rows(name, rows) if job.holds_sets(name) else rows)
+    return [
+        Finding("W101", found.where, found.message) if found.is_error else found for found in findings
+    ]  # a release with words that no taxonomy knows is poor, not wrong

@@ -70,6 +70,13 @@ def by_prefix(values: Iterable[Value], *, name: str = "codes") -> Hierarchy:
     return masked(leaves, steps=steps, name=name)
 
 
+def _build(values: Values) -> Hierarchy:
+    """Digits of one length, such as postcodes, character by character; other codes where a prefix is shared."""
+    texts = [str(value) for value in values.rows]
+    alike = all(text.isdigit() for text in texts) and len(set(map(len, texts))) == 1
+    return masked(values.rows, name=values.name) if alike else by_prefix(values.rows, name=values.name)
+
+
 def _candidates(values: Values) -> list[Hierarchy]:
     longest = max(len(str(value)) for value in values.rows)
     steps = [list(range(by, longest, by)) for by in range(1, max(2, longest))]
@@ -82,7 +89,7 @@ KINDS.add(
         "code",
         "codes whose ends can be hidden",
         "postcodes, product codes",
-        build=lambda values: by_prefix(values.rows, name=values.name),
+        build=_build,
         candidates=_candidates,
     ),
     outdated=("masked",),
