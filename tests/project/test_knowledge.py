@@ -9,9 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from keepsense.draft.hierarchy import built_for_column
 from keepsense.engines.profile import Profile
+from keepsense.errors import BadInput
+from keepsense.project.file import Column, check_project
 from keepsense.project.inspect import _inspected, inspect
 from keepsense.project.knowledge import Library, Matched
+from keepsense.project.meaning import Meaning
+from keepsense.release.run import run
 from keepsense.taxonomy import from_edges, wordnet
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -168,8 +173,38 @@ def test_an_imported_taxonomy_takes_part(tmp_path: Path, monkeypatch: pytest.Mon
     assert column.meaning.taxonomy == "mine"
 
 
+def test_words_of_another_language_are_told_and_not_guessed() -> None:
+    spanish = ["médico", "enfermera", "albañil", "cocinero", "profesor de música", "actor"] * 5
+    (column,) = inspect({"profesion": spanish}).columns
+    assert column.meaning is None
+    assert any("these words are not English" in note for note in column.notes)
+    english = Column(taxonomy="wordnet", language="es")
+    with pytest.raises(BadInput, match=r"in the language 'es', and WordNet 3\.0 is in 'en'"):
+        Meaning({"job": english}).taxonomy("job")
+    assert len(Meaning({"job": Column(taxonomy="wordnet", language="en")}).taxonomy("job")) > 1
+
+
 def test_why_no_taxonomy_fits_is_told_and_names_no_value() -> None:
     (column,) = inspect({"work": ["Private", "Self-emp", "State-gov", "Local-gov"] * 9}).columns
     assert column.meaning is None
     assert any(note.startswith("no taxonomy fits: ") for note in column.notes)
     assert not any("Private" in note or "gov" in note for note in column.notes)
+
+
+def test_what_is_not_settled_about_words_is_told_at_run_and_at_build(tmp_path: Path) -> None:
+    jobs = ["surgeon"] * 8 + ["dentist"] * 8 + ["optometrist"] * 8 + ["night nurse"] * 8 + ["zxcvq"] * 8
+    file = tmp_path / "people.csv"
+    file.write_text("job\n" + "\n".join(jobs) + "\n", encoding="utf-8")
+    built = built_for_column(file, "job", kind="nominal", taxonomy="wordnet", domain="person")
+    assert {"W101", "W110"} <= {finding.code for finding in built.findings}
+    assert not any("zxcvq" in finding.message or "nurse" in finding.message for finding in built.findings)
+    column = {"role": "quasi-identifier", "taxonomy": "wordnet", "domain": "person", "hierarchy": "auto"}
+    project = {
+        "source": {"path": "people.csv"},
+        "columns": {"job": column},
+        "privacy": [{"model": "k-anonymity", "k": 5}],
+    }
+    findings = run(check_project(project), folder=tmp_path, rng=1).findings
+    told = {finding.code: finding.message for finding in findings}
+    assert told["W110"].startswith("1 value (8 rows) known by the last noun alone")
+    assert "`keepsense map FILE job --output mapping.csv`" in told["W101"]

@@ -17,8 +17,11 @@ from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
+    from keepsense.errors import Finding
     from keepsense.hierarchies import Hierarchy
     from keepsense.semantics import Distance
 
@@ -46,7 +49,15 @@ def build(
     kind: Annotated[
         str | None, typer.Option("--kind", help=f"{KIND_NAMES}; guessed by default.", autocompletion=_complete.kinds)
     ] = None,
-    taxonomy: TaxonomyName = library.WORDNET,
+    taxonomy: Annotated[
+        str | None,
+        typer.Option(
+            "--taxonomy",
+            "-t",
+            help="Taxonomy by name, or a taxonomy file; the one that fits by default, if one does.",
+            autocompletion=_complete.taxonomies,
+        ),
+    ] = None,
     domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,
     order: Annotated[str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")] = None,
@@ -57,10 +68,10 @@ def build(
     quiet: Quiet = False,
 ) -> None:
     """Build a hierarchy for a column of a table: from a taxonomy for words, else from intervals, spans or masks."""
-    from keepsense.draft.hierarchy import hierarchy_for_column
+    from keepsense.draft.hierarchy import built_for_column
 
     with progress(quiet=quiet or as_json, what="building"):
-        made = hierarchy_for_column(
+        built = built_for_column(
             file,
             column,
             kind=kind,
@@ -71,8 +82,8 @@ def build(
             distance=distance,
             engine=engine,
         )
-    _write(made, output)
-    _show_written(made, output, as_json=as_json, quiet=quiet)
+    _write(built.hierarchy, output)
+    _show_written(built.hierarchy, output, built.why, built.findings, as_json=as_json, quiet=quiet)
 
 
 @hierarchy.command("score", cls=NamesInHelp)
@@ -273,18 +284,30 @@ def _scored(result: Any, tree: Hierarchy) -> dict[str, Any]:
     }
 
 
-def _show_written(tree: Hierarchy, path: Path, *, as_json: bool, quiet: bool) -> None:
+def _show_written(
+    tree: Hierarchy,
+    path: Path,
+    why: str = "",
+    findings: Sequence[Finding] = (),
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
     sizes = [len(labels) for labels in tree.labels]
-    show(
-        {"file": str(path), "kind": str(tree.kind), "values": sizes[0], "height": tree.height, "levels": sizes},
-        lambda console: console.print(
+    about = {"file": str(path), "kind": str(tree.kind), "values": sizes[0], "height": tree.height, "levels": sizes}
+    guessed = {"guessed": why} if why else {}
+    told = {"findings": [{"code": f.code, "message": f.message} for f in findings]} if findings else {}
+
+    def render(console: Console) -> None:
+        console.print(
             f"{safe(path)}: {sizes[0]:,} values, {tree.height} levels above them "
             f"({', '.join(f'{n:,}' for n in sizes[1:])})",
             soft_wrap=True,
-        ),
-        as_json=as_json,
-        quiet=quiet,
-    )
+        )
+        for line in [*([f"guessed: {why}"] if why else []), *map(str, findings)]:
+            console.print(line, markup=False, soft_wrap=True)
+
+    show({**about, **guessed, **told}, render, as_json=as_json, quiet=quiet)
 
 
 def _arguments(given: list[str]) -> dict[str, Any]:

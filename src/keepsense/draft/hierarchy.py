@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 from keepsense.engines import Engine, started
+from keepsense.errors import Finding
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
+from keepsense.project.inspect import looked_at
 from keepsense.project.meaning import Meaning
 
 
-def hierarchy_for_column(  # noqa: PLR0913
-    source: str | Path,
-    column: str,
-    *,
-    kind: str | None = None,
-    taxonomy: str | None = "wordnet",
-    domain: str | None = None,
-    mapping: str | Path | None = None,
-    order: Sequence[str] | None = None,
-    distance: str = "wu-palmer",
-    engine: str | Engine | None = None,
-) -> Hierarchy:
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A hierarchy that was built for a column, how it was guessed what its values are, and what to look at.
+
+    >>> Built(Hierarchy.of_rows([("nurse", "*")]), "no taxonomy fits").findings
+    ()
+    """
+
+    hierarchy: Hierarchy
+    why: str = ""
+    findings: tuple[Finding, ...] = ()
+
+
+def hierarchy_for_column(source: str | Path, column: str, **said: Unpack[Said]) -> Hierarchy:
     """Build the hierarchy that a project with `hierarchy = "auto"` would use for a column of a table.
 
     >>> import tempfile
@@ -32,19 +38,50 @@ def hierarchy_for_column(  # noqa: PLR0913
     ...     hierarchy_for_column(Path(folder) / "people.csv", "age").kind
     'numeric'
     """
-    from keepsense.project.inspect import kind_of
+    return built_for_column(source, column, **said).hierarchy
 
-    with started(engine) as running:
+
+class Said(TypedDict, total=False):
+    """What somebody says about a column, as in a project file; what is not said is guessed, as in a draft."""
+
+    kind: str | None
+    taxonomy: str | None
+    domain: str | None
+    mapping: str | Path | None
+    order: Sequence[str] | None
+    distance: str
+    engine: str | Engine | None
+
+
+def built_for_column(source: str | Path, column: str, **said: Unpack[Said]) -> Built:
+    """The same, with how it was guessed what the values are and what to look at.
+
+    Without a taxonomy the one of the library that fits is taken; where none does, values stay themselves.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "people.csv").write_text("work\\n" + "\\n".join(["Private", "Self-emp"] * 4))
+    ...     built_for_column(Path(folder) / "people.csv", "work").hierarchy.rows()[0][1:]
+    ('*',)
+    """
+    order, taxonomy, mapping = said.get("order"), said.get("taxonomy"), said.get("mapping")
+    with started(said.get("engine")) as running:
         table = running.read(str(source))
         table.require([column])
-        chosen = KINDS.name_of(kind or ("ordinal" if order else kind_of(running.profiles(table, columns=[column])[0])))
+        seen = looked_at(running.profiles(table, columns=[column])[0])
         rows = running.count(table, [column]).rows_of(column)
+    chosen = KINDS.name_of(said.get("kind") or ("ordinal" if order else seen.kind))
+    meaning = seen.meaning if taxonomy is None and chosen == seen.kind else None
+    domain = None if meaning is None else meaning.domain or list(meaning.domains) or None
     about = {
         "kind": chosen,
-        "taxonomy": None if KINDS[chosen].sets else taxonomy,
-        "domain": domain,
+        "taxonomy": None if KINDS[chosen].sets else taxonomy if meaning is None else meaning.taxonomy,
+        "domain": said.get("domain") or domain,
         "mapping": None if mapping is None else str(mapping),
-        "order": order,
-        "distance": distance,
+        "order": order if order is not None or chosen != seen.kind else seen.order,
+        "distance": said.get("distance", "wu-palmer"),
     }
-    return Meaning({column: Column.model_validate(about)}).hierarchy(column, rows)
+    words = Meaning({column: Column.model_validate(about)})
+    why = "; ".join(seen.notes) if meaning is None else f"{meaning.taxonomy} {meaning.reason}"
+    findings = words.findings(column, rows)
+    return Built(words.hierarchy(column, rows), why if said.get("kind") is None else "", tuple(findings))

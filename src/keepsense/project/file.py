@@ -76,6 +76,7 @@ class Column(_Part):
     )
     mapping: str | None = Field(None, description="Mapping file that says which concept each value means")
     senses: Literal["context", "first", "lesk", "joint"] = Field("context", description="How senses are chosen")
+    language: str | None = Field(None, description="Language of its words, such as es; its taxonomy must have it")
     suggestions: Literal["ask", "accept"] = Field(
         "ask", description="Whether a phrase known by its last noun alone (night nurse) stands for that noun"
     )

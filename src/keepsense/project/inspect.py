@@ -208,6 +208,15 @@ def _names_things(profile: Profile) -> bool:
     )
 
 
+def looked_at(profile: Profile, taxonomies: Mapping[str, Taxonomy] | None = None) -> Inspected:
+    """What one column is and which knowledge fits it, whatever its role.
+
+    >>> looked_at(Profile("size", "VARCHAR", 6, 0, 3, 0, {"S": 2, "L": 2, "M": 2})).order
+    ('S', 'M', 'L')
+    """
+    return _inspected(profile, Library(taxonomies), frozenset(), "quasi-identifier")
+
+
 def kind_of(profile: Profile) -> str:
     """What the values of a column are.
 

@@ -10,6 +10,7 @@ from functools import cache, partial
 from keepsense.counts import Value
 from keepsense.errors import UnknownConcept
 from keepsense.project import patterns
+from keepsense.project.language import not_english
 from keepsense.taxonomy import Taxonomy, library
 from keepsense.taxonomy.fit import MOST_WORDS, Fit, fit_of
 from keepsense.taxonomy.lookup import sense_name
@@ -22,6 +23,12 @@ LEAST_ROWS = 0.5
 
 LEAST_EVIDENCE = 15.0
 """Bits beyond chance that the words must lie together."""
+
+NOT_ENGLISH = (
+    "no taxonomy fits: these words are not English; import one in their language with `keepsense taxonomy import`, and "
+    "say which language it is with `language`"
+)
+"""What is said where words are of another language."""
 
 _BETTER = 0.02
 """Share of values and rows by which a taxonomy must know more than one listed before it."""
@@ -140,6 +147,8 @@ class Library:
                 best = name
         if best is None:
             nearest = max(fits, key=lambda name: _known(fits[name][1]))
+            if not coded and not_english(list(values)[:MOST_WORDS]):
+                return Matched(None, NOT_ENGLISH)
             return Matched(None, _why_not(nearest, fits[nearest][1], word, coded=coded))
         taxonomy, fit = fits[best]
         domains = _domains(taxonomy, fit)

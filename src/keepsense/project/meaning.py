@@ -32,6 +32,16 @@ _BY_ITSELF: Literal["first"] = "first"  # keepsense.taxonomy.mapping.senses.ALON
 """The way to choose a word's sense that looks at nothing but the word."""
 
 
+def _check_language(name: str, language: str | None, taxonomy: Taxonomy) -> None:
+    """Refuse a taxonomy that is in another language than the words of the column."""
+    own = taxonomy.info.get("language", "en")
+    if language is not None and own.partition("-")[0] != language.partition("-")[0]:
+        raise BadInput(
+            f"column {name!r}: its words are in the language {language!r}, and {taxonomy.name} is in {own!r}; give a "
+            "taxonomy in that language, or none"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Given:
     """What a program hands over in memory in place of what a project file names: by column, and the promises.
@@ -80,6 +90,7 @@ class Meaning:
         key = key if domain is None else f"{key}#{domain}"
         if key not in self.taxonomies:
             whole = self._named(str(column.taxonomy)) if handed is None else handed
+            _check_language(name, column.language, whole)
             self.taxonomies[key] = whole if domain is None else whole.below(domain)
         return self.taxonomies[key]
 
