@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -57,11 +58,11 @@ def test_a_sensitive_number_is_released_in_open_ended_bands_that_tell_no_extreme
     done = run(asked, folder=tmp_path, rng=1)
     labels = Counter(row["pay"] for row in released(done.file))
     assert set(labels) == {
-        "< 20000",
-        *(f"[{start}, {start + 10_000})" for start in range(20_000, 70_000, 10_000)),
+        "under 20000",
+        *(f"{start} to under {start + 10_000}" for start in range(20_000, 70_000, 10_000)),
         "70000 or more",
     }
-    assert min(labels["< 20000"], labels["70000 or more"]) >= 5
+    assert min(labels["under 20000"], labels["70000 or more"]) >= 5
     assert done.description["columns"]["pay"]["width"] == 10_000
     assert "9412377" not in (done.file.parent / "release.json").read_text()
     assert verify_file(asked, done.file, folder=tmp_path)[0].ok
@@ -114,17 +115,21 @@ def test_every_band_holds_its_numbers_and_the_outermost_enough_rows(
     held: Counter[object] = Counter()
     for value, label in bands(rows, width, least=least).items():
         number, text = float(str(value)), str(label)
-        if text.startswith("<"):
-            assert number < float(text[2:])
-        elif text.endswith("or more"):
-            assert number >= float(text.removesuffix(" or more"))
-        elif text != "*":
-            low, high = map(float, text.strip("[)").split(", "))
-            assert low <= number < high
-            assert high - low == pytest.approx(width)
+        ends = re.findall(r"-?\d+(?:\.\d+)?", text)
+        if text.startswith("under"):
+            assert number < float(ends[0])
+        elif text.endswith("or more") or text.startswith("at least"):
+            assert number >= float(ends[0])
+        elif " to " in text:
+            low, high = map(float, ends)
+            whole = "under" not in text
+            assert low <= number <= high if whole else low <= number < high
+            assert high + whole - low == pytest.approx(width)
+        else:
+            assert text == "*" or (width == 1 and number == float(text))
         held[text] += rows[value]  # type: ignore[index]
     for text, number in held.items():
-        if str(text).startswith("<") or str(text).endswith("or more"):
+        if str(text).startswith(("under", "at least")) or str(text).endswith("or more"):
             assert number >= least
 
 

@@ -66,14 +66,20 @@ def spelled_range(low: float | None, high: float | None, *, whole: bool = False)
     ('20 to 29', '0.5 to under 1', 'under 20', '60 or more')
     >>> spelled_range(3, 4, whole=True), spelled_range(None, None)
     ('3', '*')
+
+    None begins with a minus sign, which a spreadsheet would take for a formula:
+
+    >>> spelled_range(-4, -2), spelled_range(-4, None)
+    ('from -4 to under -2', 'at least -4')
     """
     if low is None:
         return SUPPRESSED if high is None else f"under {spelled(high)}"
     if high is None:
-        return f"{spelled(low)} or more"
-    if not whole:
-        return f"{spelled(low)} to under {spelled(high)}"
-    return spelled(low) if high - low == 1 else f"{spelled(low)} to {spelled(high - 1)}"
+        return f"{spelled(low)} or more" if low >= 0 else f"at least {spelled(low)}"
+    if whole and high - low == 1:
+        return spelled(low)
+    upper = f"to {spelled(high - 1)}" if whole else f"to under {spelled(high)}"
+    return f"{'from ' if low < 0 else ''}{spelled(low)} {upper}"
 
 
 def spelled(number: float) -> str:

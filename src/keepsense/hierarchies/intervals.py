@@ -8,9 +8,11 @@ import re
 from keepsense.counts import Value
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
-_FORM = re.compile(rf"\s*([\[(\]]?)\s*({_NUMBER})\s*(?:-|–|,|;|\.\.|to( under)?)\s*({_NUMBER})\s*([\])\[]?)\s*")
+_FORM = re.compile(
+    rf"\s*(?:from )?([\[(\]]?)\s*({_NUMBER})\s*(?:-|–|,|;|\.\.|to( under)?)\s*({_NUMBER})\s*([\])\[]?)\s*"
+)
 _BELOW = re.compile(rf"\s*(under|<|<=)\s*({_NUMBER})\s*|\s*({_NUMBER}) or less\s*")
-_ABOVE = re.compile(rf"\s*(over|>|>=)\s*({_NUMBER})\s*|\s*({_NUMBER})(?: or more|\+)\s*")
+_ABOVE = re.compile(rf"\s*(over|>|>=|at least)\s*({_NUMBER})\s*|\s*({_NUMBER})(?: or more|\+)\s*")
 
 
 def parse_interval(label: Value, *, inside: bool = False) -> tuple[float, float] | None:
@@ -23,6 +25,8 @@ def parse_interval(label: Value, *, inside: bool = False) -> tuple[float, float]
     ((20.0, 29.0), (-inf, 20.0), (60.0, inf), None)
     >>> parse_interval("[20, 30)"), parse_interval("-5--1"), parse_interval(7)
     ((20.0, 30.0), (-5.0, -1.0), (7.0, 7.0))
+    >>> parse_interval("from -4 to -2"), parse_interval("at least -4")
+    ((-4.0, -2.0), (-4.0, inf))
     >>> parse_interval("20 to under 30", inside=True)
     (20.0, 29.999999999999996)
     """

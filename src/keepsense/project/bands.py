@@ -10,6 +10,7 @@ from fractions import Fraction
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.bands import spelled_range
 from keepsense.project.file import Column
 from keepsense.recoding import SUPPRESSED, Cut
 
@@ -29,7 +30,7 @@ def coarse_cut(
 
     >>> cut = coarse_cut("pay", Column(role="sensitive", kind="numeric", width=500), {"310": 2, "1720.5": 3}, list, 2)
     >>> cut.outputs
-    ('< 500', '1500 or more')
+    ('under 500', '1500 or more')
     """
     if column.width is not None:
         labels = bands(rows, column.width, least=least, name=name)
@@ -51,14 +52,15 @@ def bands(rows: Mapping[Value, int], width: float, *, least: int = 1, name: str 
     lies beyond it. Where there are not enough rows for two bands, nothing is left to tell. Empty cells stay empty.
 
     >>> bands({12: 1, 23: 5, 27: 4, 38: 6, 95: 1}, 10, least=5)
-    {12: '< 30', 23: '< 30', 27: '< 30', 38: '30 or more', 95: '30 or more'}
+    {12: 'under 30', 23: 'under 30', 27: 'under 30', 38: '30 or more', 95: '30 or more'}
     >>> bands({1.5: 3, 2.25: 3, 3.5: 3, None: 1}, 1, least=2)
-    {1.5: '< 2', 2.25: '[2, 3)', 3.5: '3 or more', None: None}
+    {1.5: 'under 2', 2.25: '2 to under 3', 3.5: '3 or more', None: None}
     """
     step = _exact(width)
     if step is None or step <= 0:
         raise BadInput(f"column {name!r}: the width of a band must be a positive number")
     place: dict[Value, int] = {}
+    whole = step.denominator == 1
     held: dict[int, int] = {}
     for value, number in rows.items():
         if value is None:
@@ -69,6 +71,7 @@ def bands(rows: Mapping[Value, int], width: float, *, least: int = 1, name: str 
                 f"column {name!r} is to be released in bands of numbers, but holds a value that is no number; mend it, "
                 "or release a level of its hierarchy instead"
             )
+        whole = whole and exact.denominator == 1
         place[value] = math.floor(exact / step)
         held[place[value]] = held.get(place[value], 0) + number
     low, high = _tails(held, least)
@@ -76,12 +79,10 @@ def bands(rows: Mapping[Value, int], width: float, *, least: int = 1, name: str 
     for band in held:
         if low >= high:
             labels[band] = SUPPRESSED
-        elif band <= low:
-            labels[band] = f"< {_shown((low + 1) * step)}"
-        elif band >= high:
-            labels[band] = f"{_shown(high * step)} or more"
         else:
-            labels[band] = f"[{_shown(band * step)}, {_shown((band + 1) * step)})"
+            lower = None if band <= low else float(min(band, high) * step)
+            upper = None if band >= high else float((max(band, low) + 1) * step)
+            labels[band] = spelled_range(lower, upper, whole=whole)
     return {value: None if value is None else labels[place[value]] for value in rows}
 
 
@@ -135,11 +136,3 @@ def _exact(value: object) -> Fraction | None:
     if not number.is_finite() or abs(number.adjusted()) > _LARGEST_EXPONENT:
         return None
     return Fraction(number)
-
-
-def _shown(number: Fraction) -> str:
-    """A multiple of the width in full, without digits that are not its own."""
-    if number.denominator == 1:
-        return str(number.numerator)
-    text = format(Decimal(number.numerator) / Decimal(number.denominator), "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
