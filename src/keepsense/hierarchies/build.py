@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -27,7 +27,7 @@ MISSING = "(missing)"
 """Label that missing cells keep up to the top."""
 
 
-def build_hierarchy(
+def build_hierarchy(  # noqa: PLR0913
     rows: Mapping[Value, int],
     kind: str = "nominal",
     *,
@@ -37,11 +37,13 @@ def build_hierarchy(
     mapping: Mapped | None = None,
     distance: str = "wu-palmer",
     missing: Literal["category", "wildcard"] = "category",
+    choose: Literal["loss", "gsl"] = "loss",
 ) -> Hierarchy:
     """Build the hierarchy of a column from its values, each with the number of rows that hold it.
 
-    Words take their meaning from the taxonomy, by `mapping` where it says which concept each means, and the best of
-    many candidates is chosen by the distance; without a taxonomy nothing but the top is above them. Ordinal columns
+    Words take their meaning from the taxonomy, by `mapping` where it says which concept each means: every level of the
+    taxonomy that groups them stays, and near siblings are listed together; `choose="gsl"` takes the lowest GSL of the
+    papers' candidates instead. Without a taxonomy nothing but the top is above them. Ordinal columns
     need their `order`. A missing cell (None) stays by itself up to the top, or stays empty where it fits any value.
 
     >>> build_hierarchy({"20": 2, "21": 3, "24": 2, "26": 2}, "numeric").rows()[0]
@@ -49,11 +51,40 @@ def build_hierarchy(
     >>> build_hierarchy({"low": 5, "high": 2, None: 1}, "ordinal", order=["low", "high"]).rows()[-1]
     (None, '*')
     """
+    return build_shortlist(
+        rows,
+        kind,
+        missing=missing,
+        name=name,
+        order=order,
+        taxonomy=taxonomy,
+        mapping=mapping,
+        distance=distance,
+        choose=choose,
+    )[0]
+
+
+def build_shortlist(
+    rows: Mapping[Value, int],
+    kind: str = "nominal",
+    *,
+    missing: Literal["category", "wildcard"] = "category",
+    name: str = "column",
+    **about: Any,
+) -> list[Hierarchy]:
+    """The hierarchies that a table's column may have, to choose from by what each will cost; `build_hierarchy`'s first.
+
+    `about` is what `build_hierarchy` takes. Kinds without a choice have one.
+
+    >>> [tree.height for tree in build_shortlist({"low": 5, "high": 2}, "ordinal", order=["low", "high"])]
+    [1]
+    """
     present = {value: count for value, count in rows.items() if value is not None}
     if not present:
         raise BadInput(f"column {name!r} is empty; drop it or give it another role")
-    hierarchy = KINDS[kind].build(Values(name, present, order, taxonomy, mapping, distance))
-    return with_missing(hierarchy, rows, missing)
+    values, entry = Values(name, present, **about), KINDS[kind]
+    made = [entry.build(values)] if entry.shortlist is None else entry.shortlist(values)
+    return [with_missing(hierarchy, rows, missing) for hierarchy in made]
 
 
 def with_missing(

@@ -99,6 +99,7 @@ def by_hierarchies(
         "listener": listener,
         "rng": task.rng,
         "numbers": [name for name in task.quasi_identifiers if KINDS[task.column(name).kind].numbers],
+        "importance": {name: task.column(name).weight for name in task.quasi_identifiers},
         "distances": task.distances if "distances" in inspect.signature(method.function).parameters else {},
     }
     if task.target is not None:

@@ -45,6 +45,10 @@ class Column(Protocol):
         """File that says what its words mean."""
 
     @property
+    def weight(self) -> float:
+        """How much its loss counts."""
+
+    @property
     def delimiter(self) -> str:
         """What stands between the items of a set."""
 

@@ -82,6 +82,9 @@ class Column(_Part):
     )
     distance: str = Field("wu-palmer", description="Semantic distance of its values")
     hierarchy: str | None = Field(None, description="Hierarchy file, or auto to build one")
+    choose: Literal["loss", "gsl"] = Field(
+        "loss", description="How a built hierarchy is chosen: by what it will cost, or by the lowest GSL"
+    )
     weight: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False, description="How much its loss counts")] = (
         1.0
     )

@@ -11,8 +11,8 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput, Finding
-from keepsense.hierarchies import Hierarchy, build_hierarchy, read_hierarchy
-from keepsense.hierarchies.build import with_missing
+from keepsense.hierarchies import Hierarchy, read_hierarchy
+from keepsense.hierarchies.build import build_shortlist, with_missing
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
 
@@ -172,6 +172,15 @@ class Meaning:
         >>> Meaning({"age": Column(kind="numeric")}).hierarchy("age", {"20": 2, "21": 3, "24": 2, "26": 2}).rows()[0]
         ('20', 'under 25', '*')
         """
+        return self.shortlist(name, rows)[0]
+
+    def shortlist(self, name: str, rows: Mapping[Value, int]) -> list[Hierarchy]:
+        """Hierarchies that a column may have, the one to take unasked first; one alone where it is given.
+
+        >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
+        >>> len(words.shortlist("job", dict.fromkeys("nurse surgeon dentist pilot clerk baker".split(), 2))) > 1
+        True
+        """
         column = self.column(name)
         hierarchy = self.given.hierarchies.get(name)
         if hierarchy is None and column.hierarchy not in (None, "auto"):
@@ -179,17 +188,18 @@ class Meaning:
         if hierarchy is not None:
             if not any(value is not None for value in rows):
                 raise BadInput(f"column {name!r} is empty; drop it or give it another role")
-            return with_missing(replace(hierarchy, name=name), rows, column.missing)
+            return [with_missing(replace(hierarchy, name=name), rows, column.missing)]
         words = column.taxonomy is not None and KINDS[column.kind].words
-        return build_hierarchy(
+        return build_shortlist(
             rows,
             column.kind,
+            missing=column.missing,
             name=name,
             order=column.order,
             taxonomy=self.taxonomy(name) if words else None,
             mapping=self.mapping(name, rows) if words else None,
             distance=column.distance,
-            missing=column.missing,
+            choose=column.choose,
         )
 
     # ---- sets ----------------------------------------------------------------------------------------------------

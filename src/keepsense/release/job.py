@@ -26,6 +26,7 @@ from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
 from keepsense.project.meaning import Given, Meaning
+from keepsense.release.choosing import chosen_together
 from keepsense.release.source import Source
 
 if TYPE_CHECKING:
@@ -99,12 +100,12 @@ class Job:
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """Hierarchy of every quasi-identifier: read, or built."""
-        hierarchies = {}
+        shortlists = {}
         for name in self.quasi_identifiers:
             rows = self.counts.rows_of(name)
             rows = self.item_rows(name, rows) if self.holds_sets(name) else rows
-            hierarchies[name] = self.meaning.hierarchy(name, rows)
-        return hierarchies
+            shortlists[name] = self.meaning.shortlist(name, rows)
+        return chosen_together(self, shortlists)
 
     @cached_property
     def distances(self) -> dict[str, Distance]:

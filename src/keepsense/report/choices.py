@@ -115,7 +115,7 @@ def _row(attempt: Tried) -> list[str]:
 
 
 def _hierarchies(subject: Subject) -> str:
-    """Candidates that a hierarchy was chosen from, by their semantic loss."""
+    """Candidates that a hierarchy was chosen from, by what each would lose."""
     if not subject.truthful:
         return ""
     parts = []
@@ -126,10 +126,11 @@ def _hierarchies(subject: Subject) -> str:
             continue
         rows = [[f"{made}", f"{score:.3f}"] for made, score in considered]
         total = tree.info.get("candidates", len(considered))
-        text = f"{name}: the best of {total:,} hierarchies that the taxonomy gives, by the meaning they lose (GSL)."
+        judged = tree.info.get("judged", "shared loss")
+        text = f"{name}: the best of {total:,} hierarchies that the taxonomy gives, by what they lose ({judged})."
         parts.append(
             f"<details><summary>{escape(text)}</summary>"
-            + page.table(["how it was made", "GSL"], rows, marked=[0])
+            + page.table(["how it was made", f"{judged}"], rows, marked=[0])
             + "</details>"
         )
     return f"<h3>Hierarchies</h3>{''.join(parts)}" if parts else ""

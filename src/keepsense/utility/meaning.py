@@ -47,16 +47,36 @@ def value_concepts(hierarchy: Hierarchy, taxonomy: Taxonomy) -> dict[Value, int]
     return concepts
 
 
+def listed_members(hierarchy: Hierarchy) -> dict[Value, list[Value]]:
+    """Labels that list what they stand for (`midwife or nurse`), and their leaves; such a label has no concept.
+
+    >>> tree = Hierarchy.of_rows([("midwife", "midwife or nurse", "*"), ("nurse", "midwife or nurse", "*")])
+    >>> listed_members(tree)
+    {'midwife or nurse': ['midwife', 'nurse']}
+    """
+    members: dict[Value, list[Value]] = {}
+    for level in range(1, hierarchy.height):
+        known = hierarchy.concept_codes(level)
+        for code, label in enumerate(hierarchy.labels[level]):
+            if isinstance(label, str) and " or " in label and known[code] < 0 and label not in members:
+                inside = np.flatnonzero(hierarchy.codes[:, level] == code).tolist()
+                if len(inside) > 1:
+                    members[label] = [hierarchy.leaves[i] for i in inside]
+    return members
+
+
 def value_distances(
     distance: Distance,
     released: Sequence[Value],
     originals: Sequence[Value],
     concepts: Mapping[Value, Concept] | None = None,
+    listed: Mapping[Value, Sequence[Value]] | None = None,
 ) -> Floats:
     """Matrix of distances from released to original values, from 0 to 1 (divided by the distance's maximum).
 
     `concepts` gives the concept of each value (see `value_concepts`); without it values are concepts themselves. A
-    suppressed value stands at the root unless `concepts` says otherwise.
+    suppressed value stands at the root unless `concepts` says otherwise. A label that lists what it stands for
+    (`listed`, see `listed_members`) is as far away as its members are on average.
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -67,14 +87,20 @@ def value_distances(
     rows, columns = (_codes(distance.taxonomy, values, concepts) for values in (released, originals))
     matrix = distance.matrix(rows, columns) / (distance.maximum or 1.0)
     same = np.array(released, dtype=object)[:, None] == np.array(originals, dtype=object)[None, :]
-    return np.where(same.astype(np.bool_), 0.0, matrix)
+    found: Floats = np.where(same.astype(np.bool_), 0.0, matrix)
+    for i, label in enumerate(released):
+        inside = [v for v in (listed or {}).get(label, ()) if concepts is None or v in concepts]
+        if inside:
+            found[i] = value_distances(distance, inside, originals, concepts).mean(axis=0)
+    return found
 
 
 def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Floats], Floats]:
     """How far each leaf of a hierarchy lies from its label at each level, and from being suppressed, from 0 to 1.
 
     A leaf in no taxonomy (a stranger, or a missing cell) loses nothing while its label stands for it alone, and
-    everything when it is thrown together with others. A hierarchy none of whose leaves has a concept is refused.
+    everything when it is thrown together with others. A label that lists what it stands for is as far away as its
+    members are on average. A hierarchy none of whose leaves has a concept is refused.
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -84,7 +110,7 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
     >>> [level.tolist() for level in levels], suppressed.tolist()
     ([[0.0, 0.0, 0.0], [0.25, 0.25, 0.0], [0.5, 0.5, 1.0]], [0.5, 0.5, 1.0])
     """
-    concepts = value_concepts(hierarchy, distance.taxonomy)
+    concepts, listed = value_concepts(hierarchy, distance.taxonomy), listed_members(hierarchy)
     leaves = hierarchy.leaves
     known = np.array([value in concepts for value in leaves], dtype=np.bool_)
     if not known.any():
@@ -99,7 +125,8 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
         distances = np.where(alone[code], 0.0, 1.0)
         place = np.cumsum(there) - 1
         both = mine[there[code[mine]]]
-        table = value_distances(distance, [v for v, good in zip(labels, there, strict=True) if good], words, concepts)
+        known_labels = [v for v, good in zip(labels, there, strict=True) if good]
+        table = value_distances(distance, known_labels, words, concepts, listed)
         distances[both] = table[place[code[both]], np.searchsorted(mine, both)]
         return distances
 

@@ -20,7 +20,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept
-from keepsense.utility.meaning import value_concepts, value_distances
+from keepsense.utility.meaning import listed_members, value_concepts, value_distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,10 @@ def _fill_in_meaning(scale: Scale, released: Sequence[Value], originals: Sequenc
     columns = [j for j, value in enumerate(originals) if value in concepts]
     if rows and columns:
         some, others = [released[i] for i in rows], [originals[j] for j in columns]
-        apart[np.ix_(rows, columns)] = value_distances(scale.distance, some, others, concepts)
+        listed = {} if scale.hierarchy is None else listed_members(scale.hierarchy)
+        listed = {label: members for label, members in listed.items() if label in concepts}
+        concepts = concepts | concepts_of(scale, [v for members in listed.values() for v in members])
+        apart[np.ix_(rows, columns)] = value_distances(scale.distance, some, others, concepts, listed)
 
 
 def concepts_of(scale: Scale, values: Sequence[Value]) -> dict[Value, int]:

@@ -35,6 +35,7 @@ class Values:
     taxonomy: Taxonomy | None = None
     mapping: Mapped | None = None
     distance: str = "wu-palmer"
+    choose: str = "loss"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,8 @@ class Kind:
     """A kind of values: what it is called, how hierarchies of it are built, and where its values lie.
 
     `about` says what such values are, `examples` what they may stand for, `value` what a single one is called. `build`
-    makes the automatic hierarchy, `candidates` several to choose from, other than by a taxonomy. `places` gives each
+    makes the automatic hierarchy, `shortlist` the few that a project tries together with its other columns (the
+    automatic one comes first), `candidates` several to choose from, other than by a taxonomy. `places` gives each
     value its place on a line (None where it has none), for kinds whose values have an order. `words` may have a
     taxonomy, `sets` hold several items in a cell, `numbers` can be added up.
 
@@ -54,6 +56,7 @@ class Kind:
     about: str
     examples: str
     build: Callable[[Values], Hierarchy]
+    shortlist: Callable[[Values], list[Hierarchy]] | None = None
     candidates: Callable[[Values], list[Hierarchy]] | None = None
     places: Callable[[Sequence[Value], Sequence[Value] | None], list[float | None]] | None = None
     value: str = "value"

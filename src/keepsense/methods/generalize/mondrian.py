@@ -80,6 +80,7 @@ METHOD = registered(
         paper="LeFevre, DeWitt and Ramakrishnan 2006; flowchart after Ben Fredj et al. 2015 (Fig. 5).",
         example="Eight people are cut at age 41 into four and four, each four by education into two and two.",
         truthful=True,
+        quick=True,
         promises=CLASSES,
         alternative=3,
         fillings={

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,35 +16,14 @@ from keepsense.methods.fit import CELLS, CLASSES, NO_WORDS, RANGES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.methods.generalize.parts.dimension import dimensions
+from keepsense.methods.generalize.parts.dimension import Dimension, dimensions
 from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 from keepsense.semantics import Distance
-from keepsense.utility import leaf_distances
-
-
-def semantic_losses(hierarchy: Hierarchy, distance: Distance) -> list[Floats]:
-    """What releasing a leaf as each of its ancestors loses: the mean normalised distance to the leaves below it.
-
-    Leaves in no taxonomy count as `keepsense.utility.leaf_distances` says.
-
-    >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy import from_edges
-    >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
-    >>> tree = Hierarchy.of_rows([("cat", "pet"), ("dog", "pet")])
-    >>> codes = (pets.codes(["cat", "dog"]), pets.codes(["pet"]))
-    >>> from dataclasses import replace
-    >>> semantic_losses(replace(tree, concepts=codes), distance("path", pets))[1].tolist()
-    [0.5]
-    """
-    levels, _ = leaf_distances(hierarchy, distance)
-    means = []
-    for code, loss in zip(hierarchy.codes.T, levels, strict=True):
-        means.append(np.bincount(code, loss) / np.maximum(np.bincount(code), 1))
-    return means
+from keepsense.utility.shared import importance_of, label_losses
 
 
 def semantic_mondrian(
@@ -54,14 +34,18 @@ def semantic_mondrian(
     k: int | None = None,
     distances: Mapping[str, Distance] | None = None,
     numbers: Sequence[str] = (),
+    importance: Mapping[str, float] | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the table where the meaning lost by releasing spans instead of values falls most.
 
-    For each cut the loss of the group is compared with that of its two parts in that dimension: for words the mean
-    semantic distance between values and the common ancestor they would be released as (`distances`, for columns whose
-    hierarchies know their concepts), otherwise the share of the hierarchy's leaves it covers; for numbers the width of
-    the range. Use it for words when the release is for general purposes. Cost: as median Mondrian.
+    For each cut the loss of the group is compared with that of its two parts in that dimension: for words mostly the
+    mean semantic distance between values and the common ancestor they would be released as (`distances`, for columns
+    whose hierarchies know their concepts), otherwise the share of the hierarchy's leaves it covers; for numbers the
+    width of the range. Losses of all columns have one scale and are squared, so that none is sacrificed for another
+    (`keepsense.utility.shared`); `importance` says how much that of each column counts.
+
+    Use it for words when the release is for general purposes. Cost: as median Mondrian.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk", "clerk"], "age": [30, 31, 32, 33]})
@@ -69,8 +53,11 @@ def semantic_mondrian(
     >>> sorted(cells.values[0])
     ['clerk', 'medic']
     """
-    losses = {name: semantic_losses(hierarchies[name], d) for name, d in (distances or {}).items()}
-    space = dimensions(counts, hierarchies, numbers, losses=losses)
+    losses = {name: label_losses(hierarchies[name], d) for name, d in (distances or {}).items()}
+    space = [
+        _shared(dimension, (importance or {}).get(dimension.name, 1.0))
+        for dimension in dimensions(counts, hierarchies, numbers, losses=losses)
+    ]
     return divide(
         counts,
         space,
@@ -81,6 +68,12 @@ def semantic_mondrian(
         scored="detail won back",
         listener=listener,
     )
+
+
+def _shared(dimension: Dimension, importance: float) -> Dimension:
+    """The dimension with losses on the scale that all columns share."""
+    weight, plain = importance_of(len(dimension.width), importance), dimension.cost
+    return replace(dimension, cost=lambda low, high: weight * np.square(plain(low, high)))
 
 
 def kept(cutting: Cutting) -> Floats:
@@ -123,6 +116,7 @@ METHOD = registered(
         paper="Own method on the template of LeFevre et al. 2006.",
         example="Medics and farmers are parted before the young and the old, since person says so little about both.",
         truthful=True,
+        quick=True,
         promises=CLASSES,
         alternative=2,
         fillings={

@@ -1,0 +1,165 @@
+"""What untouched drafts keep of the meaning of real tables: `init`, then `run`, at most 5% suppressed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks._registry import Figure, benchmark, missing
+from keepsense.arrays import Floats
+from keepsense.release.run import Outcome
+
+DATA = Path(os.environ.get("KEEPSENSE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
+"""Where the real tables are; they are no part of the repository."""
+
+INSURANCE = "insurance/insurance_act_original_occ_original_10000.csv"
+INSURANCE_WORDS = ("occupation", "placeOfWork", "activity", "placeOfActivity")
+"""The columns of insurance that hold words, whatever a draft makes of them."""
+OTHERS = {
+    "adult": "adult/adult.csv",
+    "diabetes130": "diabetes130/encounters.csv",
+    "titanic": "titanic/titanic.csv",
+    "synthea_uk": "synthea_uk/patients.csv",
+    "homicide": "chicago_homicide/homicide.csv",
+    "groceries": "groceries/groceries_baskets.csv",
+    "german_credit": "german_credit/german.data",
+}
+"""Tables whose figures are only measured."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the release of an untouched draft lost: each column's share of leaves, and of words their distance.
+
+    `squares` is the semantic sum of squared errors of the columns of words, by Wu and Palmer's distance in all of
+    WordNet; `error` the mean error of counting questions.
+    """
+
+    lost: Mapping[str, float]
+    distance: Mapping[str, float]
+    squares: float
+    error: float | None
+    seconds: float
+
+
+def measure(source: object, words: Sequence[str] | None = None, *, questions: bool = False) -> Measured:
+    """Draft a project for a table and run it untouched; words are measured against all of WordNet."""
+    from keepsense.draft.wishes import Wishes, drafted
+    from keepsense.metrics import by_name, figures
+    from keepsense.release.measure import column_penalties, recoded
+    from keepsense.release.run import run
+
+    start = time.perf_counter()
+    project, _, given = drafted(source, Wishes(suppression=0.05))
+    with tempfile.TemporaryDirectory() as folder:
+        outcome = run(project, data=None if isinstance(source, Path) else source, given=given, folder=folder, rng=1)
+        seconds = time.perf_counter() - start
+        job, rules = outcome.job, outcome.recodings
+        lost = column_penalties(job, rules)
+        if words is None:
+            words = [name for name in lost if job.column(name).taxonomy == "wordnet"]
+        moved = {name: moved_by(outcome, name) for name in words}
+        told = by_name(figures("utility", recoded(job, rules), every_run=False)) if questions else {}
+    rows = np.stack(list(moved.values())) if moved else np.zeros((1, 1))
+    weights = outcome.counts.weights
+    return Measured(
+        lost,
+        {name: float(weights @ away / weights.sum()) for name, away in moved.items()},
+        float(weights @ rows.mean(axis=0) ** 2) if moved else 0.0,
+        told.get("query error, mean"),
+        seconds,
+    )
+
+
+def moved_by(outcome: Outcome, name: str) -> Floats:
+    """How far each tuple's word moved, in all of WordNet: to the concept it is released as, or, where a label lists
+    what it stands for or has no concept, to its members on average."""
+    from keepsense.semantics import distance
+    from keepsense.taxonomy import map_values
+    from keepsense.taxonomy.embedded import wordnet
+    from keepsense.utility.alignment import whole_table
+    from keepsense.utility.pairs import leaf_sets, pairs
+
+    job, counts = outcome.job, outcome.counts
+    (rule,) = whole_table(outcome.recodings, job.quasi_identifiers)
+    cells, tree, net = rule.cells(counts), job.hierarchies[name], wordnet()
+    column = pairs(counts, cells, name)
+    originals, rows = column.originals, counts.rows_of(name)
+    if job.column(name).taxonomy == "wordnet":
+        known = job.mapping(name, rows).concepts
+        concepts = net.codes([job.taxonomy(name).id(known[value]) for value in originals])
+    else:
+        concepts = map_values(rows, net, column=name).codes_of(originals)
+    judge = distance("wu-palmer", net)
+    apart = judge.matrix(concepts, concepts)
+    order = tree.lookup(originals)
+    away = np.zeros((len(column.values), len(originals)))
+    for i, covered in enumerate(leaf_sets(column, tree)):
+        inside = np.flatnonzero(covered[order])
+        label = column.values[i]
+        if len(inside) == 1 and label == originals[inside[0]]:
+            continue
+        if isinstance(label, str) and " or " in label:
+            away[i] = apart[inside].mean(axis=0)
+        else:
+            away[i] = judge.matrix([net.lcs(*concepts[inside].tolist())], concepts)[0]
+    moved = np.zeros(len(counts))
+    lost = away[cells.codes[:, cells.names.index(name)], counts.column(name)[cells.source]]
+    np.add.at(moved, cells.source, lost * cells.multiplicity)
+    return moved / np.maximum(counts.weights, 1)
+
+
+@benchmark("meaning")
+def meaning() -> Iterable[Figure]:
+    """What untouched drafts of insurance and of the sample people lose, at k = 5, beside the bars set for them."""
+    from keepsense.sample import people
+
+    place = DATA / INSURANCE
+    if place.exists():
+        found = measure(place, ("semAge", *INSURANCE_WORDS))
+        words = [found.lost[name] for name in INSURANCE_WORDS]
+        yield from _columns("insurance", found)
+        yield _at_most("insurance, most lost of any column", max(found.lost.values()), 0.60)
+        yield _at_most("insurance, mean lost of the columns of words", float(np.mean(words)), 0.40)
+        yield _at_most("insurance, semantic SSE of the columns of words", found.squares, 190, "squares")
+    else:
+        yield missing("insurance", "Insurance data", "<= 0.6")
+    found = measure(people(10_000, seed=1), questions=True)
+    yield from _columns("people", found)
+    named = [found.lost[name] for name in found.distance]
+    yield _at_most("people, most lost of any column of words", max(named), 0.55)
+    if found.error is not None:
+        yield _at_most("people, error of counting questions", found.error, 0.18)
+
+
+@benchmark("meaning-tables")
+def tables() -> Iterable[Figure]:
+    """The same of further real tables; no bars, and what cannot be drafted untouched is told."""
+    from keepsense.errors import KeepsenseError
+
+    for table, path in OTHERS.items():
+        if not (DATA / path).exists():
+            yield missing(table, "real data", "measured")
+            continue
+        try:
+            yield from _columns(table, measure(DATA / path))
+        except KeepsenseError as error:
+            yield Figure(f"{table}: {error}", None, "", "an untouched draft", None, "measured", None)
+
+
+def _columns(table: str, found: Measured) -> Iterable[Figure]:
+    for name, share in found.lost.items():
+        yield Figure(f"{table}, {name} lost", share, "share of leaves", "all hidden", share, "measured", None)
+    for name, away in found.distance.items():
+        yield Figure(f"{table}, {name} moved", away, "distance", "all of WordNet", away, "measured", None)
+    yield Figure(f"{table}, draft and run", found.seconds, "s", "", None, "measured", None)
+
+
+def _at_most(name: str, figure: float, bar: float, unit: str = "share") -> Figure:
+    return Figure(name, figure, unit, "bar", figure / bar, f"<= {bar:g}", figure <= bar)

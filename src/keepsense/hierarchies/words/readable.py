@@ -1,0 +1,225 @@
+"""Trees whose labels can be released: nothing above the useful levels, no sense numbers, one meaning a label.
+
+The tree of subsumers of a column is full of what tells a reader nothing: chains of concepts that stand for the same
+values, and concepts such as *whole* or *abstraction*, which WordNet needs and nobody says. `plain` takes both out and
+keeps every level that groups values. `spelled` names the nodes: the top is `*`, a concept goes by its plain name, a
+group without a concept lists what it holds (`midwife or nurse`), and where two labels would be equal a parent stands in
+brackets (`school (building)`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from keepsense.counts import Value
+from keepsense.hierarchies.core import UNKNOWN, Hierarchy
+from keepsense.hierarchies.tree import Tree, to_hierarchy, tree_of
+from keepsense.recoding import SUPPRESSED
+from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.lookup import sense_name
+
+MOST_LISTED = 4
+"""Most parts of a group that is named by listing them."""
+
+_SAY_NOTHING = frozenset(
+    {"entity", "physical entity", "abstraction", "abstract entity", "object", "physical object", "whole", "unit"}
+    | {"thing", "causal agent", "psychological feature"}
+)
+"""Concepts near WordNet's root that are true of nearly everything, so that nothing is learned from them."""
+
+
+@dataclass(eq=False)
+class Nodes:
+    """A tree that is still being worked on: each node's parent, concept, and the siblings that a group joins.
+
+    Leaves come first. `parts[node]` are the nodes (or names) that a group without a concept stands for.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")])
+    >>> Nodes.of(jobs).children()
+    {4: [0, 1]}
+    """
+
+    leaves: tuple[Value, ...]
+    parent: list[int]
+    concept: list[int]
+    name: list[Value] = field(default_factory=list)
+    parts: dict[int, tuple[int | str, ...]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, hierarchy: Hierarchy) -> Nodes:
+        """The tree of a hierarchy, without nodes that group nothing."""
+        tree = tree_of(hierarchy)
+        n = tree.n_leaves
+        known = [UNKNOWN] * len(tree) if tree.concepts is None else tree.concepts.tolist()
+        nodes = cls(tuple(tree.labels[:n]), tree.parent.tolist(), known, list(tree.labels))
+        roots = [node for node, above in enumerate(nodes.parent) if above < 0]
+        if len(roots) > 1 or roots[0] < n:
+            top = nodes.add(UNKNOWN, UNKNOWN)
+            for node in roots:
+                nodes.parent[node] = top
+        nodes._drop_chains()
+        return nodes
+
+    @property
+    def root(self) -> int:
+        """The node above all others."""
+        return self.parent.index(UNKNOWN)
+
+    def children(self) -> dict[int, list[int]]:
+        """Children of every inner node, in order."""
+        found: dict[int, list[int]] = {}
+        for node, above in enumerate(self.parent):
+            if above >= 0:
+                found.setdefault(above, []).append(node)
+        return found
+
+    def members(self) -> dict[int, list[int]]:
+        """Leaves below every node, and a leaf below itself."""
+        found: dict[int, list[int]] = {}
+        for leaf in range(len(self.leaves)):
+            node = leaf
+            while node >= 0:
+                found.setdefault(node, []).append(leaf)
+                node = self.parent[node]
+        return found
+
+    def add(self, parent: int, concept: int, parts: tuple[int | str, ...] = ()) -> int:
+        """A new inner node; a group of siblings is moved below it."""
+        self.parent.append(parent)
+        self.concept.append(concept)
+        self.name.append("")
+        if parts:
+            self.parts[len(self.parent) - 1] = parts
+        return len(self.parent) - 1
+
+    def dissolve(self, node: int) -> None:
+        """Take a node out: its children go to its parent."""
+        for child, above in enumerate(self.parent):
+            if above == node:
+                self.parent[child] = self.parent[node]
+        self.parent[node] = _GONE
+        self.parts.pop(node, None)
+
+    def _drop_chains(self) -> None:
+        """Of nodes that stand for the same values only the lowest stays; a value's own repetition goes."""
+        below = self.children()
+        for node in sorted(below, key=lambda each: -self._depth(each)):
+            only, above = below[node], self.parent[node]
+            if len(only) > 1 or (above < 0 and only[0] < len(self.leaves)):
+                continue
+            self.parent[only[0]], self.parent[node] = above, _GONE
+            if above >= 0:
+                below[above][below[above].index(node)] = only[0]
+
+    def _depth(self, node: int) -> int:
+        steps = 0
+        while self.parent[node] >= 0:
+            node, steps = self.parent[node], steps + 1
+        return steps
+
+
+_GONE = -2
+"""Parent of a node that was taken out."""
+
+
+def plain(hierarchy: Hierarchy, taxonomy: Taxonomy) -> Nodes:
+    """The tree of a hierarchy of subsumers without chains and without concepts that say nothing.
+
+    >>> from keepsense.hierarchies.words.base import base_hierarchy
+    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> nodes = plain(base_hierarchy(["nurse", "surgeon", "hospital"], wordnet()), wordnet())
+    >>> spelled(nodes, wordnet(), name="where").rows()[0]
+    ('nurse', 'health professional', '*')
+    """
+    nodes = Nodes.of(hierarchy)
+    if taxonomy.label(taxonomy.root) == "entity":
+        root = nodes.root
+        for node in range(len(nodes.leaves), len(nodes.parent)):
+            concept = nodes.concept[node]
+            if (
+                node != root
+                and concept >= 0
+                and nodes.parent[node] != _GONE
+                and taxonomy.label(concept) in _SAY_NOTHING
+            ):
+                nodes.dissolve(node)
+    return nodes
+
+
+def spelled(
+    nodes: Nodes, taxonomy: Taxonomy | None, *, name: str, info: Mapping[str, object] | None = None
+) -> Hierarchy:
+    """A hierarchy with the labels that readers see; groups that are listed have no concept.
+
+    >>> listing(["nurse", "midwife", "surgeon"])
+    'nurse, midwife or surgeon'
+    """
+    labels = _labels(nodes, taxonomy)
+    n = len(nodes.leaves)
+    standing = [*range(n), *(node for node in range(n, len(nodes.parent)) if nodes.parent[node] != _GONE)]
+    place = {node: i for i, node in enumerate(standing)}
+    parent = [place[nodes.parent[node]] if nodes.parent[node] >= 0 else UNKNOWN for node in standing]
+    concepts = np.array([nodes.concept[node] for node in standing], dtype=np.int32)
+    tree = Tree(tuple(labels[node] for node in standing), np.array(parent, dtype=np.int32), n, concepts)
+    return to_hierarchy(tree, name=name).with_info(**(info or {}))
+
+
+def listing(names: Sequence[Value]) -> str:
+    """Some names as one reads them out.
+
+    >>> listing(["midwife", "nurse"])
+    'midwife or nurse'
+    """
+    first, last = [str(each) for each in names[:-1]], str(names[-1])
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:
+    """A label for every node, no two alike and none like a value of the column, unless it is that value."""
+    n, root, members = len(nodes.leaves), nodes.root, nodes.members()
+    labels: dict[int, Value] = dict(enumerate(nodes.leaves))
+    inner = [node for node in range(n, len(nodes.parent)) if nodes.parent[node] != _GONE and node != root]
+    named = [node for node in inner if node not in nodes.parts]
+    plain_name = {node: _name(nodes, node, taxonomy) for node in named}
+    times = Counter([str(leaf) for leaf in nodes.leaves] + list(plain_name.values()))
+    used = {str(leaf) for leaf in nodes.leaves} | {SUPPRESSED}
+    for node in named:
+        label = plain_name[node]
+        if times[label] > 1 or label in used:
+            label = _told_apart(nodes, node, taxonomy, members[node], used)
+        used.add(label)
+        labels[node] = label
+    for node in sorted(nodes.parts, key=lambda each: len(members[each])):
+        label = listing([labels[part] if isinstance(part, int) else part for part in nodes.parts[node]])
+        if label in used:  # a value of the column reads just so
+            nodes.dissolve(node)
+            continue
+        used.add(label)
+        labels[node] = label
+    labels[root] = SUPPRESSED
+    return labels
+
+
+def _name(nodes: Nodes, node: int, taxonomy: Taxonomy | None) -> str:
+    concept = nodes.concept[node]
+    return str(nodes.name[node]) if taxonomy is None or concept < 0 else taxonomy.label(concept)
+
+
+def _told_apart(nodes: Nodes, node: int, taxonomy: Taxonomy | None, members: Sequence[int], used: set[str]) -> str:
+    """Another label for a node whose name stands for something else already: its values, or its name and a parent."""
+    if len(members) <= MOST_LISTED:
+        label = listing([nodes.leaves[leaf] for leaf in members])
+        if label not in used:
+            nodes.concept[node] = UNKNOWN
+            return label
+    concept, label = nodes.concept[node], _name(nodes, node, taxonomy)
+    if taxonomy is None or concept < 0:
+        return f"{label} ({len(members)} values)"
+    for parent in taxonomy.parents[concept].tolist():
+        if f"{label} ({taxonomy.label(parent)})" not in used:
+            return f"{label} ({taxonomy.label(parent)})"
+    return sense_name(taxonomy, concept, label)

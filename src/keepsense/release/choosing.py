@@ -1,0 +1,103 @@
+"""Which hierarchies a project's columns get: those that cost least together, by its own method and promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from keepsense.counts import Counts, histogram
+from keepsense.errors import KeepsenseError
+from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.choice import descend
+from keepsense.hierarchies.kinds import KINDS
+from keepsense.methods.calling import call
+from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
+from keepsense.recoding import Cells, Cuts
+from keepsense.utility.shared import shared_loss
+
+if TYPE_CHECKING:
+    from keepsense.release.job import Job
+    from keepsense.semantics import Distance
+
+MOST_TUPLES = 4_000
+"""Distinct tuples on which hierarchies are tried; of more, as many are drawn."""
+
+
+def chosen_together(job: Job, shortlists: Mapping[str, Sequence[Hierarchy]]) -> dict[str, Hierarchy]:
+    """The hierarchies of all quasi-identifiers, chosen together where columns have several to choose from.
+
+    They are tried on the counts with the project's own method where that is quick, else with the semantic Mondrian,
+    and judged by the loss that columns share (`keepsense.utility.shared`), one column after the other. What cannot be
+    tried (a promise that cannot be kept, a method that generalizes nothing) gets the first of each shortlist.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> {name: tree.height for name, tree in chosen_together(job, {n: [t] for n, t in job.hierarchies.items()}).items()}
+    {'age': 3, 'job': 2}
+    """
+    first = {name: trees[0] for name, trees in shortlists.items()}
+    if all(len(trees) == 1 for trees in shortlists.values()) or not job.truthful or set(job.set_columns) & set(first):
+        return first
+    trial = _Trial(job, _some(job.counts))
+    try:
+        choice = descend(shortlists, trial.loss)
+    except KeepsenseError:  # said again, with its remedies, where it is run
+        return first
+    return dict(choice.hierarchies)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """A job on some of its tuples, with hierarchies to be tried."""
+
+    job: Job
+    counts: Counts
+
+    @cached_property
+    def distances(self) -> dict[str, Distance]:
+        """Semantic distances of the columns that have a taxonomy."""
+        words = (name for name in self.counts.names if self.job.column(name).taxonomy is not None)
+        return {name: self.job.meaning.distance(name) for name in words}
+
+    def loss(self, hierarchies: Mapping[str, Hierarchy]) -> float:
+        """What the columns lose together."""
+        job, counts = self.job, self.counts
+        distances = {
+            name: judge
+            for name, judge in self.distances.items()
+            if (tree := hierarchies[name]).concepts is not None and (tree.concepts[0] >= 0).any()
+        }
+        weights = {name: job.column(name).weight for name in counts.names}
+        numbers = [name for name in counts.names if KINDS[job.column(name).kind].numbers]
+        offered = {"numbers": numbers, "distances": distances, "importance": weights, "suppression": job.suppression}
+        own = job.method.quick
+        rule: Cells | Cuts = call(
+            job.method.function if own else semantic_mondrian,
+            job.project.method.parameters if own else {},
+            counts,
+            hierarchies,
+            job.models,
+            **offered,
+        )
+        trees = {name: tree for name, tree in hierarchies.items() if name not in numbers}
+        return shared_loss(counts, rule, trees, distances, weights)
+
+
+def _some(counts: Counts) -> Counts:
+    """At most so many tuples, drawn alike each time, with all their rows."""
+    if len(counts) <= MOST_TUPLES:
+        return counts
+    chosen = np.sort(np.random.default_rng(0).choice(len(counts), MOST_TUPLES, replace=False))
+    place = np.full(len(counts), -1)
+    place[chosen] = np.arange(len(chosen))
+    histograms = {}
+    for name, table in counts.histograms.items():
+        row = place[table.rows.row_of()]
+        mine = row >= 0
+        histograms[name] = histogram(table.values, table.rows.indices[mine], row[mine], table.counts[mine], len(chosen))
+    sums = {name: numbers[chosen] for name, numbers in counts.sums.items()}
+    return Counts(counts.names, counts.values, counts.codes[chosen], counts.weights[chosen], histograms, sums)
