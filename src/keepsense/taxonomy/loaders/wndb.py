@@ -180,7 +180,8 @@ def _read_data(path: Path) -> Synsets:
             words = parts[4 : 4 + 2 * int(size, 16)]
             links = parts[4 + len(words) + 1 :]
             good = _OFFSET.fullmatch(offset) and bar and words and len(words) == 2 * int(size, 16)
-            good = good and len(links) == 4 * int(parts[4 + len(words)]) and all(_is_hex(x) and len(x) < 9 for x in words[1::2])
+            good = good and len(links) == 4 * int(parts[4 + len(words)])
+            good = good and all(_is_hex(lexical) and len(lexical) < 9 for lexical in words[1::2])
             if not good or not file_number.isdigit():
                 raise ValueError
         except (ValueError, IndexError):
