@@ -213,21 +213,25 @@ def verify(  # noqa: PLR0913
     identifiers: Names = (),
     suppression: float | None = None,
     missing: Literal["category", "wildcard"] = "category",
+    person: str | None = None,
     show_values: bool = False,
     engine: str | None = None,
 ) -> Verification:
     """Check a table, whoever made it, against promises: read like a recipient would, by code of its own.
 
-    With the `original` no row may be added, and no more than the share `suppression` of them may be missing.
+    With the `original` no row may be added, and no more than the share `suppression` of them may be missing. `person`
+    is a column that tells which rows belong to one person: `k` then counts people.
 
     >>> import keepsense as ks
     >>> ks.verify({"job": ["medic", "medic", "clerk"]}, k=2, quasi_identifiers=["job"]).ok
     False
     """
-    from keepsense.privacy import KAnonymity
+    from keepsense.privacy import KAnonymity, XYAnonymity
     from keepsense.privacy import verify as check
 
-    promises = [*([] if k is None else [KAnonymity(k)]), *models]
+    promises: list[Model] = list(models)
+    if k is not None:
+        promises.insert(0, KAnonymity(k) if person is None else XYAnonymity(k, person))
     return check(
         released,
         promises,
@@ -248,9 +252,12 @@ def assess(
     quasi_identifiers: Names,
     *,
     sensitive: Names = (),
+    person: str | None = None,
     engine: str | None = None,
 ) -> Assessment:
     """Compare a release, made by whatever tool, with its original: risk, class sizes, what became of each column.
+
+    `person` is a column that tells which rows belong to one person: classes and risk then count people.
 
     >>> import keepsense as ks
     >>> before, after = {"job": ["nurse", "surgeon", "clerk"]}, {"job": ["medic", "medic", "clerk"]}
@@ -259,7 +266,9 @@ def assess(
     """
     from keepsense.release.assess import assess as compared
 
-    return compared(original, released, _names(quasi_identifiers), sensitive=_names(sensitive), engine=engine)
+    return compared(
+        original, released, _names(quasi_identifiers), sensitive=_names(sensitive), person=person, engine=engine
+    )
 
 
 def compare(data: object, methods: Sequence[str], **options: Unpack[Options]) -> Comparison:

@@ -187,7 +187,6 @@ FINDINGS: Mapping[str, Meaning] = {
         ("E207", "a column that was to stay as it is has changed", "release another format, or mend the file"),
         ("E208", "the release has no rows", "look at the source, and at what was suppressed"),
         ("E209", "the release has a column that the project file does not release", "remove it, or list it"),
-        ("W211", "fewer than k records are suppressed and still in the release", "drop them"),
         ("W212", "records that are missing everywhere fit everybody", "drop them, or let missing be a category"),
         # hierarchies
         ("E301", "the hierarchy is empty", "give it at least one leaf"),
@@ -212,12 +211,25 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W313", "missing cells were taken for empty sets", "leave those records out if they are not empty"),
         ("W314", "empty sets are alike, and 1 away from the rest", "leave them out if they say nothing"),
         # publishing
+        ("E401", "a column that is released as it is points at people by itself", "band it, drop it, or protect it"),
+        (
+            "E402",
+            "a column that is released as it is tells what was hidden in another",
+            "band it, drop it, or protect it",
+        ),
         ("W401", "earlier releases hold some of the same columns", "compare what they tell together"),
         ("W402", "earlier releases have used up some of the budget of differential privacy", "add it up"),
         ("W403", "people may have several rows, but the promises count rows", "promise (X,Y)-anonymity"),
         ("W404", "nothing is promised about a sensitive column", "promise l-diversity or t-closeness"),
         ("W405", "released sets are made up, while all other columns stay true", "say so to those who use them"),
         ("W408", "a promise was checked when the release was made, and is not shown again", "trust it, or run again"),
+        (
+            "W406",
+            "suppressed records were to be kept, but break a promise, and were left out",
+            "allow more suppression",
+        ),
+        ("W409", "a column that points at people by itself is accepted", "know who may know its values"),
+        ("W410", "a column that tells what was hidden in another is accepted", "know who may read the release"),
         # advice
         ("W501", "only k is promised, which hides who somebody is, not what they have", "add l-diversity"),
         ("W502", "k is small", "take 5 for known recipients, 11 or more for the public"),

@@ -29,7 +29,7 @@ WITH_SETS = {"likes": LIKES}
 PREDICTED = {"illness": TARGET}
 WORDS = {"age": GONE, "size": GONE}
 NUMBERS = {"job": GONE}
-SETS = {"age": AS_IT_IS, "job": AS_IT_IS, "size": AS_IT_IS, "likes": LIKES}
+SETS = {"age": {**AS_IT_IS, "accept": "identifying"}, "job": AS_IT_IS, "size": AS_IT_IS, "likes": LIKES}
 NOTHING = dict.fromkeys(BASE, GONE)
 DATED = {"born": {"role": "quasi-identifier", "kind": "date"}}
 

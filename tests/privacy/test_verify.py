@@ -235,25 +235,36 @@ def test_every_form_of_table_is_read(form, tmp_path):
     }[form]
     found = verify(
         released,
-        [KAnonymity(2), DistinctDiversity(2, "disease")],
+        [KAnonymity(1), DistinctDiversity(1, "disease")],
         quasi_identifiers=["job"],
         suppression=0.2,
         delimiter=";" if form == "semicolon" else None,
     )
     assert found.ok, str(found)
     assert (found.records, found.classes, found.suppressed) == (5, 2, 1)
-    assert [f.code for f in found.findings] == ["W211"]
+    assert not found.findings
 
 
-def test_suppressed_records_are_no_class_and_count_against_the_limit():
-    strict = verify(RELEASE, [KAnonymity(2)], quasi_identifiers=["job"], suppression=0.19)
+def test_suppressed_records_count_against_the_limit():
+    strict = verify(RELEASE, [KAnonymity(1)], quasi_identifiers=["job"], suppression=0.19)
     assert not strict.ok
     assert [f.code for f in strict.findings if f.is_error] == ["E205"]
     # Rows that were dropped count too.
     original = {"job": [*RELEASE["job"], "nurse"]}
-    dropped = verify(RELEASE, [KAnonymity(2)], quasi_identifiers=["job"], suppression=0.2, original=original)
+    dropped = verify(RELEASE, [KAnonymity(1)], quasi_identifiers=["job"], suppression=0.2, original=original)
     assert [f.code for f in dropped.findings if f.is_error] == ["E205"]
-    assert verify(RELEASE, [KAnonymity(2)], quasi_identifiers=["job"], suppression=0.34, original=original).ok
+    assert verify(RELEASE, [KAnonymity(1)], quasi_identifiers=["job"], suppression=0.34, original=original).ok
+
+
+@pytest.mark.parametrize("promise", [KAnonymity(2), DistinctDiversity(2, "disease"), TCloseness(0.3, "disease")])
+def test_suppressed_records_are_a_class_that_keeps_every_promise(promise: keepsense.privacy.Model):
+    """Two classes of four keep all three; the lone record that is hidden everywhere keeps none."""
+    shown = {"job": ["medic"] * 4 + ["clerk"] * 4, "disease": ["flu", "cold"] * 4}
+    assert verify(shown, [promise], quasi_identifiers=["job"]).ok
+    hidden = {"job": [*shown["job"], "*"], "disease": [*shown["disease"], "flu"]}
+    found = verify(hidden, [promise], quasi_identifiers=["job"])
+    assert [f.code for f in found.findings] == ["E203"]
+    assert (found.classes, found.suppressed, found.checks[0].failing_records) == (2, 1, 1)
 
 
 def test_a_table_generalized_to_the_top_is_one_class():

@@ -14,11 +14,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsense.errors import BadInput
+import keepsense as ks
+from keepsense.counts import Counts
+from keepsense.engines import engine
+from keepsense.errors import BadInput, Infeasible
 from keepsense.project.bands import bands, fitting_width
 from keepsense.project.file import Project
+from keepsense.random import generator
+from keepsense.release import alternatives
+from keepsense.release.job import Job
+from keepsense.release.measure import measured_for_report, measured_risk
 from keepsense.release.run import run
+from keepsense.release.tells import _guessed
 from keepsense.release.verify import verify_file
+from keepsense.report.report import render
 
 
 def released(path: Path) -> list[dict[str, str]]:
@@ -137,3 +146,163 @@ def test_a_proposed_width_is_round_and_looks_past_extremes() -> None:
     pay = dict.fromkeys(range(20_000, 60_000, 100), 1) | {9_412_377: 1}
     assert fitting_width(pay) == 5_000
     assert fitting_width({0.01 * i: 1 for i in range(100)}) == 0.1
+
+
+# ---- columns that identify by themselves -----------------------------------------------------------------------------
+
+SEX = {"role": "quasi-identifier"}
+
+
+def test_a_nearly_unique_column_stops_the_run_before_anything_is_written(tmp_path: Path) -> None:
+    write(tmp_path, paid())
+    with pytest.raises(Infeasible, match="E401 pay: whoever knows its value finds 100% of the people") as stopped:
+        run(asking({"sex": SEX, "pay": {"role": "sensitive", "kind": "numeric"}}), folder=tmp_path)
+    assert "width" in stopped.value.relax[0]
+    assert not (tmp_path / "release").exists()
+    assert "9412377" not in str(stopped.value)
+
+
+def test_what_the_project_file_accepts_is_released_with_its_figure(tmp_path: Path) -> None:
+    write(tmp_path, paid())
+    columns = {"sex": SEX, "pay": {"role": "sensitive", "kind": "numeric", "accept": "identifying"}}
+    done = run(asking(columns), folder=tmp_path, rng=1)
+    assert [finding.where for finding in done.findings if finding.code == "W409"] == ["pay"]
+    assert done.description["columns"]["pay"]["found by it alone"] == 1.0
+    assert "people found by it alone" in render(done, "public")
+
+
+def test_a_column_that_few_people_share_stops_the_run_as_k_says(tmp_path: Path) -> None:
+    """Each value is held by three people: enough for k = 3, too few for k = 5."""
+    write(tmp_path, {"sex": ["f", "m"] * 60, "seen": [f"d{i // 3}" for i in range(120)]})
+    columns = {"sex": SEX, "seen": {"role": "insensitive"}}
+    assert run(asking(columns, k=3), folder=tmp_path, rng=1).verification.ok
+    with pytest.raises(Infeasible, match=r"E401 seen: whoever knows its value finds 33\.3% of the people"):
+        run(asking(columns, k=5), folder=tmp_path)
+
+
+def test_people_are_counted_not_rows_where_they_have_several(tmp_path: Path) -> None:
+    """Four rows with each value are of one person: that person is found."""
+    write(tmp_path, {"who": [f"p{i // 4}" for i in range(80)], "sex": ["f"] * 80, "ward": [i // 4 for i in range(80)]})
+    columns = {"who": {"role": "person"}, "sex": SEX, "ward": {}}
+    promise = [{"model": "(X,Y)-anonymity", "k": 3, "person": "who"}]
+    with pytest.raises(Infeasible, match="E401 ward: whoever knows its value finds 100% of the people"):
+        run(asking(columns, privacy=promise), folder=tmp_path)
+
+
+def by_occupation(noise: int) -> dict[str, list[Any]]:
+    """Pay by occupation, with `noise` of a hundred people paid as another one is."""
+    jobs = ["nurse", "surgeon", "clerk", "baker"]
+    rows = [(jobs[i % 4], 1000 * (1 + (i + (i // 4 % 100 < noise)) % 4)) for i in range(400)]
+    return {"job": [job for job, _ in rows], "pay": [pay for _, pay in rows]}
+
+
+def hiding(folder: Path) -> dict[str, Any]:
+    pairs = {"nurse": "a", "surgeon": "a", "clerk": "b", "baker": "b"}
+    (folder / "jobs.csv").write_text("".join(f"{job};{kind};*\n" for job, kind in pairs.items()))
+    return {"role": "quasi-identifier", "hierarchy": "jobs.csv"}
+
+
+def test_a_column_that_tells_a_hidden_quasi_identifier_stops_the_run(tmp_path: Path) -> None:
+    write(tmp_path, by_occupation(noise=10))
+    columns = {"job": hiding(tmp_path), "pay": {"role": "sensitive", "kind": "numeric"}}
+    with pytest.raises(Infeasible, match="E402 pay: it tells 90% of the values of job that were hidden, where 50%"):
+        run(asking(columns, k=150), folder=tmp_path)
+    assert not (tmp_path / "release").exists()
+    columns["pay"]["accept"] = "identifying"
+    done = run(asking(columns, k=150), folder=tmp_path, rng=1)
+    assert done.description["columns"]["pay"]["tells"] == {"job": 0.9}
+    assert "W410" in {finding.code for finding in done.findings}
+
+
+def test_a_column_that_tells_little_or_of_what_is_shown_anyway_goes_through(tmp_path: Path) -> None:
+    write(tmp_path, by_occupation(noise=50))
+    columns = {"job": hiding(tmp_path), "pay": {"role": "sensitive", "kind": "numeric"}}
+    assert run(asking(columns, k=150), folder=tmp_path, rng=1).verification.ok
+    write(tmp_path, by_occupation(noise=0))
+    assert run(asking(columns, k=5), folder=tmp_path, rng=1).verification.ok  # no job is hidden
+
+
+def test_the_front_door_stops_too_and_takes_bands_or_acceptance() -> None:
+    table = paid()
+    told: dict[str, Any] = {"k": 5, "quasi_identifiers": ["sex"], "sensitive": ["pay"], "kinds": {"pay": "numeric"}}
+    with pytest.raises(Infeasible, match="E401 pay"):
+        ks.anonymize(table, **told)
+    banded = ks.anonymize(table, **told, columns={"pay": {"width": 10_000}})
+    assert "70000 or more" in set(banded.frame["pay"])
+    assert next(c for c in banded.columns if c.name == "pay").how == "in bands of 10000"
+    assert ks.anonymize(table, **told, columns={"pay": {"accept": "identifying"}}).verification.ok
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
+def test_guesses_of_hidden_values_agree_with_plain_counting(rows: list[tuple[int, int, bool]]) -> None:
+    """Each hidden row is guessed by the most frequent value of all other rows with the same other value, ties half."""
+    counts = Counts.of({"job": [job for job, _, _ in rows], "pay": [pay for _, pay, _ in rows]})
+    hides = {job for job, _, hidden in rows if hidden} or {rows[0][0]}
+    hidden = {job: float(sum(row[0] == job for row in rows)) for job in hides}
+    right = 0.0
+    for i, (job, pay, _) in enumerate(rows):
+        others = Counter(row[0] for j, row in enumerate(rows) if j != i and row[1] == pay)
+        best = [value for value, number in others.items() if number == max(others.values())]
+        if job in hides and job in best:
+            right += 1 / min(len(best), 2)
+    assert _guessed(counts, hidden) == pytest.approx(right / sum(hidden.values()))
+
+
+# ---- people, not rows ------------------------------------------------------------------------------------------------
+
+
+def visits() -> dict[str, list[Any]]:
+    """Three towns with two patients of ten visits each."""
+    rows = [(f"{town}{patient}", town, visit) for town in "abc" for patient in "xy" for visit in range(10)]
+    return {"who": [who for who, _, _ in rows], "town": [t for _, t, _ in rows], "ill": ["flu", "cold"] * 30}
+
+
+PATIENTS: dict[str, dict[str, Any]] = {"who": {"role": "person"}, "town": SEX, "ill": {"role": "sensitive"}}
+TWO_PEOPLE = {"model": "(X,Y)-anonymity", "k": 2, "person": "who"}
+
+
+def test_risk_counts_people_where_a_column_tells_them_apart(tmp_path: Path) -> None:
+    write(tmp_path, visits())
+    done = run(asking(PATIENTS, privacy=[TWO_PEOPLE]), folder=tmp_path, rng=1)
+    for when in ("before", "after"):
+        figures = done.description["risk"][when]
+        assert [figures[name] for name in ("prosecutor, highest", "prosecutor, average", "marketer")] == [0.5] * 3
+    found = measured_for_report(done.job, done.recodings)
+    assert [found.linkage[when].risk for when in ("before", "after")] == [0.5, 0.5]
+    assert alternatives.measured(done.job, "optimal", done.recodings[0]).risk == 0.5  # type: ignore[arg-type]
+
+
+def test_a_person_with_several_values_counts_once_in_the_class_they_form(tmp_path: Path) -> None:
+    """Everybody was in all three towns: one class of two people, not of six."""
+    write(tmp_path, {"who": ["x", "y"] * 30, "town": ["a", "a", "b", "b", "c", "c"] * 10})
+    (tmp_path / "towns.csv").write_text("a;all;*\nb;all;*\nc;all;*\n")
+    columns = {"who": PATIENTS["who"], "town": {"role": "quasi-identifier", "hierarchy": "towns.csv"}}
+    done = run(asking(columns, privacy=[TWO_PEOPLE, {"model": "k-anonymity", "k": 25}]), folder=tmp_path, rng=1)
+    assert done.description["classes"] == 1
+    assert done.description["risk"]["after"]["prosecutor, highest"] == 0.5
+    assert alternatives.measured(done.job, "optimal", done.recodings[0]).risk == 0.5  # type: ignore[arg-type]
+
+
+def test_unique_people_are_found_behind_many_rows(tmp_path: Path) -> None:
+    write(tmp_path, {"who": [f"p{i // 10}" for i in range(60)], "town": [f"t{i // 10}" for i in range(60)]})
+    job = Job(asking({"who": {"role": "person"}, "town": SEX}, k=2), tmp_path, engine(), generator(1))
+    assert measured_risk(job, job.own_counts)["before"]["unique records"] == 1.0
+
+
+def test_assess_and_verify_count_people_by_a_column_of_the_tables(tmp_path: Path) -> None:
+    table = visits()
+    counted = ks.assess(table, table, ["town"], person="who")
+    assert (counted.k, counted.risk["after"]["prosecutor, highest"]) == (2, 0.5)
+    in_order = ks.assess(table, {key: table[key] for key in ("town", "ill")}, ["town"], person="who")
+    assert in_order.k == 2
+    shuffled = {key: table[key][::-1] for key in ("town", "ill")}
+    with pytest.raises(BadInput, match="nobody can tell whose they are"):
+        ks.assess(table, shuffled, ["town"], person="who")
+    assert ks.assess(table, table, ["town"]).k == 20
+    assert ks.verify(table, k=2, quasi_identifiers=["town"], person="who").ok
+    assert not ks.verify(table, k=3, quasi_identifiers=["town"], person="who").ok
+    assert ks.verify(table, k=3, quasi_identifiers=["town"]).ok
+    write(tmp_path, table)
+    for k, holds in ((2, True), (3, False)):
+        asked = asking(PATIENTS, k=k)
+        assert verify_file(asked, tmp_path / "people.csv", folder=tmp_path, person="who")[0].ok is holds

@@ -32,6 +32,9 @@ def assess_release(
     sensitive: Annotated[
         list[str] | None, typer.Option("--sensitive", help="Column that others should not learn; for each, or a,b,c.")
     ] = None,
+    person: Annotated[
+        str | None, typer.Option("--person", help="Column that tells which rows belong to one person: count people.")
+    ] = None,
     project: Annotated[
         Path | None, typer.Option("--project", "-p", help="Take the columns' roles from this project file.")
     ] = None,
@@ -50,12 +53,13 @@ def assess_release(
     """Compare an original with its anonymized version: classes, risk, k, l and t reached, change of each column."""
     from keepsense.release.assess import assess
 
-    columns, secret = _roles(quasi, sensitive, project)
+    columns, secret, people = _roles(quasi, sensitive, project)
     assessment = assess(
         str(original),
         str(released),
         columns,
         sensitive=secret,
+        person=person or people,
         original_reading=reading(delimiter=delimiter),
         released_reading=reading(delimiter=released_delimiter),
         threshold=threshold,
@@ -65,11 +69,13 @@ def assess_release(
     show(as_data(assessment), lambda console: render(console, assessment, released), as_json=as_json, quiet=quiet)
 
 
-def _roles(quasi: list[str] | None, sensitive: list[str] | None, project: Path | None) -> tuple[list[str], list[str]]:
+def _roles(
+    quasi: list[str] | None, sensitive: list[str] | None, project: Path | None
+) -> tuple[list[str], list[str], str | None]:
     def parted(names: list[str] | None) -> list[str]:
         return [part.strip() for name in names or [] for part in name.split(",") if part.strip()]
 
-    columns, secret = parted(quasi), parted(sensitive)
+    columns, secret, person = parted(quasi), parted(sensitive), None
     if project is not None:
         from keepsense.project.file import read_project
 
@@ -78,9 +84,10 @@ def _roles(quasi: list[str] | None, sensitive: list[str] | None, project: Path |
         single = [name for name in said.quasi_identifiers if not KINDS[said.columns[name].kind].sets]
         columns = columns or single or list(said.quasi_identifiers)
         secret = secret or list(said.having("sensitive"))
+        person = next(iter(said.having("person")), None)
     if not columns:
         raise BadInput("name the quasi-identifiers with --quasi, or a project file that does with --project")
-    return columns, secret
+    return columns, secret, person
 
 
 def as_data(assessment: Assessment) -> dict[str, Any]:

@@ -25,6 +25,9 @@ def verify_release(
     alone: Annotated[
         bool, typer.Option("--alone", help="Look at the release alone, without comparing it with the source.")
     ] = False,
+    person: Annotated[
+        str | None, typer.Option("--person", help="Column of the file that tells whose rows they are: count people.")
+    ] = None,
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show some combinations that break a promise: real data.")
     ] = False,
@@ -36,7 +39,13 @@ def verify_release(
     from keepsense.release.verify import verify_file
 
     verification, names = verify_file(
-        project, released, table=table_name, original=not alone, show_values=show_values, engine=engine
+        project,
+        released,
+        table=table_name,
+        original=not alone,
+        show_values=show_values,
+        person=person,
+        engine=engine,
     )
     shown = released if "://" not in released else f"the table {table_name or 'of the project'}"
     result: dict[str, Any] = {

@@ -4,10 +4,10 @@ The verifier shares no code with the privacy models, the methods or the engines:
 SQL of its own and computes every promise again from its definition (`keepsense.privacy.checks`). It fails closed: what
 it cannot check does not hold. Values of people never appear in its findings unless they are asked for.
 
-Records whose quasi-identifiers are all suppressed form no class of their own: nobody can be looked up among them. They
-are left out of the promises about classes and counted against the suppression limit, like rows that were dropped; the
-sensitive values they keep still belong to the whole table that t-closeness compares with. A table in which every
-record reads so is a table generalized to the top: one class, checked like any other.
+Records whose quasi-identifiers are all suppressed are a class of their own: whoever knows that a person is in the
+table, and finds no record that fits, knows that theirs is one of these. So they keep every promise like other classes,
+though they are not counted as one, and count against the suppression limit, like rows that were dropped. A table in
+which every record reads so is a table generalized to the top: one class, and nothing suppressed.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def verify(  # noqa: PLR0913 - keywords of the public function
             plain, data = spelled(promise)
             checks.append(_checked(classes, plain, {**data, **(evidence or {})}, plain.get("model") in elsewhere))
             findings += checks[-1].findings()
-        findings += _remarks(classes, max((k for c in checks if isinstance(k := c.promise.get("k"), int)), default=0))
+        findings += _remarks(classes)
         ok = not any(finding.is_error for finding in findings)
         examples = classes.examples(5) if show_values else ()
         return Verification(ok, records, classes.number, classes.suppressed, tuple(checks), tuple(findings), examples)
@@ -164,11 +164,8 @@ def _preserved(classes: Classes, columns: Sequence[str]) -> Iterator[Finding]:
         yield Finding("E207", ", ".join(columns), message)
 
 
-def _remarks(classes: Classes, k: int) -> Iterator[Finding]:
-    """What a publisher should look at though no promise is broken; `k` is the largest one promised."""
-    if 0 < classes.suppressed < k:
-        message = f"only {classes.suppressed} record(s) are suppressed, fewer than {k}; better drop them"
-        yield Finding("W211", "release", message)
+def _remarks(classes: Classes) -> Iterator[Finding]:
+    """What a publisher should look at though no promise is broken."""
     blank = classes.missing_everywhere()
     if blank:
         yield Finding("W212", "release", f"{blank:,} record(s) are missing everywhere and fit everybody")

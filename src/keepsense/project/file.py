@@ -156,7 +156,7 @@ class Target(_Part):
     ] = 0.0
     suppressed: Literal["auto", "keep", "drop"] = Field(
         "auto",
-        description="Suppressed records: keep them hidden, drop them, or auto: keep them if they are enough",
+        description="Suppressed records: drop them, or keep them hidden where they keep the promises (auto, keep)",
     )
     shuffle: bool = Field(True, description="Release the rows in random order")
     spreadsheet_safe: bool = Field(True, description="Defuse text that a spreadsheet would run as a formula")

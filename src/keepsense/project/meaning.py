@@ -202,6 +202,14 @@ class Meaning:
             choose=column.choose,
         )
 
+    def is_number(self, name: str) -> bool:
+        """Whether the values of a column are numbers.
+
+        >>> Meaning({"age": Column(kind="numeric")}).is_number("age")
+        True
+        """
+        return KINDS[self.column(name).kind].numbers
+
     # ---- sets ----------------------------------------------------------------------------------------------------
 
     def holds_sets(self, name: str) -> bool:

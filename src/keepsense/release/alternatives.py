@@ -23,6 +23,7 @@ from keepsense.progress import Event, Listener
 from keepsense.recoding import Cells, Cuts, Recoding
 from keepsense.release.job import Job
 from keepsense.release.measure import penalty
+from keepsense.release.people import released_people
 from keepsense.utility.alignment import inputs_of
 
 MOST_NODES = 200_000
@@ -244,7 +245,7 @@ def measured(job: Job, name: str, rule: Cuts | Cells) -> Tried:
     (0.1179, 0.2, 4)
     """
     counts = inputs_of(job.own_counts, rule)
-    after = rule.apply(counts)
+    after = released_people(job, counts, rule.cells(counts))
     try:
         found = risk(after, missing=job.missing)
         highest, classes, gone = found.prosecutor_maximum, found.classes, found.suppressed

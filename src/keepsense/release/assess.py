@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from keepsense.counts import Value
+from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, Reading, Table, started
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.metrics import by_name, figures
@@ -16,6 +16,7 @@ from keepsense.privacy import Risk
 from keepsense.privacy.disclosure import Sensitive, disclosed
 from keepsense.privacy.exposed import Exposed
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
+from keepsense.release.people import counted_people
 from keepsense.shown import Shown, Summary, percent
 from keepsense.utility.association import Association, association
 from keepsense.utility.columns import Change, change, entropy
@@ -88,6 +89,7 @@ def assess(  # noqa: PLR0913
     quasi_identifiers: Sequence[str],
     *,
     sensitive: Sequence[str] = (),
+    person: str | None = None,
     original_reading: Reading | None = None,
     released_reading: Reading | None = None,
     threshold: float = 0.2,
@@ -100,6 +102,9 @@ def assess(  # noqa: PLR0913
     Tables are files or frames; the release may come from any tool. Rows are not matched one by one: columns are
     compared by how often each value occurs. Only where both have as many rows, and a column that no one changed shows
     that they are in the same order, the share of changed cells is counted as well.
+
+    `person` is a column of both tables that tells which rows belong to one person: classes, k and risk then count
+    people. A release that does not have it takes it from the original where the rows are in the same order.
 
     >>> table = {"job": ["nurse", "nurse", "clerk"], "disease": ["flu", "cold", "flu"]}
     >>> found = assess(table, table, ["job"], sensitive=["disease"])
@@ -119,11 +124,12 @@ def assess(  # noqa: PLR0913
         marginals = {n: (running.count(before, [n]).rows_of(n), running.count(after, [n]).rows_of(n)) for n in names}
         aligned = _same_order(running, before, after, marginals)
         changed = running.differing(before, after, names) if aligned else {}
-        gone = suppressed_tuples(now, suppressed)
+        people = _people(running, before, after, tuple(quasi_identifiers), person, aligned) or (counts, now)
         pairs = _associations(running, before, after, marginals) if associations else ()
-    original_table = Exposed(counts, threshold=threshold)
-    released_table = Exposed(now, threshold=threshold, suppressed=suppressed)
-    shown = now.weights[~gone]
+    gone = suppressed_tuples(now, suppressed)
+    original_table = Exposed(people[0], threshold=threshold)
+    released_table = Exposed(people[1], threshold=threshold, suppressed=suppressed)
+    shown = people[1].weights[~suppressed_tuples(people[1], suppressed)]
     nobody = not shown.sum()
     sizes, number = np.unique(shown, return_counts=True)
     return Assessment(
@@ -148,6 +154,25 @@ def assess(  # noqa: PLR0913
             "after": {} if nobody else by_name(figures("risk", released_table)),
         },
     )
+
+
+def _people(
+    running: Engine, before: Table, after: Table, names: tuple[str, ...], person: str | None, aligned: bool
+) -> tuple[Counts, Counts] | None:
+    """People in the classes of both tables; None where every row is a person."""
+    if person is None:
+        return None
+    _require(before.columns, [person], "original")
+    if person not in after.columns:
+        if not aligned:
+            raise BadInput(
+                f"the release has no column {person!r}, and its rows are in another order than those of the original, "
+                "so nobody can tell whose they are; add the column to the copy that you assess, or name the "
+                "quasi-identifiers alone to count rows"
+            )
+        rows = running.frame(after).append_column(person, running.frame(before)[person])
+        after = running.read(rows)
+    return counted_people(running, before, names, person), counted_people(running, after, names, person)
 
 
 def _require(there: Sequence[str], wanted: Sequence[str], which: str) -> None:

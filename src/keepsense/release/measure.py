@@ -21,6 +21,7 @@ from keepsense.privacy.exposed import Exposed, weighted_classes
 from keepsense.privacy.linkage import MOST_DISTANCES, Linkage, linkage_before_and_after, record_linkage
 from keepsense.recoding import Cells, Draws, Recoding
 from keepsense.release.job import Job
+from keepsense.release.people import linked_people, own_people
 from keepsense.semantics import distance
 from keepsense.utility import nearness
 from keepsense.utility.alignment import aligned, inputs_of, shown, whole_table
@@ -167,7 +168,8 @@ def measured_risk(
 ) -> dict[str, dict[str, float]]:
     """Risk of re-identification before and after; a journalist's too where a population or sampling weights are given.
 
-    With the recodings, sampling weights are added up by released class as well.
+    Where people may have several rows, people are counted: `after` holds people, too, then. With the recodings,
+    sampling weights are added up by released class as well.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
@@ -176,7 +178,8 @@ def measured_risk(
     >>> [found[when]["prosecutor, highest"] for when in ("before", "after")]
     [0.5, 0.2]
     """
-    before = Exposed(job.every_count, job.population_counts, job.missing)
+    people = own_people(job, job.every_quasi_identifier)
+    before = Exposed(job.every_count if people is None else people, job.population_counts, job.missing)
     release = Exposed(after, population, job.missing)
     for weight in job.project.having("weight"):
         counts = job.own_counts
@@ -253,6 +256,7 @@ def linkage(job: Job, rules: Sequence[Recoding], *, most: int = MOST_COMPARED) -
     )
     if len(counts) * len(cells.codes) > most or widest > 4 * MOST_DISTANCES:
         return None
+    counts, cells = linked_people(job, counts, cells)
     return record_linkage(counts, cells, column_distances(table.scale_of, counts, cells))
 
 
@@ -305,7 +309,7 @@ def measured_for_report(job: Job, rules: Sequence[Recoding]) -> Measurements:
     after = shown(counts, cells)
     return Measurements(
         linkage=linkage_before_and_after(
-            counts, cells, lambda some: column_distances(table.scale_of, counts, some), table.notes
+            *linked_people(job, counts, cells), lambda some: column_distances(table.scale_of, counts, some), table.notes
         ),
         utility=utility,
         columns=columns,

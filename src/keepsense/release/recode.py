@@ -9,6 +9,7 @@ from keepsense.engines import Table
 from keepsense.progress import Listener
 from keepsense.recoding import Recoding
 from keepsense.release.job import Job
+from keepsense.release.people import counted_people, person_of
 from keepsense.release.sets import recode_sets
 from keepsense.release.suppressed import settle_suppressed
 
@@ -18,8 +19,9 @@ class Recoded:
     """A table as it will be released, and the recodings that made it.
 
     `rules` recode the columns that the method decides on, `set_rules`, one a column and applied after those, set-valued
-    ones. `rows` still hold the columns of `beside`: they are not released, but promises are about them. `counts` are of
-    the released quasi-identifiers, `population` is everybody, recoded alike.
+    ones. `rows` still hold the columns of `beside`: they are not released, but promises are about them, or they tell
+    people apart. `counts` are of the released quasi-identifiers, `people` the same with people in place of rows where
+    these may have several; `population` is everybody, recoded alike.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
@@ -35,6 +37,7 @@ class Recoded:
     beside: tuple[str, ...]
     counts: Counts
     population: Table | None = None
+    people: Counts | None = None
 
     @property
     def every_rule(self) -> list[Recoding]:
@@ -49,10 +52,14 @@ def recode(job: Job, rules: list[Recoding], listener: Listener | None) -> Recode
     >>> recode(example_job(), [], None).released.rows
     20
     """
-    beside = tuple(dict.fromkeys(n for model in job.models for n in model.columns if n in job.dropped))
+    person = person_of(job)
+    needed = [name for model in job.models for name in model.columns if name in job.dropped]
+    beside = tuple(dict.fromkeys([*needed, *([] if person is None else [person])]))
     rows = job.engine.recode(job.table, rules, drop=set(job.dropped) - set(beside), rng=job.rng)
     set_rules, rows = recode_sets(job, rows, listener)
     rows, counts = settle_suppressed(job, rows)
     population = None if job.population is None else job.engine.recode(job.population, rules)
     released = job.engine.recode(rows, [], drop=beside)
-    return Recoded(rules, set_rules, rows, released, beside, counts, population)
+    names = job.every_quasi_identifier
+    people = None if person is None else counted_people(job.engine, rows, names, person)
+    return Recoded(rules, set_rules, rows, released, beside, counts, population, people)

@@ -34,6 +34,7 @@ from keepsense.release.place import Draft, Place, place_of
 from keepsense.release.preflight import refuse_contradictions, refuse_marks, warnings
 from keepsense.release.recode import Recoded, recode
 from keepsense.release.reuse import reuse_recoding
+from keepsense.release.tells import hidden_told, refuse_identifying, refuse_telling, tellings
 from keepsense.release.verify import verify_release
 
 
@@ -127,8 +128,10 @@ def run(  # noqa: PLR0913
             place.check()  # before hours are spent on it; and again when nobody else can write there
             counts = job.counts
             refuse_marks(job)
+            telling = tellings(job)
+            identifying = refuse_identifying(job, telling)
         emit(listener, "counted", counts.total, counts.total, tuples=len(counts))
-        findings = warnings(job, read_ledger(home) if rehearsed is None else [])
+        findings = [*warnings(job, read_ledger(home) if rehearsed is None else []), *identifying]
         with stage("decide"):
             if reuse is None:
                 rules = job.method.run(job, project.method.parameters, listener)
@@ -136,6 +139,8 @@ def run(  # noqa: PLR0913
                 rules = reuse_recoding(job, reuse)
         emit(listener, "decided", 1, 1, method=project.method.name)
         with stage("recode"):
+            telling = hidden_told(job, telling, rules)
+            findings += refuse_telling(job, telling)
             recoded = recode(job, rules, listener)
         with place.draft(job) as draft:
             with stage("write"):
@@ -157,6 +162,11 @@ def run(  # noqa: PLR0913
             _stop_unless_kept(verification, linked)
             with stage("measure"):
                 description = {**_measured(job, recoded, verification, linked), "sha256": draft.digest()}
+                for name, column in description["columns"].items():
+                    column |= telling[name].described() if name in telling else {}
+            if project.release.suppressed == "keep" and description["of them left out"]:
+                gone = f"{description['of them left out']:,} suppressed records would break a promise and were left out"
+                findings.append(Finding("W406", "release", gone))
             _publish(job, recoded, place, draft, description, rehearsed=rehearsed is not None)
     return Outcome(
         place.file or place.folder / DESCRIPTION,
@@ -198,7 +208,7 @@ def _measured(job: Job, made: Recoded, verification: Verification, linked: Linka
         return describe_release(job, made, verification, {}, {}, None)
     everybody = None if made.population is None else job.count_in(made.population)
     utility = measured_utility(job, made.every_rule, made.counts)
-    risk = measured_risk(job, made.counts, everybody, made.rules)
+    risk = measured_risk(job, made.people or made.counts, everybody, made.rules)
     return describe_release(job, made, verification, utility, risk, linked)
 
 

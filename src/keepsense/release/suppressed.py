@@ -1,7 +1,7 @@
 """Suppressed records: hidden in all quasi-identifiers, they still tell their sensitive values, and to whom they belong.
 
 Somebody who knows that a person is in the table and finds no record that fits knows that theirs is among the suppressed
-ones. So these are a class like any other: where too few are alike, or their sensitive values too, they are left out.
+ones. So these are a class like any other, and keep every promise or are left out, whatever the project file asks for.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def settle_suppressed(job: Job, recoded: Table) -> tuple[Table, Counts]:
     (4, {'nurse': 4})
     """
     names, choice = job.every_quasi_identifier, job.project.release.suppressed
-    if choice == "keep" or not job.truthful:  # methods that change values hide none
+    if not job.truthful:  # methods that change values hide none
         return recoded, job.count_in(recoded)
     needed = [n for n in needed_columns(job.models) if n in recoded.columns and n not in names]
     counts = job.engine.count(recoded, names, histograms=dict.fromkeys(needed))
     hidden = suppressed_class(counts)
-    if hidden is None or (choice == "auto" and _keeps(job, counts, hidden)):
+    if hidden is None or (choice != "drop" and _keeps(job, counts, hidden)):
         return recoded, counts
     marks: dict[str, Value] = {n: counts.values_of(n)[counts.column(n)[hidden]] for n in names}
     return job.engine.leave_out(recoded, marks), _without(counts, hidden)
@@ -54,8 +54,8 @@ def _keeps(job: Job, counts: Counts, hidden: int) -> bool:
     """Whether the suppressed records are many and mixed enough to be released as a class of their own."""
     if counts.weights[hidden] < max(2, least_size(job.models) or 2):
         return False
-    of_classes = [m for m in job.models if m.per_class and m.promise().get("about") != "mechanism"]
-    for model in bind(of_classes, counts):
+    # a promise about the table as a whole has a stricter one about each class, by which these few are judged
+    for model in bind([m for m in job.models if m.about != "mechanism"], counts):
         if any(name not in counts.histograms for name in model.columns):
             return False
         if not model.satisfied(counts.weights, counts.histograms)[hidden]:

@@ -10,7 +10,7 @@ from typing import Any
 from keepsense.engines import Engine, Reading, Table, Writing, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
-from keepsense.privacy import KmAnonymity, Verification, verify, verify_sets
+from keepsense.privacy import KAnonymity, KmAnonymity, Model, Verification, XYAnonymity, verify, verify_sets
 from keepsense.project.file import Project, project_and_folder
 from keepsense.project.roles import ROLES
 from keepsense.random import generator
@@ -18,6 +18,8 @@ from keepsense.release.describe import PRIVATE, RECODING
 from keepsense.release.job import Job
 from keepsense.release.place import reading_of
 from keepsense.release.recoding_file import read_recodings
+
+_REMOVED = [name for name, role in ROLES.items() if not role.released]
 
 
 def verify_release(
@@ -29,11 +31,13 @@ def verify_release(
     population: Table | None = None,
     checked_elsewhere: Iterable[str] = (),
     show_values: bool = False,
+    person: str | None = None,
 ) -> Verification:
     """Check a file against everything a project promises.
 
     With `original` the source is compared too: no row more, no identifier left, columns that are not recoded as they
-    were. Only the columns that this needs leave the engine, batch by batch.
+    were. Only the columns that this needs leave the engine, batch by batch. `person` is a column of the file that tells
+    whose rows they are: promises about how many records share a class are then about people.
 
     >>> from keepsense.release.example import example_job, example_release
     >>> job = example_job()
@@ -41,18 +45,19 @@ def verify_release(
     (True, False)
     """
     preserved = preserved_columns(job) if original else []
+    models = job.models if person is None else [_of_people(model, person) for model in job.models]
     before = dict.fromkeys([*preserved, *(n for m in job.models for n in m.columns if n in job.table.columns)])
     reading = reading_of(job, file)
     of_sets = _sets_checked(job, file, reading)
     of_table = verify(
         file,
-        job.models,
+        models,
         quasi_identifiers=job.every_quasi_identifier,
         sensitive=[n for n in job.project.having("sensitive") if n not in job.dropped],
         original=_as_written(job, list(before) or list(job.table.columns[:1])) if original else None,
-        identifiers=job.project.having(*(name for name, role in ROLES.items() if not role.released)),
+        identifiers=[name for name in job.project.having(*_REMOVED) if name != person],
         preserved=preserved,
-        columns=job.released,
+        columns=[*job.released, *([] if person is None else [person])],
         suppression=job.project.release.suppression if original else None,
         missing=job.wildcards,
         population=None if population is None else job.engine.reader(population, job.quasi_identifiers),
@@ -64,6 +69,13 @@ def verify_release(
     )
     broken = [finding for check in of_sets.values() for finding in check.findings if finding.is_error]
     return replace(of_table, ok=of_table.ok and not broken, findings=(*of_table.findings, *broken))
+
+
+def _of_people(model: Model, person: str) -> Model:
+    """The promise about people in place of rows, where it is one about how many share a class."""
+    if isinstance(model, KAnonymity) or model.counts_people:
+        return XYAnonymity(model.least_size or 1, person)
+    return model
 
 
 def _sets_checked(job: Job, file: Path, reading: Reading) -> dict[str, Verification]:
@@ -124,6 +136,7 @@ def verify_file(
     table: str | None = None,
     original: bool = True,
     show_values: bool = False,
+    person: str | None = None,
     engine: str | Engine | None = None,
 ) -> tuple[Verification, tuple[str, ...]]:
     """Check any file against a project, whoever made it; with the quasi-identifiers it was grouped by.
@@ -132,7 +145,8 @@ def verify_file(
 
     A promise about a mechanism cannot be seen in a file, so it does not hold here; `run` checks it on the recoding. A
     promise about a population is checked with the recoding that lies beside the release, in `private`; one about people
-    with several rows only by `run`, which knows whose they are.
+    with several rows only by `run`, which knows whose they are, or where `person` names a column of the file (of a copy
+    made for the check) that tells it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -153,5 +167,7 @@ def verify_file(
             job = replace(job, project=project.model_copy(update={"release": target}))
         path = _fetched(job, str(file)) if in_database else Path(file)
         everybody = _recoded_population(job, path.parent)
-        verification = verify_release(job, path, original=original, population=everybody, show_values=show_values)
+        verification = verify_release(
+            job, path, original=original, population=everybody, show_values=show_values, person=person
+        )
     return verification, job.every_quasi_identifier

@@ -148,4 +148,22 @@ def changes(subject: Subject) -> str:
         rows, header = [row[:-1] for row in rows], header[:-1]
     removed = int(subject.told.get("removed columns", 0))
     gone = f"{removed} column{'' if removed == 1 else 's'} removed altogether." if removed else ""
-    return page.table(header, rows) + (page.paragraph(gone, "note") if gone else "")
+    return page.table(header, rows) + _as_they_are(subject) + (page.paragraph(gone, "note") if gone else "")
+
+
+def _as_they_are(subject: Subject) -> str:
+    """Columns that no method changed: how many people each points at by itself, and which hidden values it tells."""
+    rows = []
+    for name, column in subject.told["columns"].items():
+        if "found by it alone" not in column:
+            continue
+        told = ", ".join(f"{percent(share)} of {other}" for other, share in column.get("tells", {}).items())
+        coarse = f"in bands of {column['width']:g}" if "width" in column else ""
+        coarse = f"level {column['level']} of its hierarchy" if "level" in column else coarse
+        rows.append([name, coarse or "as it was", percent(column["found by it alone"]), told])
+    if not rows:
+        return ""
+    header = ["column", "released", "people found by it alone", "hidden values it tells"]
+    if not any(row[-1] for row in rows):
+        rows, header = [row[:-1] for row in rows], header[:-1]
+    return "<h3>Columns that no method changed</h3>" + page.table(header, rows, words=(0, 1))

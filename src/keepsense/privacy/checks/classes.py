@@ -13,15 +13,16 @@ class Classes:
     """The combinations of quasi-identifiers in a release: a table `tuples` of them, with numbers (`class_`).
 
     `own` records have a combination; the table `sizes` says how many records fit it (`n`), which differ where missing
-    cells in the `wild` columns fit anything. Records that are suppressed in every quasi-identifier are no class,
-    unless all are: then the table is generalized to the top, and one class.
+    cells in the `wild` columns fit anything. Records that are suppressed in every quasi-identifier are a class that the
+    promises are about, too, but not of the `number` of classes, unless all are: then the table is generalized to the
+    top, and one class.
 
     >>> from keepsense.engines import sql
     >>> with sql() as connection:
     ...     released = connection.table("released", {"job": ["medic", "medic", "*"]})
     ...     classes = Classes(connection, {"released": released}, ["job"])
-    ...     classes.number, classes.suppressed, classes.ask("SELECT own, n FROM sizes")
-    (1, 1, [(2, 2)])
+    ...     classes.number, classes.suppressed, classes.ask("SELECT own, n FROM sizes ORDER BY n")
+    (1, 1, [(1, 1), (2, 2)])
     """
 
     def __init__(
@@ -42,9 +43,9 @@ class Classes:
         self._counted: dict[str, str] = {}
         self._failing: list[str] = []
         self.records = self.rows("released")
-        self.suppressed, self._shown = self._without_suppressed(released, suppressed)
+        self.suppressed = self._suppressed(released, suppressed)
         self._group()
-        self.number = self.rows("tuples")
+        self.number = self.rows("tuples") - (self.suppressed > 0)
 
     def rows(self, table: str) -> int:
         """Rows of a table."""
@@ -56,17 +57,15 @@ class Classes:
 
     # ---- grouping ----------------------------------------------------------------------------------------------------
 
-    def _without_suppressed(self, released: SqlTable, marker: str) -> tuple[int, str]:
-        """How many records have no values, and what to select from for the others."""
+    def _suppressed(self, released: SqlTable, marker: str) -> int:
+        """How many records have no values, though others have."""
         # a suppressed list holds the mark and nothing else
         marks = [f"[{marker}]" if name in released.lists else marker for name in self.quasi_identifiers]
         hidden = " AND ".join(
             f"{key} IS NOT DISTINCT FROM {text(mark)}" for key, mark in zip(self.keys, marks, strict=True)
         )
         suppressed = int(self.one(f"SELECT count(*) FROM released WHERE {hidden}"))
-        if suppressed in (0, self.records):
-            return 0, "released"
-        return suppressed, f"(SELECT * FROM released WHERE NOT ({hidden})) shown"
+        return 0 if suppressed == self.records else suppressed
 
     def _group(self) -> None:
         keys = ", ".join(self.keys)
@@ -74,7 +73,7 @@ class Classes:
         number = f"CAST(row_number() OVER (ORDER BY {keys}) AS BIGINT)"
         self.ask(
             f"CREATE TABLE tuples AS SELECT {keys}, own, {number} AS class_, {gaps} AS gaps FROM "
-            f"(SELECT {keys}, count(*) AS own FROM {self._shown} GROUP BY {keys}) grouped"
+            f"(SELECT {keys}, count(*) AS own FROM released GROUP BY {keys}) grouped"
         )
         sizes = "SELECT class_, own, own AS n FROM tuples"
         if self.wild:
@@ -105,7 +104,7 @@ class Classes:
             name = f"values_{len(self._counted)}"
             keys, value = ", ".join(self.keys), self.tables["released"].column(column)
             # an alias of its own: the column may be a key, too
-            rows = f"SELECT *, {value} AS value FROM {self._shown}"
+            rows = f"SELECT *, {value} AS value FROM released"
             grouped = f"SELECT {keys}, value, count(*) AS n FROM ({rows}) valued GROUP BY {keys}, value"
             matching = " AND ".join(same("g", "t", key) for key in self.keys)
             own = f"SELECT t.*, g.value, g.n FROM ({grouped}) g JOIN tuples t ON {matching}"
