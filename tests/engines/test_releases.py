@@ -32,7 +32,9 @@ COLUMNS = {
 
 def made(folder: Path, name: str, columns: dict[str, pa.Array]) -> bool:
     pq.write_table(pa.table(columns), folder / "people.parquet")
-    roles = {column: {"role": "insensitive"} for column in columns} | {"job": {"role": "quasi-identifier"}}
+    roles = {column: {"role": "insensitive", "accept": "identifying"} for column in columns} | {
+        "job": {"role": "quasi-identifier"}
+    }
     project = {"source": {"path": "people.parquet"}, "columns": roles, "release": {"file": name}}
     plan = Project.model_validate(project | {"privacy": [{"model": "k-anonymity", "k": 5}]})
     return run(plan, folder=folder).verification.ok

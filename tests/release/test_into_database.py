@@ -46,7 +46,7 @@ def plan_for(server: Server, **changes: Any) -> Project:
         "age": {"role": "quasi-identifier", "kind": "numeric"},
         "job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"},
         "likes": {"role": "quasi-identifier", "kind": "set"},
-        "joined": {"role": "insensitive"},
+        "joined": {"role": "insensitive", "accept": "identifying"},
         "illness": {"role": "sensitive"},
     }
     data: dict[str, Any] = {

@@ -44,13 +44,13 @@ COLUMNS: dict[str, Any] = {
     "job": {"role": "quasi-identifier", "taxonomy": "wordnet", "domain": "person", "hierarchy": "auto"},
     "size": {"role": "quasi-identifier", "kind": "ordinal", "order": ["small", "middle", "large"]},
     "likes": {"role": "quasi-identifier", "kind": "set", "taxonomy": "wordnet"},
-    "illness": {"role": "target"},
-    "pay": {"role": "insensitive", "kind": "numeric"},
+    "illness": {"role": "target", "accept": "identifying"},  # every column follows from the row's number
+    "pay": {"role": "insensitive", "kind": "numeric", "accept": "identifying"},
 }
 LINKAGE = {"model": "linkage risk", "threshold": 0.9}
 NUMBERS = {"job": {"role": "identifier"}, "likes": {"role": "identifier"}}
 WORDS_ONLY = {"age": {"role": "identifier"}, "size": {"role": "identifier"}, "likes": {"role": "identifier"}}
-SETS_ONLY = {name: {"role": "insensitive"} for name in ("age", "job", "size")}
+SETS_ONLY = {name: {"role": "insensitive", "accept": "identifying"} for name in ("age", "job", "size")}
 PRIVATE = {**{name: {"role": "identifier"} for name in COLUMNS}}
 PROMISES: dict[str, Any] = {
     "apriori sets": {"model": "k^m-anonymity", "k": 4, "m": 2, "column": "likes"},
@@ -71,7 +71,10 @@ LINKED = (
 PROMISES |= {name: {"model": "differential privacy", "epsilon": 4.0} for name in DRAWN}
 PROMISES |= dict.fromkeys(LINKED, LINKAGE)
 CHANGES: dict[str, Any] = {
-    "lsd mondrian": {"illness": {"role": "insensitive"}, "pay": {"role": "target", "kind": "numeric"}},
+    "lsd mondrian": {
+        "illness": {"role": "insensitive"},
+        "pay": {"role": "target", "kind": "numeric", "accept": "identifying"},
+    },
     "semantic datafly": WORDS_ONLY,
     "semantic incognito": WORDS_ONLY,
     "rank swapping of numbers": NUMBERS,

@@ -99,7 +99,7 @@ def test_no_public_file_holds_the_seed_a_path_or_a_suppressed_value(folder: Path
         columns={
             **{name: {"role": "identifier"} for name in ("id", "name")},
             "sex": {"role": "insensitive"},
-            "age": {"role": "insensitive"},
+            "age": {"role": "insensitive", "accept": "identifying"},
             "job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"},
             "illness": {"role": "sensitive"},
         }
@@ -421,7 +421,7 @@ def test_a_frame_is_released_and_verified_like_a_file(tmp_path: Path) -> None:
     columns = {
         "id": {"role": "identifier"},
         "age": {"role": "quasi-identifier", "kind": "numeric"},
-        "score": {"role": "insensitive"},
+        "score": {"role": "insensitive", "accept": "identifying"},
     }
     job = Project.model_validate({"columns": columns, "privacy": K})
     done = run(job, data=frame, folder=tmp_path, into=tmp_path / "made", rng=1)

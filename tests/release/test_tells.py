@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,11 +22,12 @@ from keepsense.counts import Counts
 from keepsense.engines import engine
 from keepsense.errors import BadInput, Infeasible
 from keepsense.project.bands import bands, fitting_width
-from keepsense.project.file import Project
+from keepsense.project.file import Project, read_project
 from keepsense.random import generator
 from keepsense.release import alternatives
 from keepsense.release.job import Job
 from keepsense.release.measure import measured_for_report, measured_risk
+from keepsense.release.place import digest_of, place_of
 from keepsense.release.run import run
 from keepsense.release.tells import _guessed
 from keepsense.release.verify import verify_file
@@ -306,3 +310,59 @@ def test_assess_and_verify_count_people_by_a_column_of_the_tables(tmp_path: Path
     for k, holds in ((2, True), (3, False)):
         asked = asking(PATIENTS, k=k)
         assert verify_file(asked, tmp_path / "people.csv", folder=tmp_path, person="who")[0].ok is holds
+
+
+# ---- data and description switch together ----------------------------------------------------------------------------
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from keepsense.release import describe, place
+from keepsense.release.place import digest_of, place_of
+from keepsense.release.run import run
+
+where, then = sys.argv[1:]
+owner, name = {"publish": (place._File, "publish"), "describe": (describe, "write_description")}[where.split()[-1]]
+whole = getattr(owner, name)
+
+def cut(*given):
+    if where.startswith("after"):
+        whole(*given)
+    os.kill(os.getpid(), 9)
+
+setattr(owner, name, cut)
+run(Path(then) / "keepsense.toml", rng=2)
+"""
+
+
+@pytest.mark.parametrize("where", ["before describe", "after describe", "before publish", "after publish"])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_kill_between_data_and_description_is_mended_at_the_next_start(
+    tmp_path: Path, where: str, earlier: bool
+) -> None:
+    asked = """
+        source.path = "people.csv"
+        columns.sex.role = "quasi-identifier"
+        privacy = [{ model = "k-anonymity", k = 5 }]
+    """
+    (tmp_path / "keepsense.toml").write_text(asked)
+    folder = tmp_path / "release"
+    files = (folder / "people.csv", folder / "release.json", folder / "private" / "recoding.json")
+    if earlier:
+        write(tmp_path, {"sex": ["f", "m"] * 10})
+        run(tmp_path / "keepsense.toml", rng=1)
+        old = [file.read_bytes() for file in files]
+    write(tmp_path, {"sex": ["f", "m", "d"] * 10})
+    program = [sys.executable, "-c", KILLED, where, str(tmp_path)]
+    assert subprocess.run(program, check=False).returncode == -9
+    job = Job(read_project(tmp_path / "keepsense.toml"), tmp_path, engine(), generator(1))
+    with place_of(job).draft(job):
+        pass  # the start of a run, and no more of it
+    if where == "after publish":
+        assert json.loads(files[1].read_text())["sha256"] == digest_of(files[0])
+        assert json.loads(files[1].read_text())["records"] == 30
+    elif earlier:
+        assert [file.read_bytes() for file in files] == old
+    else:
+        assert not any(file.exists() for file in files)
+    assert not [path for path in folder.rglob("*") if path.name.startswith((".unverified", "before"))]

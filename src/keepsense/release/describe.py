@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import copy2, rmtree
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from keepsense.release.recoding_file import save_recodings
 DESCRIPTION = "release.json"
 PRIVATE = "private"
 RECODING = "recoding.json"
+_BEFORE = "before"
+_UNFINISHED = ".part"
 
 
 def describe_release(
@@ -174,6 +177,8 @@ def _above(hierarchy: Hierarchy, labels: set[str | None], level: int | None) -> 
 def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any]) -> Iterator[None]:
     """Put the recoding and the description where they belong; if the release does not appear, as they were before.
 
+    While they are exchanged what was there before lies in the private folder, for `mend`, should the run be killed.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, described(Path(folder), [], {"release": "people.csv"}):
     ...     sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*.json"))
@@ -181,23 +186,76 @@ def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any
     """
     private = folder / PRIVATE
     files = (private / RECODING, folder / DESCRIPTION)
-    before = [file.read_bytes() if file.exists() else None for file in files]
     fresh = not private.exists()
     private.mkdir(mode=0o700, exist_ok=True)
     private.chmod(0o700)  # one that was there may be open to others
     try:
+        _set_aside(private / _BEFORE, files)
         save_recodings(rules, files[0])
         write_description(folder, description)
         yield
     except BaseException:
-        for file, content in zip(files, before, strict=True):
-            if content is None:
-                file.unlink(missing_ok=True)
-            else:
-                file.write_bytes(content)
-        if fresh and not any(private.iterdir()):
+        _put_back(private / _BEFORE, files)
+        if fresh and not list(private.iterdir()):
             private.rmdir()
         raise
+    rmtree(private / _BEFORE, ignore_errors=True)
+
+
+def mend(folder: Path, released: Callable[[], str | None]) -> bool:
+    """Undo half an exchange that a killed run left behind: a description beside data that it is not of.
+
+    `released` gives the digest of the data that are there. Whether something was mended.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     mend(Path(folder), lambda: None)
+    False
+    """
+    private = folder / PRIVATE
+    aside = private / _BEFORE
+    rmtree(aside.with_name(f"{_BEFORE}{_UNFINISHED}"), ignore_errors=True)
+    if not aside.is_dir():
+        return False
+    now, then = _text_of(folder / DESCRIPTION), _text_of(aside / DESCRIPTION)
+    try:
+        digest = json.loads(now).get("sha256")
+    except (ValueError, AttributeError):
+        digest = None
+    if now != then and digest is not None and digest == released():  # only tidying up was left to do
+        rmtree(aside, ignore_errors=True)
+        return False
+    _put_back(aside, (private / RECODING, folder / DESCRIPTION))
+    return True
+
+
+def _text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+
+
+def _set_aside(aside: Path, files: Sequence[Path]) -> None:
+    """Copy what is there; the copies get their name when they are whole."""
+    part = aside.with_name(f"{aside.name}{_UNFINISHED}")
+    for stale in (aside, part):
+        rmtree(stale, ignore_errors=True)
+    part.mkdir(mode=0o700)
+    for file in files:
+        if file.exists():
+            copy2(file, part / file.name)
+    part.rename(aside)
+
+
+def _put_back(aside: Path, files: Sequence[Path]) -> None:
+    """What was there before, each file at once; nothing where there was nothing."""
+    if not aside.is_dir():
+        return  # nothing was exchanged yet
+    for file in files:
+        if (aside / file.name).exists():
+            with whole_file(file) as part:
+                copy2(aside / file.name, part)
+        else:
+            file.unlink(missing_ok=True)
+    rmtree(aside, ignore_errors=True)
 
 
 def write_description(folder: Path, description: Mapping[str, Any]) -> None:

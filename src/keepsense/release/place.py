@@ -16,7 +16,7 @@ from keepsense.engines import Engine, Reading, Table, Writing
 from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
 from keepsense.files import hold, parsed_json, sweep
-from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING
+from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING, mend
 from keepsense.release.job import Job
 from keepsense.release.ledger import FILE as LEDGER
 from keepsense.release.source import located
@@ -83,6 +83,7 @@ class Place:
             raise BadInput(f"the folder of the release cannot be made ({error.strerror})") from None
         try:
             with _alone(self.folder):
+                self._mend()
                 self.check()
                 if self.database is None:
                     with _file(job, self.folder / self.name) as draft:
@@ -93,6 +94,12 @@ class Place:
         finally:
             if fresh and not any(self.folder.iterdir()):
                 self.folder.rmdir()
+
+    def _mend(self) -> None:
+        """Put back the description that belongs to the data, where a run was killed between the two."""
+        file = self.file
+        if file is not None:  # a table of a database appears in a transaction, and has no digest
+            mend(self.folder, lambda: digest_of(file) if file.is_file() else None)
 
     def check(self) -> None:
         """Refuse a folder that holds another release: its description and recoding would be overwritten."""
