@@ -32,12 +32,14 @@ def local_suppression(
     importance: Mapping[str, float] | None = None,
     listener: Listener | None = None,
 ) -> Cells:
-    """Replace as few cells as possible by `*`, so that every record shares its values with enough others.
+    """Replace single cells by `*`, few of them, until every record shares its values with enough others.
 
     It is local recoding over hierarchies of two levels, the value and `*`; hierarchies that are given are not looked
-    at. `importance` says how much the loss of a cell in each column counts (1 by default): cells of important columns
-    are kept longer. A suppressed cell is a value of its own for the promise. Use it for columns of words with few rare
-    combinations; numbers are better generalized. Cost: as local recoding, on a lattice of 2 to the number of columns.
+    at. It is a heuristic: it looks for few cells, and fewer could suffice, since the fewest are hard to find (Meyerson
+    and Williams 2004). `importance` says how much the loss of a cell in each column counts (1 by default): cells of
+    important columns are kept longer. A suppressed cell is a value of its own for the promise. Use it for columns of
+    words with few rare combinations; numbers are better generalized. Cost: as local recoding, on a lattice of 2 to the
+    number of columns.
 
     >>> counts = Counts.of({"sex": ["f", "f", "f", "m"], "job": ["nurse", "nurse", "clerk", "clerk"]})
     >>> cells = local_suppression(counts, k=2)
@@ -88,7 +90,7 @@ METHOD = registered(
         use=("few records are rare, and all others shall keep their detail",),
         avoid=("many records are rare: generalize first", "rare cases are what the data is wanted for"),
         inputs=("columns and k", "the share of records or cells that may be blanked out"),
-        guarantee="k-anonymity, if everything rare may be blanked out.",
+        guarantee="k-anonymity, if everything rare may be blanked out; with few blanks, not always the fewest.",
         cost="A few counts.",
         paper="Samarati 2001; Rodríguez-García 2017, Sec. 2.3.1.",
         example="The only surgeon in the village has her job blanked out.",
