@@ -415,3 +415,24 @@ def test_records_missing_everywhere_are_pointed_out():
     found = verify({"x": ["a", None]}, [KAnonymity(2)], quasi_identifiers=["x"], missing="wildcard")
     assert found.ok
     assert [f.code for f in found.findings] == ["W212"]
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["flu", "cold", "gout", None])), min_size=1))
+@settings(deadline=None, max_examples=30)
+def test_empty_sensitive_cells_that_are_unknown_count_as_the_commonest(rows):
+    table = {"job": [job for job, _ in rows], "disease": [disease for _, disease in rows]}
+    worst = min(
+        max(1, len({disease for job, disease in rows if job == group and disease is not None}))
+        for group in {job for job, _ in rows}
+    )
+    counts = Counts.of({"job": table["job"]}, histograms={"disease": table["disease"]})
+    for l in (1, 2, 3):  # noqa: E741
+        for model in (
+            DistinctDiversity(l, "disease", "unknown"),
+            EntropyDiversity(l, "disease", "unknown"),
+            RecursiveDiversity(2.0, l, "disease", "unknown"),
+        ):
+            found = verify(table, [model], quasi_identifiers=["job"]).ok
+            assert found == bool(model.satisfied(counts.weights, counts.histograms).all())
+            if isinstance(model, DistinctDiversity):
+                assert found == (worst >= l)

@@ -1,6 +1,7 @@
 """Promises about sensitive values: l-diversity in its three forms (Machanavajjhala et al. 2007).
 
-A missing sensitive value counts as a value of its own, like any other.
+A missing sensitive value counts as a value of its own, like any other, unless the promise says `missing = "unknown"`:
+then it may be any value, so that, to be safe, it counts as the commonest of its class.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Histogram
-from keepsense.privacy.base import Disclosure, Flags, Model, Weights, distinct_values, histogram_of, unless_empty
+from keepsense.errors import BadInput
+from keepsense.privacy.base import (
+    Disclosure,
+    Flags,
+    Model,
+    Promise,
+    Weights,
+    distinct_values,
+    histogram_of,
+    unless_empty,
+)
 from keepsense.privacy.parameters import Column, Count, Parameter, Positive
 from keepsense.privacy.registry import PRIVACY, privacy_model
 
@@ -22,10 +33,29 @@ _NOISE = 1e-9
 """Rounding noise of a sum of logarithms: a class of l equally frequent values has entropy log l."""
 
 
+Missing = Annotated[str, Parameter("string", options=("value", "unknown"))]
+"""What an empty sensitive cell is: a value of its own, or one that nobody knows."""
+
+
 class _Diversity(Model):
     name: ClassVar[str] = "l-diversity"
     protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
     decided_by: ClassVar[str] = "fewest"
+    column: str
+    missing: str
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.missing not in ("value", "unknown"):
+            raise BadInput(f"{self.name}: missing must be value or unknown, not {self.missing!r}")
+
+    def promise(self) -> Promise:
+        """The promise as plain data; what empty cells are only where they are no values."""
+        return {key: told for key, told in super().promise().items() if key != "missing" or told != "value"}
+
+    def _values(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Histogram:
+        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        return values if self.missing == "value" else missing_as_commonest(values)
 
 
 @dataclass(frozen=True)
@@ -43,11 +73,12 @@ class EntropyDiversity(_Diversity):
 
     l: Annotated[float, Parameter("number", least=1)]  # noqa: E741
     column: Column
+    missing: Missing = "value"
     form: ClassVar[str] = "entropy"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether the entropy of each class reaches log l."""
-        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        values = self._values(class_weights, histograms)
         return unless_empty(class_entropy(values) >= math.log(self.l) - _NOISE, class_weights)
 
     def describe(self) -> str:
@@ -70,11 +101,12 @@ class RecursiveDiversity(_Diversity):
     c: Positive
     l: Count  # noqa: E741
     column: Column
+    missing: Missing = "value"
     form: ClassVar[str] = "recursive"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether the most frequent value of each class is outweighed."""
-        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        values = self._values(class_weights, histograms)
         first, tail = head_and_tail(values, self.l)
         return unless_empty(first < self.c * tail, class_weights)
 
@@ -110,11 +142,12 @@ class DistinctDiversity(_Diversity):
 
     l: Count  # noqa: E741 - the name of the parameter in the field
     column: Column
+    missing: Missing = "value"
     form: ClassVar[str] = "distinct"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class holds at least l different values."""
-        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        values = self._values(class_weights, histograms)
         return unless_empty(distinct_values(values) >= self.l, class_weights)
 
     def describe(self) -> str:
@@ -127,7 +160,8 @@ class LDiversity:
     """l-diversity in one of its forms, before it is said of which column: `on` makes the model.
 
     `form` is "distinct" (l different values), "entropy" (as mixed as l equally frequent values) or "recursive" (the
-    commonest value is rarer than `c` times the l-th and all less frequent ones together).
+    commonest value is rarer than `c` times the l-th and all less frequent ones together). With `missing="unknown"` an
+    empty cell is no value of its own: it counts as the commonest of its class.
 
     >>> LDiversity(2).on("diagnosis")
     DistinctDiversity(l=2, column='diagnosis')
@@ -138,6 +172,7 @@ class LDiversity:
     l: float  # noqa: E741
     form: Literal["distinct", "entropy", "recursive"] = "distinct"
     c: float | None = None
+    missing: Literal["value", "unknown"] = "value"
 
     def __post_init__(self) -> None:
         self.on("a column")  # refuses parameters that do not fit the form
@@ -145,7 +180,36 @@ class LDiversity:
     def on(self, column: str) -> Model:
         """The promise about one sensitive column."""
         rarer = {} if self.c is None else {"c": self.c}
-        return PRIVACY[_Diversity.name].make(form=self.form, l=self.l, column=column, **rarer)
+        return PRIVACY[_Diversity.name].make(form=self.form, l=self.l, column=column, missing=self.missing, **rarer)
+
+
+def missing_as_commonest(histogram: Histogram) -> Histogram:
+    """The same where every empty cell holds the commonest value of its class, which is the worst it can hide.
+
+    >>> from keepsense.arrays import Rows
+    >>> seen = Histogram(("flu", "cold", None), Rows.from_pairs([0, 0, 0, 1], [0, 1, 2, 2], 2), np.array([3, 1, 2, 4]))
+    >>> missing_as_commonest(seen).counts.tolist()
+    [5, 1, 0, 4]
+    """
+    blank = np.array([is_blank(value) for value in histogram.values], dtype=np.bool_)[histogram.rows.indices]
+    if not blank.any():
+        return histogram
+    row, counts = histogram.rows.row_of(), histogram.counts.copy()
+    lost = np.bincount(row[blank], counts[blank], len(histogram.rows)).astype(np.int64)
+    order = np.lexsort((-counts, blank, row))  # in each class the commonest value first, empty cells last
+    first = order[np.flatnonzero(np.diff(row[order], prepend=-1))]
+    counts[blank] = 0
+    counts[first] += lost[row[first]]
+    return Histogram(histogram.values, histogram.rows, counts)
+
+
+def is_blank(value: object) -> bool:
+    """Whether a cell holds nothing.
+
+    >>> is_blank(None), is_blank(" "), is_blank("flu")
+    (True, True, False)
+    """
+    return value is None or (isinstance(value, str) and not value.strip())
 
 
 def class_entropy(histogram: Histogram) -> NDArray[np.float64]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from keepsense.engines.formats import format_of, would_run
 from keepsense.errors import BadInput, Finding
 from keepsense.methods.registry import method, methods
 from keepsense.privacy import DifferentialPrivacy, KmAnonymity, differentially_private
+from keepsense.privacy.diversity import is_blank
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, warnings_for
@@ -125,6 +128,7 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
                 "all other columns stay true",
             )
         )
+    findings += [*_empty_cells(job), *_several_secrets(job)]
     people = job.project.having("person")
     if people and not differentially_private(job.models) and not any(model.counts_people for model in job.models):
         findings.append(
@@ -158,3 +162,40 @@ def _words_to_settle(job: Job) -> list[Finding]:
     return [
         Finding("W101", found.where, found.message) if found.is_error else found for found in findings
     ]  # a release with words that no taxonomy knows is poor, not wrong
+
+
+def _empty_cells(job: Job) -> Iterator[Finding]:
+    """Empty sensitive cells that a promise about different values counts as one of them."""
+    for model in job.models:
+        if getattr(model, "missing", "") != "value":
+            continue
+        for name in model.columns:
+            counted = job.own_counts.histograms.get(name)
+            blank = (
+                0
+                if counted is None
+                else sum(
+                    number
+                    for value, number in zip(counted.values, counted.total().tolist(), strict=True)
+                    if is_blank(value)
+                )
+            )
+            if blank:
+                yield Finding(
+                    "W411",
+                    name,
+                    f"{blank:,} empty cells count as a value of their own for {model.name}; where they only are not "
+                    'known, set missing = "unknown" in its section',
+                )
+
+
+def _several_secrets(job: Job) -> Iterator[Finding]:
+    """Sensitive columns that are protected one by one: what somebody knows of one may tell another."""
+    secret = [name for name in job.project.having("sensitive") if any(name in model.columns for model in job.models)]
+    if len(secret) > 1:
+        yield Finding(
+            "W412",
+            ", ".join(secret),
+            "each is protected by itself: who knows a person's value in one of them may learn that of another; make "
+            "those that others may know quasi-identifiers",
+        )

@@ -14,7 +14,23 @@ def l_diversity(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[
     form = promise.get("form", "distinct")
     if form not in _FORMS:
         raise Unseen(f"the verifier knows no form {form!r} of l-diversity")
-    return _FORMS[form](classes, promise, classes.counted(str(promise["column"])))
+    values = classes.counted(str(promise["column"]))
+    how = promise.get("missing", "value")
+    if how not in ("value", "unknown"):
+        raise Unseen(f"the verifier knows no reading {how!r} of empty sensitive cells")
+    return _FORMS[form](classes, promise, values if how == "value" else _known(values))
+
+
+def _known(values: str) -> str:
+    """The values without empty cells, which are added to the commonest of their class; they alone are one value."""
+    blank = "(value IS NULL OR trim(value) = '')"
+    place = f"row_number() OVER (PARTITION BY class_ ORDER BY {blank}, n DESC)"
+    lost = f"sum(CASE WHEN {blank} THEN n ELSE 0 END) OVER (PARTITION BY class_)"
+    ranked = f"SELECT class_, value, n, {blank} AS blank, {place} AS place, {lost} AS lost FROM {values}"
+    counted = "CASE WHEN place > 1 THEN n WHEN blank THEN lost ELSE n + lost END"
+    return (
+        f"(SELECT class_, value, CAST({counted} AS BIGINT) AS n FROM ({ranked}) r WHERE place = 1 OR NOT blank) known"
+    )
 
 
 def _distinct(classes: Classes, promise: Mapping[str, Any], values: str) -> Check:

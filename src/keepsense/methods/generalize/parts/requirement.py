@@ -88,4 +88,6 @@ def requirement(models: Sequence[Model], suppression: float, counts: Counts) -> 
 
 
 def _few(counts: Counts, model: Model) -> bool:
-    return len(counts.histograms[model.columns[0]].values) <= MOST_VALUES
+    """Whether a kernel can count the different values itself: few, and empty cells one of them."""
+    few = len(counts.histograms[model.columns[0]].values) <= MOST_VALUES
+    return few and getattr(model, "missing", "value") == "value"
