@@ -227,14 +227,21 @@ def test_a_column_that_tells_little_or_of_what_is_shown_anyway_goes_through(tmp_
 
 
 def test_the_front_door_stops_too_and_takes_bands_or_acceptance() -> None:
-    table = paid()
-    told: dict[str, Any] = {"k": 5, "quasi_identifiers": ["sex"], "sensitive": ["pay"], "kinds": {"pay": "numeric"}}
-    with pytest.raises(Infeasible, match="E401 pay"):
-        ks.anonymize(table, **told)
-    banded = ks.anonymize(table, **told, columns={"pay": {"width": 10_000}})
+    table = {**paid(), "seen": [f"at {i}" for i in range(200)]}
+    told: dict[str, Any] = {
+        "k": 5,
+        "quasi_identifiers": ["sex"],
+        "sensitive": ["pay"],
+        "insensitive": ["seen"],
+        "kinds": {"pay": "numeric"},
+    }
+    with pytest.raises(Infeasible, match="E401 seen"):
+        ks.anonymize(table, **told, columns={"pay": {"width": 10_000}})
+    columns = {"pay": {"width": 10_000}, "seen": {"accept": "identifying"}}
+    banded = ks.anonymize(table, **told, columns=columns)
     assert "70000 or more" in set(banded.frame["pay"])
-    assert next(c for c in banded.columns if c.name == "pay").how == "in bands of 10000"
-    assert ks.anonymize(table, **told, columns={"pay": {"accept": "identifying"}}).verification.ok
+    assert next(column.how for column in banded.columns if column.name == "pay") == "in bands of 10000"
+    assert [finding.where for finding in banded.findings if finding.code == "W409"] == ["seen"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=40))
