@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -108,7 +109,7 @@ class RecursiveDiversity(_Diversity):
         """Whether the most frequent value of each class is outweighed."""
         values = self._values(class_weights, histograms)
         first, tail = head_and_tail(values, self.l)
-        return unless_empty(first < self.c * tail, class_weights)
+        return unless_empty(outweighed(first, tail, self.c), class_weights)
 
     def describe(self) -> str:
         """The promise in plain words."""
@@ -246,3 +247,17 @@ def head_and_tail(histogram: Histogram, l: int) -> tuple[NDArray[np.int64], NDAr
     first[row[place == 0]] = counts[place == 0]
     late = place >= l - 1
     return first, np.bincount(row[late], counts[late], classes).astype(np.int64)
+
+
+def outweighed(first: NDArray[np.int64], tail: NDArray[np.int64], c: float) -> Flags:
+    """Whether first < c * tail, with c as it is written: what floats cannot decide, fractions do.
+
+    >>> outweighed(np.array([3, 2]), np.array([10, 10]), 0.3).tolist()
+    [False, True]
+    """
+    times = Fraction(repr(float(c)))
+    product = float(c) * tail
+    verdict: Flags = first < product
+    for i in np.flatnonzero(np.abs(first - product) <= _NOISE * first):
+        verdict[i] = int(first[i]) < times * int(tail[i])
+    return verdict

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from keepsense.engines import SqlConnection, SqlTable
 from keepsense.privacy.checks.outcome import Check, Unseen
+
+EXAMPLES = 100
+"""Most classes that break a promise and are remembered one by one."""
 
 
 class Classes:
@@ -42,6 +46,7 @@ class Classes:
         self.wild = {released.column(name) for name in quasi_identifiers if name in wild}
         self._counted: dict[str, str] = {}
         self._failing: list[str] = []
+        self._made: set[str] = set()
         self.records = self.rows("released")
         self.suppressed = self._suppressed(released, suppressed)
         self._group()
@@ -54,6 +59,12 @@ class Classes:
     def one(self, query: str) -> Any:
         """The single value that a query gives."""
         return self.ask(query)[0][0]
+
+    def once(self, statement: str) -> None:
+        """Run a statement that makes a table, unless it was run before."""
+        if statement not in self._made:
+            self.ask(statement)
+            self._made.add(statement)
 
     # ---- grouping ----------------------------------------------------------------------------------------------------
 
@@ -69,31 +80,35 @@ class Classes:
 
     def _group(self) -> None:
         keys = ", ".join(self.keys)
-        gaps = " + ".join(["0", *(f"CASE WHEN {k} IS NULL THEN {1 << i} ELSE 0 END" for i, k in self._wild_keys())])
         number = f"CAST(row_number() OVER (ORDER BY {keys}) AS BIGINT)"
         self.ask(
-            f"CREATE TABLE tuples AS SELECT {keys}, own, {number} AS class_, {gaps} AS gaps FROM "
+            f"CREATE TABLE tuples AS SELECT {keys}, own, {number} AS class_, {self.gaps()} AS gaps FROM "
             f"(SELECT {keys}, count(*) AS own FROM released GROUP BY {keys}) grouped"
         )
         sizes = "SELECT class_, own, own AS n FROM tuples"
         if self.wild:
             fitting = " UNION ALL ".join(
-                f"SELECT a.class_, a.own, b.own AS n FROM tuples a JOIN tuples b ON {fits}" for fits in self._fits()
+                f"SELECT a.class_, a.own, b.own AS n FROM tuples a JOIN tuples b ON {fits}" for fits in self.fits()
             )
             sizes = f"SELECT class_, own, CAST(sum(n) AS BIGINT) AS n FROM ({fitting}) fitting GROUP BY class_, own"
         self.ask(f"CREATE TABLE sizes AS {sizes}")
 
-    def _wild_keys(self) -> list[tuple[int, str]]:
-        return [(i, key) for i, key in enumerate(self.keys) if key in self.wild]
+    def gaps(self) -> str:
+        """SQL for the pattern of a row's cells that fit anything, as a number."""
+        wild = [(i, key) for i, key in enumerate(self.keys) if key in self.wild]
+        return " + ".join(["0", *(f"CASE WHEN {key} IS NULL THEN {1 << i} ELSE 0 END" for i, key in wild)])
 
-    def _fits(self) -> list[str]:
-        """Conditions under which tuple a fits tuple b, one for each two patterns of missing columns."""
-        patterns = [int(row[0]) for row in self.ask("SELECT DISTINCT gaps FROM tuples")]
+    def fits(self, left: str = "tuples", right: str = "tuples") -> list[str]:
+        """Conditions under which row a of a table with keys and gaps fits row b, one for each two patterns of gaps."""
+        patterns = [
+            [int(row[0]) for row in self.ask(f"SELECT DISTINCT gaps FROM {table} ORDER BY gaps")]
+            for table in (left, right)
+        ]
         return [
             f"a.gaps = {mine} AND b.gaps = {theirs}"
             + "".join(f" AND {same('a', 'b', key)}" for i, key in enumerate(self.keys) if not (mine | theirs) >> i & 1)
-            for mine in patterns
-            for theirs in patterns
+            for mine in patterns[0]
+            for theirs in patterns[1]
         ]
 
     def counted(self, column: str) -> str:
@@ -113,7 +128,7 @@ class Classes:
             else:
                 self.ask(f"CREATE TABLE {name}_own AS {own}")
                 fitting = " UNION ALL ".join(
-                    f"SELECT a.class_, b.value, b.n FROM tuples a JOIN {name}_own b ON {fits}" for fits in self._fits()
+                    f"SELECT a.class_, b.value, b.n FROM tuples a JOIN {name}_own b ON {fits}" for fits in self.fits()
                 )
                 self.ask(
                     f"CREATE TABLE {name} AS SELECT class_, value, CAST(sum(n) AS BIGINT) AS n "
@@ -125,8 +140,11 @@ class Classes:
     # ---- judging -----------------------------------------------------------------------------------------------------
 
     def judged(self, promise: Mapping[str, Any], per_class: str, bad: str, worst: str) -> Check:
-        """Outcome for a query that gives `class_` and `x`: classes where `bad` holds, the worst `x` (min or max)."""
-        query = f"SELECT s.class_, s.own, p.x FROM ({per_class}) p JOIN sizes s ON p.class_ = s.class_"
+        """Outcome for a query that gives `class_` and `x`: classes where `bad` holds, the worst `x` (min or max).
+
+        `bad` may ask for the number of records that fit the class, too: `n`.
+        """
+        query = f"SELECT s.class_, s.own, s.n, p.x FROM ({per_class}) p JOIN sizes s ON p.class_ = s.class_"
         ((broken, records, extreme),) = self.ask(
             f"SELECT count(*) FILTER (WHERE {bad}), coalesce(sum(own) FILTER (WHERE {bad}), 0), {worst}(x) "
             f"FROM ({query}) judged"
@@ -134,6 +152,24 @@ class Classes:
         if broken:
             self.remember(f"SELECT class_ FROM ({query}) judged WHERE {bad}")
         return Check(promise, broken == 0, int(broken), int(records), None if extreme is None else float(extreme))
+
+    def compared(self, promise: Mapping[str, Any], per_class: str, bad: Callable[[int, int], bool]) -> Check:
+        """Outcome for a query that gives `class_` and whole numbers `a` and `b`, compared in Python without rounding.
+
+        There are far fewer different pairs than classes. The worst is the largest a/b.
+        """
+        query = f"SELECT s.class_, s.own, p.a, p.b FROM ({per_class}) p JOIN sizes s ON p.class_ = s.class_"
+        pairs = [
+            tuple(map(int, row))
+            for row in self.ask(f"SELECT a, b, count(*), sum(own) FROM ({query}) compared GROUP BY a, b ORDER BY a, b")
+        ]
+        broken = [pair for pair in pairs if bad(pair[0], pair[1])]
+        if broken:
+            which = " OR ".join(f"(a = {a} AND b = {b})" for a, b, *_ in broken[:EXAMPLES])
+            self.remember(f"SELECT class_ FROM ({query}) compared WHERE {which}")
+        worst = max((Fraction(a, b) for a, b, *_ in pairs if b), default=None)
+        numbers, records = (sum(pair[place] for pair in broken) for place in (2, 3))
+        return Check(promise, not broken, numbers, records, None if worst is None else float(worst))
 
     def remember(self, failing: str) -> None:
         """Keep a query that gives the classes which break a promise, for examples."""
@@ -171,6 +207,15 @@ def same(left: str, right: str, column: str) -> str:
     'a.c0 IS NOT DISTINCT FROM b.c0'
     """
     return f"{left}.{column} IS NOT DISTINCT FROM {right}.{column}"
+
+
+def exact(number: Any) -> Fraction:
+    """A number of a promise as it is written: 0.1 is a tenth.
+
+    >>> exact(0.1), exact("2")
+    (Fraction(1, 10), Fraction(2, 1))
+    """
+    return Fraction(repr(float(number)))
 
 
 def text(value: str) -> str:

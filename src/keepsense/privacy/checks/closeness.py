@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.privacy.checks.classes import Classes
+from keepsense.privacy.checks.classes import EXAMPLES, Classes
 from keepsense.privacy.checks.outcome import SLACK, Check, Unseen
 
 Cell = str | None
 Shares = dict[Cell, float]
 Work = Callable[[Shares, Mapping[Cell, int], Shares, float], float]
 """Least work from a class to the table: differences of shares, counts of the class, shares of the table, limit."""
-
-_EXAMPLES = 100
 
 
 def t_closeness(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
@@ -31,7 +29,7 @@ def t_closeness(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[
     bad = [number for number, distance in work.items() if distance > limit]
     own = dict(classes.ask("SELECT class_, own FROM sizes"))
     if bad:
-        listed = ", ".join(map(str, bad[:_EXAMPLES]))
+        listed = ", ".join(map(str, bad[:EXAMPLES]))
         classes.remember(f"SELECT class_ FROM tuples WHERE class_ IN ({listed})")
     return Check(promise, not bad, len(bad), sum(own[number] for number in bad), max(work.values(), default=None))
 
@@ -180,7 +178,9 @@ def _semantic(values: list[Cell], evidence: Mapping[str, Any]) -> Work:
         sums = coo_array((np.ones(2 * a * b), (rows, columns)), shape=(a + b, a * b)).tocsr()
         size = sum(counts.values())
         sides = np.array([counts[v] / size for v in give] + [whole[v] for v in take])
-        solved = linprog(cost, A_eq=sums[:-1], b_eq=sides[:-1], method="highs")
+        # the solver's own slack is larger than ours
+        tight = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+        solved = linprog(cost, A_eq=sums[:-1], b_eq=sides[:-1], method="highs", options=tight)
         return float(solved.fun) if solved.status == 0 else float("inf")
 
     return least_work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keepsense.privacy.checks.classes import Classes
+from keepsense.privacy.checks.classes import Classes, exact
 from keepsense.privacy.checks.outcome import SLACK, Check, Unseen
 
 
@@ -45,9 +45,10 @@ def _entropy(classes: Classes, promise: Mapping[str, Any], values: str) -> Check
 
 def _recursive(classes: Classes, promise: Mapping[str, Any], values: str) -> Check:
     ranked = f"SELECT class_, n, row_number() OVER (PARTITION BY class_ ORDER BY n DESC) AS place FROM {values}"
-    rare = f"sum(n) FILTER (WHERE place >= {int(promise['l'])})"
-    query = f"SELECT class_, max(n) / nullif(coalesce({rare}, 0), 0) AS x FROM ({ranked}) ranked GROUP BY class_"
-    return classes.judged(promise, query, f"x IS NULL OR x >= {float(promise['c'])!r}", "max")
+    rare = f"sum(CASE WHEN place >= {int(promise['l'])} THEN n ELSE 0 END)"
+    c = exact(promise["c"])
+    query = f"SELECT class_, max(n) AS a, {rare} AS b FROM ({ranked}) ranked GROUP BY class_"
+    return classes.compared(promise, query, lambda head, tail: head >= c * tail)
 
 
 _FORMS = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursive}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil, fsum
 from typing import Any
 
-from keepsense.privacy.checks.classes import Classes
+from keepsense.privacy.checks.classes import Classes, exact
 from keepsense.privacy.checks.outcome import SLACK, Check
 
 
@@ -16,16 +17,21 @@ def k_anonymity(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[
 
 def maximum_risk(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
     """One over the size of every class is at most the threshold."""
-    limit = float(promise["threshold"]) + SLACK
-    return classes.judged(promise, "SELECT class_, CAST(1 AS DOUBLE) / n AS x FROM sizes", f"x > {limit!r}", "max")
+    least = ceil(1 / exact(promise["threshold"]))
+    return classes.judged(promise, "SELECT class_, CAST(1 AS DOUBLE) / n AS x FROM sizes", f"n < {least}", "max")
 
 
 def average_risk(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
     """The mean over records of one over the size of their class is at most the threshold."""
-    mean = float(classes.one("SELECT sum(CAST(own AS DOUBLE) / n) / sum(own) FROM sizes"))
-    if mean <= float(promise["threshold"]) + SLACK:
-        return Check(promise, True, worst=mean)
-    return Check(promise, False, classes.number, classes.records, mean)
+    limit = exact(promise["threshold"])
+    if classes.wild:
+        risks = classes.ask("SELECT n, sum(own) FROM sizes GROUP BY n")
+        mean = fsum(int(own) / int(n) for n, own in risks) / sum(int(own) for _, own in risks)
+        holds = mean <= limit * (1 + exact(SLACK))
+    else:
+        numbers, records = map(int, classes.ask("SELECT count(*), sum(own) FROM sizes")[0])
+        mean, holds = numbers / records, numbers <= limit * records
+    return Check(promise, True, worst=mean) if holds else Check(promise, False, classes.number, classes.records, mean)
 
 
 def people(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:

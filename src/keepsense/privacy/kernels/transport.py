@@ -8,6 +8,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+_WHOLE = 2.0**60
+"""Masses add up to less than this, so that no sum of whole numbers overflows."""
+
 
 @njit(cache=True, nogil=True)
 def transport(supply: Any, demand: Any, cost: Any) -> float:
@@ -81,20 +84,38 @@ def _send(left: Any, want: Any, flow: Any, before: Any, taker: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _scaled(counts: Any, total: Any) -> NDArray[np.int64]:
+    """Shares of a fixed whole; what rounding leaves over goes to the commonest value."""
+    scaled = np.zeros(len(counts), np.int64)
+    for v in range(len(counts)):
+        scaled[v] = np.int64(float(counts[v]) / float(total) * _WHOLE)
+    scaled[np.argmax(counts)] += np.int64(_WHOLE) - scaled.sum()
+    return scaled
+
+
+@njit(cache=True, nogil=True)
 def _masses(
     indices: Any, counts: Any, reference: Any, total: Any, stay: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
-    """What each value gives and takes in whole numbers: the class's counts times the reference's total and back."""
+    """What each value gives and takes in whole numbers: the class's counts times the reference's total and back.
+
+    Where these products are too large, shares of a fixed whole: wrong by less than the noise of floats.
+    """
     size = counts.sum()
     held = np.zeros(len(reference), np.int64)
     for e in range(len(indices)):
-        held[indices[e]] += counts[e] * total
-    wanted = reference * size
+        held[indices[e]] += counts[e]
+    if float(size) * float(total) < _WHOLE:
+        held *= total
+        wanted = reference * size
+        unit = float(size) * float(total)
+    else:
+        held, wanted, unit = _scaled(held, size), _scaled(reference, total), _WHOLE
     if stay:
         both = np.minimum(held, wanted)
         held -= both
         wanted -= both
-    return held, wanted, float(size) * float(total)
+    return held, wanted, unit
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,253 @@
+"""A slow, obvious judge of promises about released tables: plain Python, exact fractions, nothing of the package.
+
+Rows are dictionaries, a missing cell is None. A promise is the plain data that a release's description tells. Every
+definition is written down as it stands in its paper, comparing every two records; nothing is clever.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import combinations
+from math import prod
+
+Row = dict
+Promise = dict
+
+
+class Case:
+    """What a promise is judged on: released rows, and what it may be compared with."""
+
+    def __init__(self, released, quasi_identifiers, *, wild=(), original=None, population=None, evidence=None):
+        self.released = list(released)
+        self.quasi_identifiers = list(quasi_identifiers)
+        self.wild = set(wild)
+        self.original = self.released if original is None else list(original)
+        self.population = population
+        self.evidence = evidence or {}
+
+    def combination(self, row):
+        return tuple(row[name] for name in self.quasi_identifiers)
+
+    def alike(self, one, other):
+        """Whether two combinations cannot be told apart."""
+        return all(
+            a == b or (name in self.wild and (a is None or b is None))
+            for name, a, b in zip(self.quasi_identifiers, one, other, strict=True)
+        )
+
+    def fitting(self, combination, rows):
+        return [row for row in rows if self.alike(combination, self.combination(row))]
+
+    def classes(self):
+        """The records that fit each combination that is released."""
+        return [
+            self.fitting(combination, self.released)
+            for combination in dict.fromkeys(map(self.combination, self.released))
+        ]
+
+
+def exact(number) -> Fraction:
+    """A number as it is written."""
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+
+
+def holds(promise: Promise, case: Case) -> bool:
+    """Whether a released table keeps a promise."""
+    return JUDGES[promise["model"]](promise, case)
+
+
+def k_anonymity(promise, case):
+    return all(len(members) >= promise["k"] for members in case.classes())
+
+
+def people(promise, case):
+    return all(len({row[promise["person"]] for row in members}) >= promise["k"] for members in case.classes())
+
+
+def maximum_risk(promise, case):
+    return all(Fraction(1, len(members)) <= exact(promise["threshold"]) for members in case.classes())
+
+
+def average_risk(promise, case):
+    risks = [Fraction(1, len(case.fitting(case.combination(row), case.released))) for row in case.released]
+    return sum(risks) / len(risks) <= exact(promise["threshold"])
+
+
+def l_diversity(promise, case):
+    return all(
+        DIVERSE[promise.get("form", "distinct")](promise, _values(promise, members)) for members in case.classes()
+    )
+
+
+def _values(promise, members):
+    """How often each sensitive value occurs, the commonest first; cells that nobody knows are the commonest."""
+    counts = Counter(row[promise["column"]] for row in members)
+    unknown = 0
+    if promise.get("missing", "value") == "unknown":
+        for value in list(counts):
+            if len(counts) > 1 and (value is None or not str(value).strip()):
+                unknown += counts.pop(value)
+    numbers = sorted(counts.values(), reverse=True)
+    numbers[0] += unknown
+    return numbers
+
+
+def _distinct(promise, numbers):
+    return len(numbers) >= promise["l"]
+
+
+def _entropy(promise, numbers):
+    """entropy >= log l, both to the power of e and times n: no logarithm is rounded."""
+    n = sum(numbers)
+    return Fraction(n**n, prod(x**x for x in numbers)) >= exact(promise["l"]) ** n
+
+
+def _recursive(promise, numbers):
+    return numbers[0] < exact(promise["c"]) * sum(numbers[promise["l"] - 1 :])
+
+
+DIVERSE = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursive}
+
+
+def t_closeness(promise, case):
+    column = promise["column"]
+    whole = Counter(row[column] for row in case.original)
+    distance = GROUNDS[promise.get("ground", "equal")](sorted(whole, key=str), case.evidence.get(column, {}))
+    limit = exact(promise["t"])
+    return all(
+        earth_movers_distance(Counter(row[column] for row in members), whole, distance) <= limit
+        for members in case.classes()
+    )
+
+
+def earth_movers_distance(here, whole, distance):
+    """Least work to turn one histogram into another: cheapest augmenting paths, as whole numbers."""
+    supply = {value: n * sum(whole.values()) for value, n in here.items()}
+    demand = {value: n * sum(here.values()) for value, n in whole.items()}
+    unit = sum(here.values()) * sum(whole.values())
+    shipped = Counter()
+    while any(supply.values()):
+        # Bellman and Ford, from every value with something left
+        cost = {("give", v): Fraction(0) for v, n in supply.items() if n}
+        before = {}
+        changed = True
+        while changed:
+            changed = False
+            for a in supply:
+                for b in demand:
+                    ways = [(("give", a), ("take", b), distance(a, b))]
+                    if shipped[a, b]:
+                        ways.append((("take", b), ("give", a), -distance(a, b)))
+                    for start, end, price in ways:
+                        if start in cost and (end not in cost or cost[start] + price < cost[end]):
+                            cost[end], before[end], changed = cost[start] + price, start, True
+        end = min((node for node in cost if node[0] == "take" and demand[node[1]]), key=cost.get)
+        path = [end]
+        while path[-1] in before:
+            path.append(before[path[-1]])
+        links = list(zip(path[1:], path[:-1], strict=True))
+        back = [shipped[to[1], at[1]] for at, to in links if at[0] == "take"]
+        amount = min([supply[path[-1][1]], demand[end[1]], *back])
+        supply[path[-1][1]] -= amount
+        demand[end[1]] -= amount
+        for at, to in links:
+            if at[0] == "give":
+                shipped[at[1], to[1]] += amount
+            else:
+                shipped[to[1], at[1]] -= amount
+    return sum((n * distance(a, b) for (a, b), n in shipped.items()), Fraction(0)) / unit
+
+
+def _equal(values, evidence):
+    return lambda a, b: Fraction(a != b)
+
+
+def _ordered(values, evidence):
+    numbers = all(_is_number(value) for value in values)
+    order = evidence.get("order") or sorted(values, key=float if numbers else None)
+    place = {value: i for i, value in enumerate(order)}
+    return lambda a, b: Fraction(abs(place[a] - place[b]), max(1, len(order) - 1))
+
+
+def _is_number(value):
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _numeric(values, evidence):
+    at = {value: Fraction(str(value)) for value in values}
+    length = max(at.values()) - min(at.values()) or 1
+    return lambda a, b: abs(at[a] - at[b]) / length
+
+
+def _hierarchical(values, evidence):
+    chains = {row[0]: row for row in evidence["rows"]}
+    height = max(1, len(next(iter(chains.values()))) - 1)
+    return lambda a, b: Fraction(sum(x != y for x, y in zip(chains[a], chains[b], strict=True)), height)
+
+
+def _links(values, evidence):
+    chains = {value: set(chain) for value, chain in evidence["chains"].items()}
+    return lambda a, b: Fraction(len(chains[a] ^ chains[b]), 2 * max(1, evidence["height"]))
+
+
+def _semantic(values, evidence):
+    place = {value: i for i, value in enumerate(evidence["values"])}
+    return lambda a, b: exact(float(evidence["matrix"][place[a]][place[b]]))
+
+
+GROUNDS = {
+    "equal": _equal,
+    "ordered": _ordered,
+    "numeric": _numeric,
+    "hierarchical": _hierarchical,
+    "links": _links,
+    "semantic": _semantic,
+}
+
+
+def k_map(promise, case):
+    return all(
+        len(case.fitting(combination, case.population)) >= promise["k"]
+        for combination in map(case.combination, case.released)
+    )
+
+
+def delta_presence(promise, case):
+    """For everybody in the population, and every released combination: records that fit over people who fit."""
+    for combination in dict.fromkeys(map(case.combination, [*case.released, *case.population])):
+        records = len(case.fitting(combination, case.released))
+        fitting = len(case.fitting(combination, case.population))
+        low, high = exact(promise["lower"]) * fitting, exact(promise["upper"]) * fitting
+        if not fitting or not low <= records <= high:
+            return False
+    return True
+
+
+def km_anonymity(promise, case):
+    """Every combination of up to m items that occurs is held by at least k records."""
+    sets = [set(row[promise["column"]]) - {"*"} for row in case.released]
+    for size in range(1, promise["m"] + 1):
+        held = Counter(items for cell in sets for items in combinations(sorted(cell), size))
+        if any(number < promise["k"] for number in held.values()):
+            return False
+    return True
+
+
+JUDGES = {
+    "k-anonymity": k_anonymity,
+    "probabilistic k-anonymity": k_anonymity,
+    "(X,Y)-anonymity": people,
+    "maximum risk": maximum_risk,
+    "average risk": average_risk,
+    "l-diversity": l_diversity,
+    "t-closeness": t_closeness,
+    "k-map": k_map,
+    "delta-presence": delta_presence,
+    "k^m-anonymity": km_anonymity,
+}
+"""Promises that a released file shows."""
