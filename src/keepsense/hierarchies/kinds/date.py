@@ -22,16 +22,21 @@ _SPANS: Mapping[str, Callable[[datetime.date], str]] = {
     "quarter": lambda d: f"{d.year:04d} Q{(d.month + 2) // 3}",
     "year": lambda d: f"{d.year:04d}",
     "decade": lambda d: f"{d.year // 10 * 10}s",
+    "20 years": lambda d: f"{d.year // 20 * 20} to {d.year // 20 * 20 + 19}",
+    "40 years": lambda d: f"{d.year // 40 * 40} to {d.year // 40 * 40 + 39}",
     "century": lambda d: f"{d.year // 100 * 100}s (century)",
 }
+_USUAL = ("month", "year", "decade")
 # A week can straddle two months, so nothing but the top may follow it.
 _NESTS = {
-    "day": {"week", "month", "quarter", "year", "decade", "century"},
+    "day": {"week", "month", "quarter", "year", "decade", "20 years", "40 years", "century"},
     "week": set(),
-    "month": {"quarter", "year", "decade", "century"},
-    "quarter": {"year", "decade", "century"},
-    "year": {"decade", "century"},
-    "decade": {"century"},
+    "month": {"quarter", "year", "decade", "20 years", "40 years", "century"},
+    "quarter": {"year", "decade", "20 years", "40 years", "century"},
+    "year": {"decade", "20 years", "40 years", "century"},
+    "decade": {"20 years", "40 years", "century"},
+    "20 years": {"40 years", "century"},
+    "40 years": set(),
     "century": set(),
 }
 _CHOICES = (
@@ -50,26 +55,29 @@ def dates(
     values: Iterable[Value],
     counts: Sequence[int] | None = None,
     *,
-    spans: Sequence[str] = ("month", "year", "decade"),
+    spans: Sequence[str] | None = None,
     name: str = "dates",
 ) -> Hierarchy:
-    """Dates by calendar spans: day, week, month, quarter, year, decade, century, each a whole number of the one before.
+    """Dates by calendar spans: day, week, month, quarter, year, decade, 20 and 40 years, century.
 
-    Values are dates, times, or text in ISO form; a missing one (None) keeps its own label below the top. The few
-    records that lie before or after the years or decades of nearly all others are told as that alone (`before 1940`).
+    Each is a whole number of the one before: by default month, year and decade, and 20 and 40 years where dates lie so
+    far apart, as those of birth do. Values are dates, times, or text in ISO form; a missing one (None) keeps its own
+    label below the top. The few records that lie before or after the years or decades of nearly all others are told as
+    that alone (`before 1940`).
 
     >>> dates(["2019-03-01", "2021-12-24"]).rows()[0]
     ('2019-03-01', '2019-03', '2019', '2010s', '*')
     >>> dates(["1909-04-13", "2019-03-01"], [1, 500]).rows()[0]
     ('1909-04-13', 'before 2010', 'before 2010', 'before 2010', '*')
     """
+    days, weight = _days(values, counts, name)
+    spans = _usual_spans(days, weight) if spans is None else spans
     for span in spans:
         if span not in _SPANS:
             raise BadInput(f"{name}: no calendar span {span!r}; there are {', '.join(_SPANS)}")
     for finer, coarser in pairwise(spans):
         if coarser not in _NESTS[finer]:
             raise BadInput(f"{name}: a {finer} does not lie within one {coarser}; order the spans from fine to coarse")
-    days, weight = _days(values, counts, name)
     first, end = _usual_years(days, weight, spans)
     rows = []
     for value, day in days.items():
@@ -125,6 +133,16 @@ def _days(
     return days, weight
 
 
+def _usual_spans(days: Mapping[Value, datetime.date | None], weight: Mapping[Value, int]) -> tuple[str, ...]:
+    """Month, year, decade, and longer ones where nearly all dates lie so far apart that decades are many."""
+    first, end = _usual_years(days, weight, _USUAL)
+    return (*_USUAL, *(span for span in ("20 years", "40 years") if end - first >= 2 * _LONG[span]))
+
+
+_LONG = {"40 years": 40, "20 years": 20, "century": 10, "decade": 10}
+"""Years that the outermost spans are whole numbers of, the longest first."""
+
+
 def _usual_years(
     days: Mapping[Value, datetime.date | None], weight: Mapping[Value, int], spans: Sequence[str]
 ) -> tuple[int, int]:
@@ -132,7 +150,8 @@ def _usual_years(
     years = sorted((day.year, weight[value]) for value, day in days.items() if day is not None)
     if not years or "week" in spans:  # a week can lie in two years
         return datetime.MINYEAR, datetime.MAXYEAR + 1
-    few, step = tail(sum(rows for _, rows in years)), 10 if {"decade", "century"} & set(spans) else 1
+    few = tail(sum(rows for _, rows in years))
+    step = next((years for span, years in _LONG.items() if span in spans), 1)
     ends = []
     for listed in (years, years[::-1]):
         beyond = 0
