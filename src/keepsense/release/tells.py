@@ -8,8 +8,10 @@ Both are measured on counts, and stop the run unless the project file accepts th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,23 @@ UNDONE = 0.5
 """Most of what hiding a column gained that another one may undo: beyond half of it, the column tells more than not."""
 
 
+class Told(NamedTuple):
+    """How often the hidden values of a column are guessed rightly, how often without help, and how many there are.
+
+    >>> Told(0.76, 0.517, 29).surely < Told(0.76, 0.517, 2900).surely < 0.76
+    True
+    """
+
+    guessed: float
+    usual: float
+    rows: float = math.inf
+
+    @property
+    def surely(self) -> float:
+        """What is guessed rightly at least, two standard errors below: few hidden values prove little."""
+        return self.guessed - 2 * math.sqrt(self.guessed * (1 - self.guessed) / self.rows)
+
+
 @dataclass(frozen=True)
 class Telling:
     """What a column released as it is tells: `alone` is the share of people found by somebody who knows only its value.
@@ -37,23 +56,23 @@ class Telling:
     `hidden` says for each quasi-identifier how often its hidden values are guessed rightly from this column, and how
     often without it; `values` is how many different ones it has.
 
-    >>> Telling("pay", 0.9, 180, {"job": (0.74, 0.2)}).undone("job")
+    >>> Telling("pay", 0.9, 180, {"job": Told(0.74, 0.2)}).undone("job")
     0.675
     """
 
     column: str
     alone: float
     values: int
-    hidden: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    hidden: Mapping[str, Told] = field(default_factory=dict)
 
     def undone(self, name: str) -> float:
         """Share of what hiding a quasi-identifier gained that this column undoes."""
-        guessed, usual = self.hidden[name]
-        return round((guessed - usual) / (1 - usual), 12) if usual < 1 else 0.0
+        told = self.hidden[name]
+        return round((told.surely - told.usual) / (1 - told.usual), 12) if told.usual < 1 else 0.0
 
     def described(self) -> dict[str, object]:
         """The figures as they stand in the public description."""
-        tells = {name: round(guessed, 6) for name, (guessed, _) in self.hidden.items()}
+        tells = {name: round(told.guessed, 6) for name, told in self.hidden.items()}
         return {"found by it alone": round(self.alone, 6), **({"tells": tells} if tells else {})}
 
 
@@ -135,7 +154,7 @@ def hidden_told(job: Job, measured: Mapping[str, Telling], rules: Sequence[Recod
             most = sum(heaviest[: telling.values]) / sum(heaviest)
             if usual < 1 and (most - usual) / (1 - usual) > UNDONE:
                 counts = job.count((quasi_identifier, name))
-                guesses[quasi_identifier] = (_guessed(counts, values), usual)
+                guesses[quasi_identifier] = Told(_guessed(counts, values), usual, sum(heaviest))
         told[name] = replace(telling, hidden=guesses)
     return told
 
@@ -144,18 +163,18 @@ def refuse_telling(job: Job, measured: Mapping[str, Telling]) -> list[Finding]:
     """Stop where a column undoes more than half of what hiding a quasi-identifier gained, unless that is accepted.
 
     >>> from keepsense.release.example import example_job
-    >>> refuse_telling(example_job(), {"illness": Telling("illness", 0.15, 3, {"job": (0.3, 0.25)})})
+    >>> refuse_telling(example_job(), {"illness": Telling("illness", 0.15, 3, {"job": Told(0.3, 0.25)})})
     []
     """
     findings = [
         Finding(
             "W410" if _accepted(job, telling.column) else "E402",
             telling.column,
-            f"it tells {percent(guessed)} of the values of {name} that were hidden, where {percent(usual)} are guessed "
-            "without it",
+            f"it tells {percent(hidden.guessed)} of the values of {name} that were hidden, where "
+            f"{percent(hidden.usual)} are guessed without it",
         )
         for telling in measured.values()
-        for name, (guessed, usual) in telling.hidden.items()
+        for name, hidden in telling.hidden.items()
         if telling.undone(name) > UNDONE
     ]
     return _stopped(job, findings)
