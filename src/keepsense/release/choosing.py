@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -20,14 +20,63 @@ from keepsense.recoding import Cells, Cuts
 from keepsense.utility.shared import shared_loss
 
 if TYPE_CHECKING:
-    from keepsense.release.job import Job
+    from keepsense.methods.registry import Method
+    from keepsense.privacy import Model
+    from keepsense.project.file import Column, Project
+    from keepsense.project.meaning import Meaning
     from keepsense.semantics import Distance
+
+
+class Planned(Protocol):
+    """What is to be released, as far as the choice of hierarchies depends on it: a job is such.
+
+    >>> from keepsense.release.example import example_job
+    >>> planned: Planned = example_job()
+    >>> planned.method.name, planned.truthful
+    ('optimal', True)
+    """
+
+    @property
+    def project(self) -> Project:
+        """The project file."""
+
+    @property
+    def method(self) -> Method:
+        """The method of the project."""
+
+    @property
+    def models(self) -> list[Model]:
+        """What is promised."""
+
+    @property
+    def meaning(self) -> Meaning:
+        """What values mean."""
+
+    @property
+    def counts(self) -> Counts:
+        """Distinct tuples of the quasi-identifiers."""
+
+    @property
+    def truthful(self) -> bool:
+        """Whether the method releases values that are true, if less exact."""
+
+    @property
+    def set_columns(self) -> tuple[str, ...]:
+        """Set-valued columns that are recoded after the others."""
+
+    @property
+    def suppression(self) -> float:
+        """Share of records that may be suppressed."""
+
+    def column(self, name: str) -> Column:
+        """What the project file says about a column."""
+
 
 MOST_TUPLES = 4_000
 """Distinct tuples on which hierarchies are tried; of more, as many are drawn."""
 
 
-def chosen_together(job: Job, shortlists: Mapping[str, Sequence[Hierarchy]]) -> dict[str, Hierarchy]:
+def chosen_together(job: Planned, shortlists: Mapping[str, Sequence[Hierarchy]]) -> dict[str, Hierarchy]:
     """The hierarchies of all quasi-identifiers, chosen together where columns have several to choose from.
 
     They are tried on the counts with the project's own method where that is quick, else with the semantic Mondrian,
@@ -54,7 +103,7 @@ def chosen_together(job: Job, shortlists: Mapping[str, Sequence[Hierarchy]]) -> 
 class _Trial:
     """A job on some of its tuples, with hierarchies to be tried."""
 
-    job: Job
+    job: Planned
     counts: Counts
 
     @cached_property
