@@ -165,6 +165,7 @@ def run(
     project: File,
     *,
     reuse: File | None = None,
+    unknown: Literal["refuse", "suppress"] = "refuse",
     seed: int | None = None,
     engine: str | None = None,
     listener: Listener | None = None,
@@ -187,7 +188,7 @@ def run(
     from keepsense.release.run import run as make
 
     path = None if reuse is None else Path(reuse)
-    return Release(make(Path(project), reuse=path, rng=seed, engine=engine, listener=listener))
+    return Release(make(Path(project), reuse=path, unknown=unknown, rng=seed, engine=engine, listener=listener))
 
 
 def inspect(data: object, *, engine: str | None = None) -> Inspection:

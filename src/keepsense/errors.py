@@ -222,6 +222,9 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W403", "people may have several rows, but the promises count rows", "promise (X,Y)-anonymity"),
         ("W404", "nothing is promised about a sensitive column", "promise l-diversity or t-closeness"),
         ("W405", "released sets are made up, while all other columns stay true", "say so to those who use them"),
+        ("W410", "a column has another type than when its recoding was made", "check the file; values were matched"),
+        ("W411", "values were not seen before, and the earlier rule covers them", "look at what became of them"),
+        ("W412", "values are covered by no rule of the earlier release", "map them, or make a new recoding"),
         ("W408", "a promise was checked when the release was made, and is not shown again", "trust it, or run again"),
         (
             "W406",

@@ -30,6 +30,8 @@ SUPPRESSED = "*"
 class Cut:
     """One column's rule: each input value and what it becomes; `level` where it is one level of a hierarchy.
 
+    `concepts`, where they are known, are the ids of what the outputs mean in the column's taxonomy.
+
     >>> Cut("age", (31, 38), ("30 to 39", "30 to 39"), level=1).outputs[0]
     '30 to 39'
     """
@@ -38,8 +40,10 @@ class Cut:
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]
     level: int | None = None
+    concepts: Mapping[Value, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "concepts", MappingProxyType(dict(self.concepts)))
         if len(self.inputs) != len(self.outputs) or len(set(self.inputs)) != len(self.inputs):
             raise BadInput(f"the cut of column {self.name!r} must give each input value exactly one output")
 

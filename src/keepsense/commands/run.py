@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -29,6 +29,10 @@ def run_project(
         Path | None,
         typer.Option(help="Recoding of an earlier release (private/recoding.json) to apply to this table as it is."),
     ] = None,
+    unknown: Annotated[
+        Literal["refuse", "suppress"],
+        typer.Option(help="With --reuse: what becomes of records with values that no rule of the recoding covers."),
+    ] = "refuse",
     seed: Annotated[
         int | None,
         typer.Option(min=0, help="Make random choices repeatable; keep it secret, for it undoes swaps and noise."),
@@ -48,7 +52,15 @@ def run_project(
 
     try:
         with progress(quiet=quiet or as_json) as listener:
-            done = run(project, reuse=reuse, rng=seed, listener=listener, show_values=show_values, engine=engine)
+            done = run(
+                project,
+                reuse=reuse,
+                unknown=unknown,
+                rng=seed,
+                listener=listener,
+                show_values=show_values,
+                engine=engine,
+            )
     except Infeasible as failed:
         _tell(failed, show_values=show_values)
         raise

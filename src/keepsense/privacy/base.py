@@ -201,19 +201,24 @@ class Decision:
 
 
 def decide(
-    models: Sequence[Model], class_weights: Weights, histograms: Mapping[str, Histogram], limit: int = 0
+    models: Sequence[Model],
+    class_weights: Weights,
+    histograms: Mapping[str, Histogram],
+    limit: int = 0,
+    hidden: NDArray[np.bool_] | None = None,
 ) -> Decision:
     """Suppress the classes that break a promise; say whether the limit and every promise then hold.
 
     Models whose `satisfied` is exact choose the classes; the others are asked about what is left. Histograms must be
-    those of the whole table, so that a model which compares with it (t-closeness) sees it before suppression.
+    those of the whole table, so that a model which compares with it (t-closeness) sees it before suppression. Classes
+    that are `hidden` are suppressed in any case.
 
     >>> from keepsense.privacy import KAnonymity
     >>> decision = decide([KAnonymity(2)], np.array([5, 1, 4]), {}, limit=1)
     >>> decision.holds, decision.kept.tolist(), decision.suppressed
     (True, [True, False, True], 1)
     """
-    kept = np.ones(len(class_weights), dtype=np.bool_)
+    kept = np.ones(len(class_weights), dtype=np.bool_) if hidden is None else ~hidden
     for model in models:
         if model.per_class:
             kept &= model.satisfied(class_weights, histograms)

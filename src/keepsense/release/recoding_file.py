@@ -85,9 +85,21 @@ def _typed(data: dict[str, Any]) -> Any:
     return data
 
 
+def _plain_cut(cut: Cut) -> dict[str, Any]:
+    concepts = {"concepts": [list(pair) for pair in cut.concepts.items()]} if cut.concepts else {}
+    return {"name": cut.name, "inputs": cut.inputs, "outputs": cut.outputs, "level": cut.level, **concepts}
+
+
+def _cut(data: dict[str, Any]) -> Cut:
+    concepts = dict(map(_values, data.get("concepts", ())))
+    if not all(isinstance(concept, str) for concept in concepts.values()):
+        raise ValueError
+    return Cut(data["name"], _values(data["inputs"]), _values(data["outputs"]), data["level"], concepts)
+
+
 def _plain(rule: Recoding) -> dict[str, Any]:
     if isinstance(rule, Cuts):
-        cuts = [{"name": c.name, "inputs": c.inputs, "outputs": c.outputs, "level": c.level} for c in rule.cuts]
+        cuts = [_plain_cut(cut) for cut in rule.cuts]
         return {"form": "cuts", "cuts": cuts, "suppress": sorted(map(list, rule.suppress), key=str)}
     if isinstance(rule, Draws):
         return {
@@ -119,7 +131,7 @@ def _plain(rule: Recoding) -> dict[str, Any]:
 
 def _rule(data: dict[str, Any]) -> Recoding:
     if data["form"] == "cuts":
-        cuts = tuple(Cut(c["name"], _values(c["inputs"]), _values(c["outputs"]), c["level"]) for c in data["cuts"])
+        cuts = tuple(map(_cut, data["cuts"]))
         if not cuts:
             raise ValueError
         return Cuts(cuts, frozenset(_values(row) for row in data["suppress"]))

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
-from keepsense.counts import Value
-from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies.intervals import parse_interval
-from keepsense.hierarchies.kinds import KINDS, Kind
-from keepsense.hierarchies.kinds.date import as_date, calendar_rule
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.counts import Counts
+from keepsense.errors import BadInput, Finding, Infeasible
+from keepsense.hierarchies.core import MissingValues
 from keepsense.privacy import bind, decide, suppression_limit
 from keepsense.recoding import SUPPRESSED, Cut, Cuts, Recoding
+from keepsense.release.drift import Covered, covering, word_rules
 from keepsense.release.job import Job
 from keepsense.release.recoding_file import read_recodings
 
+Unknown = Literal["refuse", "suppress"]
+"""What becomes of records with values that no rule of the earlier release covers."""
 
-def reuse_recoding(job: Job, path: str | Path) -> list[Recoding]:
-    """The recoding of an earlier release for a new table; refuses one that is not for whole values.
+
+def reuse_recoding(job: Job, path: str | Path, unknown: Unknown = "refuse") -> tuple[list[Recoding], list[Finding]]:
+    """The recoding of an earlier release for a new table, and what has changed since; refuses one of single records.
 
     >>> from keepsense.release.example import example_job
     >>> reuse_recoding(example_job(), "/nowhere/recoding.json")
@@ -25,22 +32,77 @@ def reuse_recoding(job: Job, path: str | Path) -> list[Recoding]:
     ...
     keepsense.errors.BadInput: recoding.json: the recoding cannot be read (No such file or directory)
     """
+    if unknown not in ("refuse", "suppress"):
+        raise BadInput(
+            f"unknown values can be refused or suppressed: unknown is 'refuse' or 'suppress', not {unknown!r}"
+        )
     rules = [r for r in read_recodings(Path(path)) if not set(r.names) <= set(job.set_columns)]
     if len(rules) != 1 or not isinstance(rules[0], Cuts):
         raise BadInput("only a recoding of whole values (levels or cuts) can be reused; this one is for one table")
-    return [_fitted(job, rules[0])]
-
-
-def _fitted(job: Job, rule: Cuts) -> Cuts:
-    """The same cuts for a new table, with the classes suppressed that would break the promise here."""
+    rule = Cuts(tuple(map(_as_made, rules[0].cuts)))
     if set(rule.names) != set(job.quasi_identifiers):
         raise BadInput("the recoding is for other quasi-identifiers than the project file names")
-    cuts = tuple(covering(cut, job.counts.values_of(cut.name), job.column(cut.name).kind) for cut in rule.cuts)
-    bare = Cuts(cuts)
-    cells = bare.cells(job.counts)
+    covered = {
+        cut.name: covering(cut, job.counts.values_of(cut.name), job.column(cut.name), *word_rules(job, cut))
+        for cut in rule.cuts
+    }
+    if unknown == "refuse":
+        _refuse_unknown(job, covered)
+    return [_fitted(job, covered)], _changed(job, rule, covered)
+
+
+def _refuse_unknown(job: Job, covered: Mapping[str, Covered]) -> None:
+    missing = {name: found.unknown for name, found in covered.items() if found.unknown}
+    if not missing:
+        return
+    parts = []
+    for name, values in missing.items():
+        rows = job.counts.rows_of(name)
+        sentence = f"column {name!r} has {_n(len(values), 'value')} in {_n(sum(rows[v] for v in values), 'record')}"
+        if retyped := covered[name].retyped:
+            sentence += f" (it held {retyped[0]} then and holds {retyped[1]} now)"
+        parts.append(sentence)
+    raise MissingValues(
+        f"the recoding of the earlier release does not cover all values: {'; '.join(parts)}; suppress these records "
+        "with --unknown suppress, map the words to concepts, add them to a hierarchy file, or make a new recoding "
+        "(the error's `values` lists them)",
+        [value for values in missing.values() for value in values],
+    )
+
+
+def _changed(job: Job, rule: Cuts, covered: Mapping[str, Covered]) -> list[Finding]:
+    """What differs from the earlier table: types, values that its rules cover, values that they do not."""
+    findings = []
+    for cut in rule.cuts:
+        name, wider = cut.name, covered[cut.name]
+        if wider.retyped:
+            before, now = wider.retyped
+            findings.append(
+                Finding("W410", name, f"the column held {before} when its recoding was made, and holds {now} now")
+            )
+        fresh = len(wider.cut.inputs) - len(cut.inputs)
+        if fresh and not wider.retyped:
+            findings.append(Finding("W411", name, f"{_n(fresh, 'value')} not seen before, released by the same rule"))
+        if wider.unknown:
+            rows = job.counts.rows_of(name)
+            records = _n(sum(rows[value] for value in wider.unknown), "record")
+            findings.append(
+                Finding("W412", name, f"{_n(len(wider.unknown), 'value')} that no rule covers; {records} suppressed")
+            )
+    return findings
+
+
+def _n(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _fitted(job: Job, covered: Mapping[str, Covered]) -> Cuts:
+    """The same cuts for a new table, with the classes suppressed that would break the promise here."""
+    cuts = tuple(_marked(found) for found in covered.values())
+    cells = Cuts(cuts).cells(job.counts)
     after = job.counts.recoded(cells.values, cells.codes)
     limit = suppression_limit(job.project.release.suppression, job.counts.total)
-    decision = decide(bind(job.models, job.counts), after.weights, after.histograms, limit)
+    decision = decide(bind(job.models, job.counts), after.weights, after.histograms, limit, _unseen(after, cuts))
     if not decision.holds:
         raise Infeasible(
             "the recoding of the earlier release does not keep the promise for this table",
@@ -51,38 +113,25 @@ def _fitted(job: Job, rule: Cuts) -> Cuts:
     return Cuts(cuts, frozenset(labels))
 
 
-def covering(cut: Cut, values: Iterable[Value], kind: str) -> Cut:
-    """The cut with an output for values it has not seen, where its rule tells one: bands and calendar spans do.
-
-    >>> ages = Cut("age", (24, 61), ("20 to 29", "60 or more"), level=1)
-    >>> covering(ages, (27, 95, 61), "numeric").outputs
-    ('20 to 29', '60 or more', '20 to 29', '60 or more')
-    """
-    known = dict(zip(cut.inputs, cut.outputs, strict=True))
-    fresh = [value for value in values if value is not None and value not in known]
-    told = _rule(cut, known, KINDS[kind]) if fresh else None
-    if told is None:
-        return cut
-    added = {value: label for value in fresh if (label := told(value)) is not None}
-    return Cut(cut.name, (*cut.inputs, *added), (*cut.outputs, *added.values()), cut.level)
+def _marked(covered: Covered) -> Cut:
+    """The cut with the mark of suppressed cells for values that no rule covers."""
+    cut = covered.cut
+    marks = (SUPPRESSED,) * len(covered.unknown)
+    return replace(cut, inputs=(*cut.inputs, *covered.unknown), outputs=(*cut.outputs, *marks))
 
 
-def _rule(cut: Cut, known: Mapping[Value, Value], kind: Kind) -> Callable[[Value], Value] | None:
-    """What becomes of a value never seen, None where nothing is told; no rule for words and codes."""
-    if not kind.ordered or kind.needs_order:
-        return None
-    if cut.level == 0:
-        return lambda value: value
+def _as_made(cut: Cut) -> Cut:
+    """A cut without values that were unknown already when it was reused before: marks beside labels."""
     if set(cut.outputs) == {SUPPRESSED}:
-        return lambda value: SUPPRESSED
-    if kind.numbers:
-        bands = {label: ends for label in known.values() if (ends := parse_interval(label, inside=True)) is not None}
-        return lambda value: _band(bands, parse_interval(value))
-    calendar = calendar_rule(known)
-    return None if calendar is None else lambda value: None if (day := as_date(value)) is None else calendar(day)
+        return cut
+    pairs = [pair for pair in zip(cut.inputs, cut.outputs, strict=True) if pair[1] != SUPPRESSED]
+    return replace(cut, inputs=tuple(value for value, _ in pairs), outputs=tuple(label for _, label in pairs))
 
 
-def _band(bands: Mapping[Value, tuple[float, float]], number: tuple[float, float] | None) -> Value:
-    if number is None:
-        return None
-    return next((label for label, (low, high) in bands.items() if low <= number[0] and number[1] <= high), None)
+def _unseen(after: Counts, cuts: Iterable[Cut]) -> NDArray[np.bool_]:
+    """Classes with a value that no rule covers."""
+    unseen = np.zeros(len(after), dtype=np.bool_)
+    for j, (cut, values) in enumerate(zip(cuts, after.values, strict=True)):
+        if SUPPRESSED in values and set(cut.outputs) != {SUPPRESSED}:
+            unseen |= after.codes[:, j] == values.index(SUPPRESSED)
+    return unseen

@@ -26,6 +26,7 @@ from keepsense.project.meaning import Given
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 from keepsense.release.describe import DESCRIPTION, describe_release, described
+from keepsense.release.drift import with_concepts
 from keepsense.release.interrupts import interrupts_held
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, entered, read_ledger, today
@@ -33,7 +34,7 @@ from keepsense.release.measure import linkage, linkage_kept, measured_risk, meas
 from keepsense.release.place import Draft, Place, place_of
 from keepsense.release.preflight import refuse_contradictions, refuse_marks, warnings
 from keepsense.release.recode import Recoded, recode
-from keepsense.release.reuse import reuse_recoding
+from keepsense.release.reuse import Unknown, reuse_recoding
 from keepsense.release.tells import hidden_told, refuse_identifying, refuse_telling, tellings
 from keepsense.release.verify import verify_release
 
@@ -89,6 +90,7 @@ def run(  # noqa: PLR0913
     given: Given | None = None,
     folder: str | Path | None = None,
     reuse: str | Path | None = None,
+    unknown: Unknown = "refuse",
     into: str | Path | None = None,
     rng: Random = None,
     listener: Listener | None = None,
@@ -99,7 +101,8 @@ def run(  # noqa: PLR0913
 
     `project` is a project file's path, or a `Project` whose relative paths start at `folder`. `data` is a frame that
     takes the place of the source that the project names, `given` what else is in memory. `reuse` applies the recoding
-    of an earlier release to this table, and refuses where the promise would break. `into` rehearses: the release goes
+    of an earlier release to this table, and refuses where the promise would break; values that its rules do not cover
+    are refused, or their records suppressed, as `unknown` says. `into` rehearses: the release goes
     into that folder and not into the ledger. `engine` is the name of an engine, or one that runs already and stays
     open; without it, it is the one that the project names. If the written file breaks a promise, `Infeasible` is
     raised and its `best` is the verification; with `show_values` that names some of the failing classes, which is real
@@ -136,7 +139,8 @@ def run(  # noqa: PLR0913
             if reuse is None:
                 rules = job.method.run(job, project.method.parameters, listener)
             else:
-                rules = reuse_recoding(job, reuse)
+                rules, drifted = reuse_recoding(job, reuse, unknown)
+                findings += drifted
         emit(listener, "decided", 1, 1, method=project.method.name)
         with stage("recode"):
             telling = hidden_told(job, telling, rules)
@@ -229,7 +233,7 @@ def _publish(
     with (
         interrupts_held(),
         entered(job.folder, None if rehearsed else entry),
-        described(place.folder, made.every_rule, description),
+        described(place.folder, with_concepts(job, made.every_rule), description),
     ):
         draft.publish()
 

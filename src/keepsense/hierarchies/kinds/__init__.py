@@ -38,6 +38,10 @@ class Values:
     choose: str = "loss"
 
 
+Rule = Callable[["Value"], "Value | None"]
+"""What becomes of a value, None where nothing is told."""
+
+
 @dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of values: what it is called, how hierarchies of it are built, and where its values lie.
@@ -45,8 +49,9 @@ class Kind:
     `about` says what such values are, `examples` what they may stand for, `value` what a single one is called. `build`
     makes the automatic hierarchy, `shortlist` the few that a project tries together with its other columns (the
     automatic one comes first), `candidates` several to choose from, other than by a taxonomy. `places` gives each
-    value its place on a line (None where it has none), for kinds whose values have an order. `words` may have a
-    taxonomy, `sets` hold several items in a cell, `numbers` can be added up.
+    value its place on a line (None where it has none), for kinds whose values have an order. `rule` tells from what
+    became of some values (and their order, where it is stated) what becomes of others, so that values never seen can be
+    released alike. `words` may have a taxonomy, `sets` hold several items in a cell, `numbers` can be added up.
 
     >>> [(name, kind.ordered) for name, kind in KINDS.items()]  # doctest: +NORMALIZE_WHITESPACE
     [('nominal', False), ('ordinal', True), ('numeric', True), ('date', True), ('code', False), ('set', False)]
@@ -59,6 +64,7 @@ class Kind:
     shortlist: Callable[[Values], list[Hierarchy]] | None = None
     candidates: Callable[[Values], list[Hierarchy]] | None = None
     places: Callable[[Sequence[Value], Sequence[Value] | None], list[float | None]] | None = None
+    rule: Callable[[Mapping[Value, Value], Sequence[Value] | None], Rule | None] | None = None
     value: str = "value"
     words: bool = False
     sets: bool = False

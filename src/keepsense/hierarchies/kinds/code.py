@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Values
+from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.recoding import SUPPRESSED
 
 
@@ -70,6 +70,29 @@ def by_prefix(values: Iterable[Value], *, name: str = "codes") -> Hierarchy:
     return masked(leaves, steps=steps, name=name)
 
 
+def mask_rule(released: Mapping[Value, Value], mask: str = "*") -> Rule | None:
+    """The masking by which codes were released, as told by what became of some; None where it is none.
+
+    >>> rule = mask_rule({"81667": "816**", "0106": "010**"})
+    >>> rule("99425"), rule("99"), rule("994251")
+    ('994**', '99***', '994**')
+    >>> mask_rule({"81667": "816**", "01069": "east"}) is None
+    True
+    """
+    pairs = [(str(code), str(label)) for code, label in released.items() if code is not None]
+    lengths = {len(label) for _, label in pairs}
+    if len(lengths) != 1:
+        return None
+    length = lengths.pop()
+    for keep in ("start", "end"):
+        # how much is left is told by the longest code; what short ones leave is no more than they have
+        left = max(len(label.rstrip(mask) if keep == "start" else label.lstrip(mask)) for _, label in pairs)
+        if 0 < left < length and all(_masked(text, length, length - left, keep, mask) == out for text, out in pairs):
+            step = length - left
+            return lambda value, keep=keep, step=step: _masked(str(value), length, step, keep, mask)  # type: ignore[misc]
+    return None
+
+
 def _build(values: Values) -> Hierarchy:
     """Digits of one length, such as postcodes, character by character; other codes where a prefix is shared."""
     texts = [str(value) for value in values.rows]
@@ -91,6 +114,7 @@ KINDS.add(
         "postcodes, product codes",
         build=_build,
         candidates=_candidates,
+        rule=lambda released, order: mask_rule(released),
     ),
     outdated=("masked",),
 )

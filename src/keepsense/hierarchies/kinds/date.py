@@ -11,7 +11,7 @@ from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.bands import tail
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Values
+from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.hierarchies.kinds.numeric import banded
 from keepsense.recoding import SUPPRESSED
 
@@ -194,6 +194,11 @@ def calendar_rule(released: Mapping[Value, Value]) -> Callable[[datetime.date], 
     return None
 
 
+def _day_rule(released: Mapping[Value, Value]) -> Rule | None:
+    calendar = calendar_rule(released)
+    return None if calendar is None else lambda value: None if (day := as_date(value)) is None else calendar(day)
+
+
 _OUTER = re.compile(r"before (\d+)|(\d+) or later")
 
 
@@ -226,6 +231,7 @@ KINDS.add(
         build=lambda values: dates(values.rows, list(values.rows.values()), name=values.name),
         candidates=_candidates,
         places=_places,
+        rule=lambda released, order: _day_rule(released),
         value="date",
     ),
 )

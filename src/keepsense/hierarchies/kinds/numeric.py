@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, Literal
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Value
 from keepsense.errors import BadInput
+from keepsense.hierarchies.band_rule import band_rule
 from keepsense.hierarchies.bands import Bands, multiples, round_bands, round_between, tail
 from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Values
+from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.recoding import SUPPRESSED
 
 
@@ -302,6 +303,11 @@ def _number(value: Value) -> float | None:
         return None
 
 
+def _band_rule(released: Mapping[Value, Value]) -> Rule | None:
+    find = band_rule(released.values())
+    return None if find is None else lambda value: None if (number := _number(value)) is None else find(number)
+
+
 KINDS.add(
     "numeric",
     Kind(
@@ -311,6 +317,7 @@ KINDS.add(
         build=_build,
         candidates=lambda values: numeric_candidates(values.rows, list(values.rows.values()), name=values.name),
         places=_places,
+        rule=lambda released, order: _band_rule(released),
         value="number",
         numbers=True,
     ),

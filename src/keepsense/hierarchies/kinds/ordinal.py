@@ -8,7 +8,7 @@ from itertools import pairwise
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.kinds import KINDS, Kind, Values
+from keepsense.hierarchies.kinds import KINDS, Kind, Rule, Values
 from keepsense.hierarchies.scales import is_beside, order_of
 from keepsense.hierarchies.written import joined
 from keepsense.recoding import SUPPRESSED
@@ -147,6 +147,24 @@ def _places(values: Sequence[Value], order: Sequence[Value] | None) -> list[floa
     return [rank.get(value) for value in values]
 
 
+def _between(released: Mapping[Value, Value], order: Sequence[Value] | None) -> Rule | None:
+    """A value between two that were released alike is released so, too: labels stand for neighbours."""
+    if order is None:
+        return None
+    rank = {value: i for i, value in enumerate(order)}
+    ends: dict[Value, list[int]] = {}
+    for value, label in released.items():
+        if value in rank:
+            ends.setdefault(label, []).append(rank[value])
+
+    def rule(value: Value) -> Value | None:
+        at = rank.get(value)
+        spans = ends.items() if at is not None else ()
+        return next((label for label, ranks in spans if min(ranks) < at < max(ranks)), None)  # type: ignore[operator]
+
+    return rule
+
+
 KINDS.add(
     "ordinal",
     Kind(
@@ -156,6 +174,7 @@ KINDS.add(
         build=_build,
         candidates=_candidates,
         places=_places,
+        rule=_between,
         needs_order=True,
     ),
     outdated=("ordered",),
