@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.hierarchies.trees import hierarchies, trees
 
-from keepsense.errors import BadHierarchy, UnknownConcept
+from keepsense.errors import BadHierarchy, BadInput
 from keepsense.hierarchies.core import Hierarchy, signature
 from keepsense.hierarchies.formats.aika_xml import format_xml, parse_xml, read_xml, write_xml
 from keepsense.hierarchies.formats.arx import CsvForm, format_arx, parse_arx, read_arx, write_arx
@@ -224,8 +224,10 @@ def test_concepts_are_written_as_ids_and_need_their_taxonomy() -> None:
     assert back.concepts is not None
     assert [c.tolist() for c in back.concepts] == [c.tolist() for c in concepts]
     assert parse_json(text).concepts is None
-    with pytest.raises(UnknownConcept, match="has no concept 'nurse'"):
+    with pytest.raises(BadHierarchy, match=r"has changed since the file was made; .*build the hierarchy again"):
         parse_json(text, taxonomy=from_edges([("a", "b")]))
+    with pytest.raises(BadInput, match="made with the taxonomy 'taxonomy', not with 'other'; give the taxonomy"):
+        parse_json(text, taxonomy=from_edges([("a", "b")], name="other"))
 
 
 GOOD = format_json(JOBS)
@@ -239,7 +241,9 @@ GOOD = format_json(JOBS)
         "[]",
         "{}",
         "[" * 100_000,
-        GOOD.replace('"version": 1', '"version": 2'),
+        GOOD.replace('"version": 2', '"version": 3'),
+        GOOD.replace('"version": 2', '"version": "2"'),
+        GOOD.replace('"parents"', '"concepts": [["n", "s", "c"], [null, null], [null]], "parents"'),
         GOOD.replace('"kind": "nominal"', '"kind": "other"'),
         GOOD.replace('"parents": [[0, 0, 1]', '"parents": [[0, 0, 9]'),
         GOOD.replace('"parents": [[0, 0, 1]', '"parents": [[0, 0, 0]'),

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
     from keepsense.errors import Finding
     from keepsense.hierarchies import Hierarchy
+    from keepsense.hierarchies.formats import Passed
     from keepsense.semantics import Distance
+    from keepsense.taxonomy import Taxonomy
 
 hierarchy = typer.Typer(
     help="Build, score, explain, choose, edit, convert and improve hierarchies.", no_args_is_help=True
@@ -82,7 +84,7 @@ def build(
             distance=distance,
             engine=engine,
         )
-    _write(built.hierarchy, output)
+    _write(built.hierarchy, output, built.taxonomy)
     _show_written(built.hierarchy, output, built.why, built.findings, as_json=as_json, quiet=quiet)
 
 
@@ -192,11 +194,12 @@ def edit_file(
 ) -> None:
     """Make one change to a hierarchy and write it back, or to another file."""
     from keepsense.hierarchies.edit import edit
+    from keepsense.hierarchies.formats import Passed
 
-    tree = _read(file)
-    made = edit(tree, operation, **_arguments(arguments or [])).after
+    concepts = Passed()
+    made = edit(_read(file, taxonomy=concepts), operation, **_arguments(arguments or [])).after
     target = output or file
-    _write(made, target)
+    _write(made, target, concepts)
     _show_written(made, target, as_json=as_json, quiet=quiet)
 
 
@@ -208,8 +211,11 @@ def convert(
     quiet: Quiet = False,
 ) -> None:
     """Write a hierarchy in another format."""
-    made = _read(file)
-    _write(made, output)
+    from keepsense.hierarchies.formats import Passed
+
+    concepts = Passed()
+    made = _read(file, taxonomy=concepts)
+    _write(made, output, concepts)
     _show_written(made, output, as_json=as_json, quiet=quiet)
 
 
@@ -231,7 +237,7 @@ def improve_file(
         raise BadInput(f"{file.name}: only hierarchies of words can be improved by meaning")
     with progress(quiet=quiet or as_json, what="improving") as listener:
         found = improve(tree, judge, unknown="list", at_most=at_most, listener=listener)
-    _write(found.hierarchy, output, judge)
+    _write(found.hierarchy, output, judge.taxonomy)
 
     def render(console: Console) -> None:
         for fix in found.fixes:
@@ -248,10 +254,10 @@ def improve_file(
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
-def _read(path: Path, kind: str | None = None) -> Hierarchy:
+def _read(path: Path, kind: str | None = None, taxonomy: Taxonomy | Passed | None = None) -> Hierarchy:
     from keepsense.hierarchies import read_hierarchy
 
-    return read_hierarchy(path).of_kind(kind)
+    return read_hierarchy(path, taxonomy=taxonomy).of_kind(kind)
 
 
 def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple[Hierarchy, Distance | None]:
@@ -259,18 +265,18 @@ def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple
     tree = _read(path, kind)
     if not KINDS[tree.kind].words:
         return tree, None
-    from keepsense.hierarchies import read_hierarchy, with_concepts
+    from keepsense.hierarchies import with_concepts
     from keepsense.semantics import distance as make
 
     chosen = library.find(taxonomy)
-    known = read_hierarchy(path, taxonomy=chosen)
+    known = _read(path, kind, chosen)
     return known if known.concepts is not None else with_concepts(tree, chosen, unknown="list"), make(distance, chosen)
 
 
-def _write(tree: Hierarchy, path: Path, judge: Distance | None = None) -> None:
+def _write(tree: Hierarchy, path: Path, taxonomy: Taxonomy | Passed | None) -> None:
     from keepsense.hierarchies import write_hierarchy
 
-    write_hierarchy(tree, path, taxonomy=None if judge is None else judge.taxonomy)
+    write_hierarchy(tree, path, taxonomy=taxonomy)
 
 
 def _scored(result: Any, tree: Hierarchy) -> dict[str, Any]:

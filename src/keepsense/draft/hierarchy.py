@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from keepsense.engines import Engine, started
 from keepsense.errors import Finding
@@ -15,10 +15,13 @@ from keepsense.project.file import Column
 from keepsense.project.inspect import looked_at
 from keepsense.project.meaning import Meaning
 
+if TYPE_CHECKING:
+    from keepsense.taxonomy import Taxonomy
+
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A hierarchy that was built for a column, how it was guessed what its values are, and what to look at.
+    """A hierarchy built for a column, how it was guessed what its values are, what to look at, and whose its concepts are.
 
     >>> Built(Hierarchy.of_rows([("nurse", "*")]), "no taxonomy fits").findings
     ()
@@ -27,6 +30,7 @@ class Built:
     hierarchy: Hierarchy
     why: str = ""
     findings: tuple[Finding, ...] = ()
+    taxonomy: Taxonomy | None = None
 
 
 def hierarchy_for_column(source: str | Path, column: str, **said: Unpack[Said]) -> Hierarchy:
@@ -84,4 +88,6 @@ def built_for_column(source: str | Path, column: str, **said: Unpack[Said]) -> B
     words = Meaning({column: Column.model_validate(about)})
     why = "; ".join(seen.notes) if meaning is None else f"{meaning.taxonomy} {meaning.reason}"
     findings = words.findings(column, rows)
-    return Built(words.hierarchy(column, rows), why if said.get("kind") is None else "", tuple(findings))
+    hierarchy = words.hierarchy(column, rows)
+    known = words.taxonomy(column) if hierarchy.concepts is not None else None
+    return Built(hierarchy, why if said.get("kind") is None else "", tuple(findings), known)

@@ -13,6 +13,7 @@ from keepsense.counts import Value
 from keepsense.errors import BadInput, Finding
 from keepsense.hierarchies import Hierarchy, read_hierarchy
 from keepsense.hierarchies.build import build_shortlist, with_missing
+from keepsense.hierarchies.formats import format_of
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
 
@@ -184,7 +185,11 @@ class Meaning:
         column = self.column(name)
         hierarchy = self.given.hierarchies.get(name)
         if hierarchy is None and column.hierarchy not in (None, "auto"):
-            hierarchy = read_hierarchy(self.folder / str(column.hierarchy), name)
+            file = self.folder / str(column.hierarchy)
+            known = column.taxonomy is not None or name in self.given.taxonomies
+            hierarchy = read_hierarchy(
+                file, name, taxonomy=self.taxonomy(name) if known and format_of(file).concepts else None
+            )
         if hierarchy is not None:
             if not any(value is not None for value in rows):
                 raise BadInput(f"column {name!r} is empty; drop it or give it another role")

@@ -18,6 +18,10 @@ from keepsense.errors import BadInput
 from keepsense.files import parsed_json, whole_file
 from keepsense.recoding import Cells, Cut, Cuts, Draws, Recoding
 
+FORMAT = "keepsense recoding"
+VERSION = 2
+"""Version of the files; those of the first were a bare list of rules and stated none."""
+
 
 def save_recodings(recodings: list[Recoding], path: Path) -> None:
     """Write recodings to a file that only its owner may read.
@@ -28,14 +32,15 @@ def save_recodings(recodings: list[Recoding], path: Path) -> None:
     ...     read_recodings(Path(folder) / "recoding.json")[0].levels
     (1,)
     """
-    data = json.dumps([_plain(rule) for rule in recodings], ensure_ascii=False, separators=(",", ":"), default=_spelled)
+    document = {"format": FORMAT, "version": VERSION, "rules": [_plain(rule) for rule in recodings]}
+    data = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_spelled)
     with whole_file(path) as part:
         part.touch(mode=0o600)
         part.write_text(data, encoding="utf-8")
 
 
 def read_recodings(path: Path) -> list[Recoding]:
-    """Read what `save_recodings` wrote.
+    """Read what `save_recodings` wrote, in this version or an earlier one.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
@@ -44,9 +49,10 @@ def read_recodings(path: Path) -> list[Recoding]:
     """
     try:
         data = parsed_json(path.read_bytes(), object_hook=_typed)
-        if not isinstance(data, list):
+        entries = _rules(path, data) if isinstance(data, dict) else data
+        if not isinstance(entries, list):
             raise ValueError
-        rules = [_rule(entry) for entry in data]
+        rules = [_rule(entry) for entry in entries]
         if not all(isinstance(name, str) for rule in rules for name in rule.names):
             raise ValueError
         return rules
@@ -54,6 +60,17 @@ def read_recodings(path: Path) -> list[Recoding]:
         raise BadInput(f"{path.name}: the recoding cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, ArithmeticError):
         raise BadInput(f"{path.name}: this is not a recoding file") from None
+
+
+def _rules(path: Path, document: dict[str, Any]) -> Any:
+    version = document["version"]
+    if document["format"] != FORMAT or type(version) is not int or version < VERSION:
+        raise ValueError
+    if version > VERSION:
+        raise BadInput(
+            f"{path.name}: version {version} is not known; this Keepsense reads up to {VERSION}, so use a newer one"
+        )
+    return document["rules"]
 
 
 # values that JSON has no word for, by name: how they are written, and how they come back

@@ -20,6 +20,7 @@ from keepsense.arrays import Ints, Rows, Strings, frozen
 from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept, did_you_mean
 from keepsense.taxonomy import store
 from keepsense.taxonomy.graph import restricted
+from keepsense.taxonomy.identity import fingerprint
 
 Concept = int | str
 """A concept as people and code name it: a code, an external id, a label, or a label with its sense (`coach#1`)."""
@@ -33,7 +34,8 @@ class Taxonomy:
 
     `senses` holds for each term its concepts, the likeliest first, and `sense_counts` how often each was seen, where
     the source tells. `tables` are strings: one a concept where the name is in `PER_CONCEPT`, else a vocabulary. `extra`
-    are arrays: one entry a concept, or ragged rows as a pair `NAME sizes` and `NAME words`.
+    are arrays: one entry a concept, or ragged rows as a pair `NAME sizes` and `NAME words`. `whole` is the taxonomy
+    that this one is a part of (see `below`): senses are numbered as there, so `coach#2` means the same in both.
 
     >>> from keepsense.taxonomy import from_edges
     >>> sports = from_edges([("swimming", "water sports"), ("windsurfing", "water sports"), ("water sports", "sports")])
@@ -65,6 +67,7 @@ class Taxonomy:
     tables: Mapping[str, Strings] = field(default_factory=dict)
     info: Mapping[str, str] = field(default_factory=dict)
     _counts: tuple[Ints, Ints] | None = None
+    whole: Taxonomy | None = None
 
     def __post_init__(self) -> None:
         for array in (self.order, self.depth, self.min_depth):
@@ -73,7 +76,8 @@ class Taxonomy:
             object.__setattr__(self, key, MappingProxyType(dict(getattr(self, key))))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Taxonomy, tuple(getattr(self, f.name) for f in fields(self))  # to a worker without what was cached
+        # to a worker, without what was cached and without what this is a part of
+        return Taxonomy, tuple(None if f.name == "whole" else getattr(self, f.name) for f in fields(self))
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Taxonomy:
         return self  # nothing in it can change
@@ -159,15 +163,44 @@ class Taxonomy:
         code = self._by_id.get(concept)
         if code is not None:
             return code
-        senses = self.senses_of(concept)
-        if len(senses):
-            return int(senses[0])
+        likeliest = self.senses_of(concept)
+        if len(likeliest):
+            return int(likeliest[0])
         name, mark, number = concept.rpartition("#")
         if mark and number.isascii() and number.isdigit() and len(number) < 6:
-            senses = self.senses_of(name)
+            senses = self.numbered_senses(name)
             if 1 <= int(number) <= len(senses):
-                return int(senses[int(number) - 1])
+                return senses[int(number) - 1]
         return None
+
+    def numbered_senses(self, term: str) -> list[int | None]:
+        """Concepts of a name by sense number, the first being number 1; None stands for those outside this part.
+
+        >>> from keepsense.taxonomy import from_edges
+        >>> ranks = from_edges([("s", "top"), ("b", "top"), ("t", "b")], names={"s": ["cat"], "t": ["cat"]})
+        >>> part = ranks.below("b")
+        >>> part.numbered_senses("cat") == [None, part.code("t")], part.get("cat#2") == part.code("t")
+        (True, True)
+        """
+        whole = self if self.whole is None else self.whole
+        return [self.part_of(code) for code in whole.senses_of(term).tolist()]
+
+    def coded(self, id: str) -> int | None:
+        """Code of the concept that has exactly this id; None where there is none."""
+        return self._by_id.get(id)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of its ids, names, senses and links: the same for the same content, however it is stored."""
+        return fingerprint(self)
+
+    def part_of(self, code: int) -> int | None:
+        """Code here of a concept that the whole has under `code`; None where it lies outside this part."""
+        return code if self.whole is None else self._by_id.get(self.whole.ids[code])
+
+    def in_whole(self, code: int) -> int:
+        """Code that the whole has for a concept of this part."""
+        return code if self.whole is None else self.whole._by_id[self.ids[code]]
 
     def codes(self, concepts: Iterable[Concept]) -> Ints:
         """Codes of several concepts.
@@ -322,7 +355,8 @@ class Taxonomy:
         """Taxonomy of a domain: one concept as root and everything below it (Sec. 6.2). Ids stay as they are."""
         if self.code(concept) == self.root:
             return self
-        return Taxonomy(**restricted(self, self.descendants(concept)))
+        whole = self if self.whole is None else self.whole
+        return Taxonomy(**restricted(self, self.descendants(concept)), whole=whole)
 
     def related(self, concept: Concept, relation: str) -> Ints:
         """Concepts linked by a relation other than is-a, such as `part` (its parts, members, substances)."""

@@ -74,6 +74,7 @@ class Lookup:
         self._sense_counts = taxonomy.sense_counts
         self._by_id = taxonomy._by_id
         self._by_term = taxonomy._by_term
+        self._whole = taxonomy.whole
         self._system = taxonomy.info.get(SYSTEM, "")
         self._above = taxonomy.parents if taxonomy.info.get("kind") == "places" else None
         self._english = taxonomy.info.get("language", "en").startswith("en")
@@ -154,6 +155,9 @@ class Lookup:
         name, mark, number = text.rpartition("#") if "#" in text else ("", "", "")
         plain = "#" not in name or name in self._by_term
         if mark and plain and number.isascii() and number.isdigit() and len(number) < 6:
+            there = None if self._whole is None else lookup(self._whole).find(text)
+            if self._whole is not None and (there is None or there.how == "given"):
+                return None if there is None else self._part(there, self._whole, inside)
             named = self.find(name)
             if named and named.how in ("exact", "normalised"):
                 own = self._by_term.get(name)
@@ -164,6 +168,11 @@ class Lookup:
         found = self._by_key("normalised", key, inside) if len(key) > 1 and key not in CLOSED else None
         found = found or (self._qualified(text, inside) if self._above is not None else None)
         return found or (self._head(text, inside) if self._english else None)
+
+    def _part(self, there: Found, whole: Taxonomy, inside: NDArray[np.bool_] | None) -> Found | None:
+        """A numbered sense: numbers count the senses of the whole that this taxonomy is a part of."""
+        own = tuple(code for c in there.concepts if (code := self._by_id.get(whole.ids[c])) is not None)
+        return Found("given", there.name, own) if own and (inside is None or inside[own[0]]) else None
 
     def _exact(self, position: int, inside: NDArray[np.bool_] | None) -> Found | None:
         """Concepts of a name, then of those that differ in initials: a capital at the start of a cell says nothing."""
@@ -354,7 +363,7 @@ def sense_name(taxonomy: Taxonomy, concept: int, word: str = "") -> str:
     spelled = {n: None for n in (word, key) if n and concept in taxonomy.senses_of(n)}
     for name in dict.fromkeys([*spelled, *(n for n in names if normalise(n) == key), *names]):
         senses: Ints = taxonomy.senses_of(name)
-        number = int(np.flatnonzero(senses == concept)[0]) + 1 if concept in senses else 0
+        number = taxonomy.numbered_senses(name).index(concept) + 1 if concept in senses else 0
         for shown in (name,) if len(senses) == 1 else (f"{name}#{number}",):
             if taxonomy.get(shown) == concept:
                 return shown

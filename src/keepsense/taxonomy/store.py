@@ -107,7 +107,10 @@ def load(path: str | os.PathLike[str], make: Callable[..., Taxonomy]) -> Taxonom
 
 
 def _read_header(source: Path, file: BinaryIO) -> tuple[dict[str, Any], int]:
-    if file.read(len(MAGIC)) != MAGIC:
+    start = file.read(len(MAGIC))
+    if start != MAGIC and start.startswith(MAGIC[:-2]):
+        raise BadTaxonomy(f"{source.name}: written by a newer Keepsense in a version not known here; use a newer one")
+    if start != MAGIC:
         raise BadTaxonomy(f"{source.name}: not a Keepsense taxonomy file; import it with `keepsense taxonomy import`")
     length = int.from_bytes(file.read(8), "little")
     text = file.read(length) if length <= _MAX_HEADER else b""

@@ -13,6 +13,7 @@ from keepsense.registry import Registry
 if TYPE_CHECKING:
     from keepsense.hierarchies.core import Hierarchy
     from keepsense.taxonomy.core import Taxonomy
+    from keepsense.taxonomy.identity import Identity
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,42 @@ class Format:
     concepts: bool = False
 
 
+class Passed:
+    """Concepts of a file that is read and written again by somebody who has not its taxonomy: their ids, untouched.
+
+    >>> passed = Passed()
+    >>> passed.code("10366966-n"), passed.code("10305802-n"), passed.id(1)
+    (0, 1, '10305802-n')
+    """
+
+    def __init__(self) -> None:
+        self.identity: Identity | None = None
+        self._codes: dict[str, int] = {}
+        self._ids: list[str] = []
+
+    def code(self, concept: str) -> int:
+        """A code for an id, always the same."""
+        if concept not in self._codes:
+            self._codes[concept] = len(self._ids)
+            self._ids.append(concept)
+        return self._codes[concept]
+
+    def id(self, code: int) -> str:
+        """The id behind a code."""
+        return self._ids[code]
+
+
 FORMATS: Registry[Format] = Registry(
     "hierarchy format", packages=["keepsense.hierarchies.formats"], first=("arx", "json", "xml", "tree")
 )
 
 
-def read_hierarchy(path: str | Path, name: str | None = None, *, taxonomy: Taxonomy | None = None) -> Hierarchy:
+def read_hierarchy(
+    path: str | Path, name: str | None = None, *, taxonomy: Taxonomy | Passed | None = None
+) -> Hierarchy:
     """Read a hierarchy file of any format, by its ending; `name` is that of its column, the file's unless given.
+
+    Concepts in a file need the taxonomy that it was made with, or a part of it; another one is refused.
 
     >>> read_hierarchy("jobs.docx")
     Traceback (most recent call last):
@@ -52,7 +82,7 @@ def read_hierarchy(path: str | Path, name: str | None = None, *, taxonomy: Taxon
     return hierarchy.named(file.stem if name is None else name)
 
 
-def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonomy | None = None) -> None:
+def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonomy | Passed | None = None) -> None:
     """Write a hierarchy in the format its file's ending tells.
 
     With the taxonomy that its concepts are of, formats that can hold them say what the labels mean.

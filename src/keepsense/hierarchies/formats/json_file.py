@@ -1,6 +1,9 @@
 """Hierarchies as JSON: labels level by level and each label's parent, so a file can hold nothing but coarsenings.
 
-Concepts are written as the taxonomy's own ids where the taxonomy is given, so that a file stays right when codes move.
+Concepts are written as the taxonomy's own ids, beside its name, version and fingerprint, so that they mean the same
+when the file is read again, with a domain or without; read with another taxonomy, the file is refused. Files of version
+1 are still read: ids in them are taken where the taxonomy has their name, and codes, which say nothing outside the
+domain that they were made in, are left out.
 """
 
 from __future__ import annotations
@@ -8,6 +11,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,23 +21,25 @@ from keepsense.counts import Value
 from keepsense.errors import BadHierarchy, UnknownConcept
 from keepsense.files import parsed_json
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
-from keepsense.hierarchies.formats import FORMATS, Format
+from keepsense.hierarchies.formats import FORMATS, Format, Passed
 from keepsense.hierarchies.formats._files import read_text, write_bytes
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.validate import check, require
+from keepsense.taxonomy.identity import Identity, check_same, identity
 
 if TYPE_CHECKING:
     from keepsense.taxonomy.core import Taxonomy
 
 FORMAT = "keepsense hierarchy"
-VERSION = 1
+VERSION = 2
+_READABLE = (1, 2)
 
 
-def format_json(hierarchy: Hierarchy, *, taxonomy: Taxonomy | None = None) -> str:
-    """Spell a hierarchy as JSON.
+def format_json(hierarchy: Hierarchy, *, taxonomy: Taxonomy | Passed | None = None) -> str:
+    """Spell a hierarchy as JSON; its concepts are named with the taxonomy they are of, and left out without it.
 
     >>> format_json(Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")], name="job"))[:61]
-    '{"format": "keepsense hierarchy", "version": 1, "name": "job"'
+    '{"format": "keepsense hierarchy", "version": 2, "name": "job"'
     """
     document: dict[str, Any] = {
         "format": FORMAT,
@@ -43,18 +49,20 @@ def format_json(hierarchy: Hierarchy, *, taxonomy: Taxonomy | None = None) -> st
         "labels": [[_plain(hierarchy.name, label) for label in labels] for labels in hierarchy.labels],
         "parents": [up.tolist() for up in hierarchy.parents],
     }
-    if hierarchy.concepts is not None:
-        codes = [level.tolist() for level in hierarchy.concepts]
-        document["concepts"] = (
-            codes if taxonomy is None else [[None if c < 0 else taxonomy.id(c) for c in level] for level in codes]
-        )
-        if taxonomy is not None:
-            document["taxonomy"] = taxonomy.name
+    stated = taxonomy.identity if isinstance(taxonomy, Passed) else None if taxonomy is None else identity(taxonomy)
+    if hierarchy.concepts is not None and taxonomy is not None and stated is not None:
+        document["taxonomy"] = stated.plain()
+        document["concepts"] = [
+            [None if code < 0 else taxonomy.id(code) for code in level.tolist()] for level in hierarchy.concepts
+        ]
     return json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def parse_json(text: str, *, taxonomy: Taxonomy | None = None, file: str = "hierarchy") -> Hierarchy:
-    """Read a hierarchy from JSON; concepts written as ids need the taxonomy and are left out without it.
+def parse_json(text: str, *, taxonomy: Taxonomy | Passed | None = None, file: str = "hierarchy") -> Hierarchy:
+    """Read a hierarchy from JSON; concepts need the taxonomy that the file was made with and are left out without it.
+
+    A concept is the one whose id is written, unless its label names another sense of the same word (`coach#2`). In a
+    part of a taxonomy (`Taxonomy.below`) what lies above the part is its root; other concepts outside are refused.
 
     >>> job = Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")], name="job")
     >>> parse_json(format_json(job)).rows() == job.rows()
@@ -66,8 +74,11 @@ def parse_json(text: str, *, taxonomy: Taxonomy | None = None, file: str = "hier
         raise BadHierarchy(f"{file}: not readable JSON ({error}); mend the file") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise BadHierarchy(f"{file}: not a hierarchy of Keepsense; its format must be {FORMAT!r}")
-    if document.get("version") != VERSION:
-        raise BadHierarchy(f"{file}: version {document.get('version')!r} is not known; this Keepsense reads {VERSION}")
+    if document.get("version") not in _READABLE:
+        raise BadHierarchy(
+            f"{file}: version {document.get('version')!r} is not known; this Keepsense reads up to {VERSION}, so use a"
+            " newer one"
+        )
     name, kind = document.get("name"), document.get("kind")
     if not isinstance(name, str) or kind not in KINDS:
         raise BadHierarchy(f"{file}: name and kind are needed; kind is one of {', '.join(KINDS)}")
@@ -76,13 +87,13 @@ def parse_json(text: str, *, taxonomy: Taxonomy | None = None, file: str = "hier
         raise BadHierarchy(f"{file}: labels must be a list of levels, each a list with at least one label")
     table = tuple(tuple(_value(file, label) for label in level) for level in labels)
     codes = _codes(file, [len(level) for level in table], document.get("parents"))
-    concepts = _concepts(file, document.get("concepts"), [len(level) for level in table], taxonomy)
+    concepts = _concepts(file, document, table, taxonomy)
     hierarchy = Hierarchy(name, table, codes, str(kind), concepts)
     require(check(hierarchy))
     return hierarchy
 
 
-def read_json(path: str | Path, *, taxonomy: Taxonomy | None = None) -> Hierarchy:
+def read_json(path: str | Path, *, taxonomy: Taxonomy | Passed | None = None) -> Hierarchy:
     """Read a JSON file (see `parse_json`).
 
     >>> import tempfile, pathlib
@@ -94,7 +105,7 @@ def read_json(path: str | Path, *, taxonomy: Taxonomy | None = None) -> Hierarch
     return parse_json(read_text(path), taxonomy=taxonomy, file=Path(path).name)
 
 
-def write_json(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonomy | None = None) -> None:
+def write_json(hierarchy: Hierarchy, path: str | Path, *, taxonomy: Taxonomy | Passed | None = None) -> None:
     """Write a JSON file (see `format_json`).
 
     >>> import tempfile
@@ -127,34 +138,80 @@ def _codes(file: str, sizes: list[int], parents: Any) -> np.ndarray[Any, np.dtyp
 
 
 def _concepts(
-    file: str, written: Any, sizes: list[int], taxonomy: Taxonomy | None
+    file: str, document: dict[str, Any], labels: tuple[tuple[Value, ...], ...], taxonomy: Taxonomy | Passed | None
 ) -> tuple[np.ndarray[Any, np.dtype[np.int32]], ...] | None:
+    """Codes in the taxonomy of the concepts that a file names, None where it names none or there is no taxonomy."""
+    written, stated = document.get("concepts"), _stated(file, document)
     if written is None:
         return None
+    sizes = [len(level) for level in labels]
     if not isinstance(written, list) or [len(x) if isinstance(x, list) else -1 for x in written] != sizes:
         raise BadHierarchy(f"{file}: concepts must have the shape of labels")
-    named = any(isinstance(c, str) or c is None for level in written for c in level)
-    if named and taxonomy is None:
-        return None
-    found = []
-    for level in written:
-        codes = []
-        for concept in level:
-            if concept is None or concept == UNKNOWN:
-                codes.append(UNKNOWN)
-            elif isinstance(concept, str) and taxonomy is not None:
-                code = taxonomy.get(concept)
-                if code is None:
-                    raise UnknownConcept(
-                        f"{file}: {taxonomy.name} has no concept {concept[:80]!r}; is it the right one?"
-                    )
-                codes.append(code)
-            elif type(concept) is int and 0 <= concept < 2**31 and (taxonomy is None or concept < len(taxonomy)):
-                codes.append(concept)
-            else:
-                raise BadHierarchy(f"{file}: a concept must be an id of the taxonomy, a code or null")
-        found.append(np.array(codes, dtype=np.int32))
-    return tuple(found)
+    if not all(c is None or isinstance(c, str) or (type(c) is int and -1 <= c < 2**31) for x in written for c in x):
+        raise BadHierarchy(f"{file}: a concept must be an id of the taxonomy or null")
+    if taxonomy is None or stated is None or any(type(c) is int for level in written for c in level):
+        return None  # codes of who knows which part of which taxonomy: looking the labels up again is safer
+    if isinstance(taxonomy, Passed):
+        taxonomy.identity = stated
+        code_of = _passing(taxonomy)
+    else:
+        if not check_same(file, stated, taxonomy, _REMEDY) and stated.fingerprint:
+            raise BadHierarchy(f"{file}: the taxonomy {stated} has changed since the file was made; {_REMEDY}")
+        code_of = _within(file, taxonomy)
+    levels = [
+        [UNKNOWN if concept is None else code_of(concept, label) for concept, label in zip(*level, strict=True)]
+        for level in zip(written, labels, strict=True)
+    ]
+    return tuple(np.array(codes, dtype=np.int32) for codes in levels)
+
+
+_REMEDY = (
+    "give the taxonomy that it was made with, build the hierarchy again, or convert it to CSV, whose labels are looked"
+    " up anew"
+)
+
+
+def _stated(file: str, document: dict[str, Any]) -> Identity | None:
+    """The taxonomy that a file says it was made with; version 1 stated its name alone, that of a part with its root."""
+    written = document.get("taxonomy")
+    if document["version"] == 1:
+        return Identity(written) if isinstance(written, str) else None
+    stated = Identity.of_plain(written)
+    if stated is None and document.get("concepts") is not None:
+        raise BadHierarchy(f"{file}: concepts need the name and the fingerprint of their taxonomy beside them")
+    return stated
+
+
+def _passing(passed: Passed) -> Callable[[str, Value], int]:
+    return lambda concept, _: passed.code(concept)
+
+
+def _within(file: str, taxonomy: Taxonomy) -> Callable[[str, Value], int]:
+    """How the code of a concept is found: by its id in the whole taxonomy, or by a label that names another sense."""
+    whole = taxonomy if taxonomy.whole is None else taxonomy.whole
+    above = frozenset(whole.subsumers(taxonomy.in_whole(taxonomy.root)).tolist())
+
+    def code_of(concept: str, label: Value) -> int:
+        there = whole.coded(concept)
+        if there is None:
+            raise UnknownConcept(f"{file}: {whole.name} has no concept {concept[:80]!r}; {_REMEDY}")
+        there = _another_sense(whole, there, label)
+        own = taxonomy.root if there in above else taxonomy.part_of(there)
+        if own is None:
+            raise BadHierarchy(
+                f"{file}: the concept {concept[:80]!r} is no kind of {taxonomy.label(taxonomy.root)!r}, the domain of"
+                " the column; give no domain, or build the hierarchy again with it"
+            )
+        return own
+
+    return code_of
+
+
+def _another_sense(taxonomy: Taxonomy, concept: int, label: Value) -> int:
+    """The concept, or the other sense of one of its names that somebody has written as the label (`coach#2`)."""
+    word, mark, _ = label.rpartition("#") if isinstance(label, str) else ("", "", "")
+    named = taxonomy.get(str(label)) if mark and word in taxonomy.synonyms(concept) else None
+    return concept if named is None else named
 
 
 def _plain(name: str, label: Value) -> Any:

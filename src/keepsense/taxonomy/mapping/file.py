@@ -2,7 +2,12 @@
 
 An edited cell wins. `concept` (the id) and `label` (`coach#1`) say the same twice; `description` tells which of the two
 has been edited: the one it does not describe. Emptying one of them leaves the value unmapped. Writing `coach#2`
-over `coach#1`, or a name on the line of an unmapped value, is all it takes.
+over `coach#1`, or a name on the line of an unmapped value, is all it takes. Where the description tells nothing, the id
+wins, unless the label names another sense of the same word.
+
+The last line states the file's version and the taxonomy: its name, version and fingerprint. A file made with another
+one is refused; where the taxonomy has changed since, every line is checked. Ids and sense numbers are those of the
+whole taxonomy, also where a column has a domain. Files without that line, as they were written before, are read, too.
 
 Spreadsheets run cells that begin with `=`, `+`, `-` or `@` as formulas. Such cells, and those that begin with an
 apostrophe, are written with an apostrophe in front, which reading takes off again.
@@ -13,7 +18,9 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +31,7 @@ from keepsense.errors import BadInput, UnknownConcept
 from keepsense.files import write_whole
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.glosses import explain
+from keepsense.taxonomy.identity import Identity, check_same, identity
 from keepsense.taxonomy.lookup import lookup, sense_name
 
 if TYPE_CHECKING:
@@ -39,7 +47,10 @@ DOUBTFUL = "doubtful"
 SUGGESTED = "suggested"
 
 HEADER = ("value", "concept", "label", "how", "rows", "alternatives", "description")
+VERSION = 2
 _MISSING = "missing"
+_TAXONOMY = "taxonomy"
+_ABOUT = re.compile(r"keepsense mapping, version (\d{1,9})(?:; version of the taxonomy: (.*))?", re.DOTALL)
 _FORMULA = frozenset("=+-@\t\r\n＝＋－＠'")
 _MOST_ALTERNATIVES = 20
 
@@ -60,21 +71,27 @@ def save(mapping: Mapping, path: str | os.PathLike[str]) -> None:
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
     writer.writerow(HEADER)
-    taxonomy = mapping.taxonomy
+    part = mapping.taxonomy
+    taxonomy = part if part.whole is None else part.whole
     rows = Counter[str]()
     for value, count in zip(mapping.values, mapping.rows.tolist(), strict=True):
         rows[str(value)] += count  # 7 and "7" are one line
     lines = {str(value): i for i, value in enumerate(mapping.values)}
     for value, i in lines.items():
         code, name = int(mapping.codes[i]), mapping.names[i]
-        others = [int(c) for c in mapping.candidates[i] if c != code][:_MOST_ALTERNATIVES]
+        code = part.in_whole(code) if code >= 0 else code
+        candidates = [part.in_whole(c) for c in mapping.candidates[i].tolist()]
+        others = [c for c in candidates if c != code][:_MOST_ALTERNATIVES]
         alternatives = " | ".join(f"{sense_name(taxonomy, c, name)} = {explain(taxonomy, c)}" for c in others)
-        chosen = (taxonomy.id(code), mapping.labels[i]) if code >= 0 else ("", "")
+        chosen = (taxonomy.id(code), sense_name(taxonomy, code, name)) if code >= 0 else ("", "")
         described = explain(taxonomy, code) if code >= 0 else ""
         cells = (value, *chosen, mapping.how[i], str(rows[value]), alternatives, described)
         writer.writerow([_guarded(cell) for cell in cells])
     if mapping.missing:
         writer.writerow(["", "", "", _MISSING, mapping.missing, "", ""])
+    own = identity(taxonomy)
+    about = f"keepsense mapping, version {VERSION}" + (f"; version of the taxonomy: {own.version}" * bool(own.version))
+    writer.writerow(map(_guarded, ["", own.fingerprint, own.name, _TAXONOMY, "0", "", about]))
     write_whole(path, [out.getvalue().encode("utf-8", "surrogatepass")])
 
 
@@ -88,6 +105,7 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
     """
     source = Path(path)
     lines = _lines(source)
+    changed = _changed(source.name, lines, taxonomy)
     values: dict[str, int] = {}
     codes, how, names, options, rows = [], [], [], [], []
     missing = 0
@@ -96,6 +114,8 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
         if len(cells) != len(HEADER):
             raise BadInput(f"{where}: {len(cells)} cells where the header has {len(HEADER)}")
         value, concept, label, found_by, count, alternatives, description = map(_unguarded, cells)
+        if found_by == _TAXONOMY and not value.strip():
+            continue
         if not (count.isascii() and count.isdigit() and len(count) < 19):
             raise BadInput(f"{where}: the number of rows must be a whole number, 0 or more")
         if found_by == _MISSING and not value.strip():
@@ -108,13 +128,16 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
         if value in values:
             raise BadInput(f"{where}: the value is also on line {values[value]}; keep one of the two")
         values[value] = number
-        code, edited = _decided(where, taxonomy, concept, label, description)
-        codes.append(-1 if code is None else code)
+        line = _Line(where, taxonomy if taxonomy.whole is None else taxonomy.whole, changed)
+        code, edited = line.decided(concept, label, description)
         how.append(_how(found_by, code, edited))
         name = label.rpartition("#")[0] or label
-        names.append(name or (taxonomy.label(code) if code is not None else ""))
-        others = [taxonomy.get(part.partition(" = ")[0]) for part in alternatives.split(" | ")]
-        options.append(list(dict.fromkeys(c for c in (code, *others) if c is not None)))
+        names.append(name or (line.taxonomy.label(code) if code is not None else ""))
+        others = [line.taxonomy.get(part.partition(" = ")[0]) for part in alternatives.split(" | ")]
+        inside = _inside(where, taxonomy, code)
+        own = [None if c is None else taxonomy.part_of(c) for c in others]
+        codes.append(-1 if inside is None else inside)
+        options.append(list(dict.fromkeys(c for c in (inside, *own) if c is not None)))
         rows.append(int(count))
     owner = np.repeat(np.arange(len(options), dtype=np.int32), [len(o) for o in options])
     return (
@@ -187,22 +210,81 @@ def _lines(source: Path) -> list[tuple[int, list[str]]]:
     return lines[1:]
 
 
-def _decided(where: str, taxonomy: Taxonomy, concept: str, label: str, description: str) -> tuple[int | None, bool]:
-    """The concept a line means, and whether a person has changed it."""
-    by_id, by_label = _named(where, taxonomy, concept), _named(where, taxonomy, label)
-    described = [_describes(description, taxonomy, code) for code in (by_id, by_label)]
-    if by_id == by_label:
-        return by_id, not described[0]
-    if described[0] == described[1]:
+_REMEDY = (
+    "give the taxonomy that it was made with, or write a new file with `keepsense map FILE COLUMN --output mapping.csv`"
+)
+
+
+def _changed(file: str, lines: list[tuple[int, list[str]]], taxonomy: Taxonomy) -> bool:
+    """Whether the taxonomy has changed since the file was made, as far as the file states its taxonomy."""
+    stated = [(number, list(map(_unguarded, cells))) for number, cells in lines if len(cells) == len(HEADER)]
+    for number, (value, mark, name, found_by, _, _, about) in stated:
+        if found_by != _TAXONOMY or value.strip():
+            continue
+        match = _ABOUT.fullmatch(about.strip())
+        if match is None or not name:
+            raise BadInput(f"{file}, line {number}: the line that states the taxonomy is damaged; delete it")
+        if int(match[1]) > VERSION:
+            raise BadInput(
+                f"{file}: version {match[1]} is not known; this Keepsense reads up to {VERSION}, so use a newer one"
+            )
+        return not check_same(file, Identity(name, match[2] or "", mark), taxonomy, _REMEDY)
+    return False
+
+
+def _inside(where: str, taxonomy: Taxonomy, code: int | None) -> int | None:
+    """Code of a concept in the part of the taxonomy that a column's domain leaves; one outside is refused."""
+    own = None if code is None else taxonomy.part_of(code)
+    if code is not None and own is None:
+        domain = taxonomy.label(taxonomy.root)
         raise BadInput(
-            f"{where}: the concept and the label say different things, and the description does not tell which was"
+            f"{where}: the concept is no kind of {domain!r}, the domain of the column; choose one that is, or give the"
+            f" domain as a list, domain = [{domain!r}], which a mapping file may overrule"
+        )
+    return own
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of a file, in the taxonomy it is about; `changed` where that is not as it was when it was written."""
+
+    where: str
+    taxonomy: Taxonomy
+    changed: bool
+
+    def decided(self, concept: str, label: str, description: str) -> tuple[int | None, bool]:
+        """The concept a line means, and whether a person has changed it."""
+        by_id, by_label = self._named(concept), self._named(label)
+        described = [self._describes(description, code) for code in (by_id, by_label)]
+        if by_id == by_label:
+            return by_id, not described[0] and not self.changed
+        if described[0] != described[1]:
+            return (by_label if described[0] else by_id), True
+        word, mark, _ = label.rpartition("#")
+        if by_id is not None and (word or label) in self.taxonomy.synonyms(by_id):
+            another = bool(mark) and not self.changed  # numbers may have moved since, ids have not
+            return (by_label, True) if another else (by_id, False)
+        if self.changed:
+            raise BadInput(
+                f"{self.where}: the taxonomy {self.taxonomy.name!r} has changed since the file was made, and the"
+                " concept goes by another name now; empty the concept and the description, and name the sense that is"
+                " meant"
+            )
+        raise BadInput(
+            f"{self.where}: the concept and the label say different things, and the description does not tell which was"
             " edited; empty the description and the cell that is out of date"
         )
-    return (by_label if described[0] else by_id), True
 
+    def _describes(self, description: str, code: int | None) -> bool:
+        if code is None:
+            return not description
+        return description in (explain(self.taxonomy, code), self.taxonomy.describe(code))
 
-def _describes(description: str, taxonomy: Taxonomy, code: int | None) -> bool:
-    return not description if code is None else description in (explain(taxonomy, code), taxonomy.describe(code))
+    def _named(self, text: str) -> int | None:
+        try:
+            return entry_code(text, self.taxonomy)
+        except UnknownConcept as error:
+            raise UnknownConcept(f"{self.where}: {error}") from None
 
 
 def _how(found_by: str, code: int | None, edited: bool) -> str:
@@ -210,13 +292,6 @@ def _how(found_by: str, code: int | None, edited: bool) -> str:
     if edited or (code is not None and found_by in (UNMAPPED, SUGGESTED)):
         return "table"
     return UNMAPPED if code is None and found_by not in ("table", DOUBTFUL, SUGGESTED) else found_by
-
-
-def _named(where: str, taxonomy: Taxonomy, text: str) -> int | None:
-    try:
-        return entry_code(text, taxonomy)
-    except UnknownConcept as error:
-        raise UnknownConcept(f"{where}: {error}") from None
 
 
 def _guarded(cell: str) -> str:
