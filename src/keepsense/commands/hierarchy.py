@@ -11,7 +11,7 @@ from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._progress import progress
-from keepsense.commands._reading import EngineName, TaxonomyName
+from keepsense.commands._reading import EngineName
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.taxonomy import library
@@ -36,6 +36,15 @@ Files = Annotated[list[Path], typer.Argument(help="Hierarchies of one column.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="File to write; its ending gives the format.")]
 DistanceName = Annotated[
     str, typer.Option("--distance", "-d", help="Semantic distance to score with.", autocompletion=_complete.distances)
+]
+JudgeName = Annotated[
+    str | None,
+    typer.Option(
+        "--taxonomy",
+        "-t",
+        help="Taxonomy by name, or a taxonomy file; the one that the hierarchy was made with by default, else wordnet.",
+        autocompletion=_complete.taxonomies,
+    ),
 ]
 KindOption = Annotated[
     str | None,
@@ -91,7 +100,7 @@ def build(
 @hierarchy.command("score", cls=NamesInHelp)
 def score_files(
     files: Files,
-    taxonomy: TaxonomyName = library.WORDNET,
+    taxonomy: JudgeName = None,
     distance: DistanceName = "wu-palmer",
     kind: KindOption = None,
     as_json: Json = False,
@@ -102,7 +111,7 @@ def score_files(
 
     found = []
     for path in files:
-        tree, judge = _judged(path, taxonomy, distance, kind)
+        tree, judge = _judged(path, [path], taxonomy, distance, kind)
         result = score(tree, judge, unknown="list")
         found.append({"file": str(path), **_scored(result, tree)})
     rows = [
@@ -122,7 +131,7 @@ def score_files(
 @hierarchy.command("explain", cls=NamesInHelp)
 def explain_file(
     file: File,
-    taxonomy: TaxonomyName = library.WORDNET,
+    taxonomy: JudgeName = None,
     distance: DistanceName = "wu-palmer",
     kind: KindOption = None,
     as_json: Json = False,
@@ -131,7 +140,7 @@ def explain_file(
     """Say where a hierarchy loses meaning, what is wrong with it and how to mend it."""
     from keepsense.hierarchies import explain
 
-    tree, judge = _judged(file, taxonomy, distance, kind)
+    tree, judge = _judged(file, [file], taxonomy, distance, kind)
     found = explain(tree, judge, unknown="list")
     problems = [
         {
@@ -151,7 +160,7 @@ def explain_file(
 @hierarchy.command("choose", cls=NamesInHelp)
 def choose_file(
     files: Files,
-    taxonomy: TaxonomyName = library.WORDNET,
+    taxonomy: JudgeName = None,
     distance: DistanceName = "wu-palmer",
     kind: KindOption = None,
     as_json: Json = False,
@@ -161,7 +170,7 @@ def choose_file(
     from keepsense.hierarchies import choose
     from keepsense.hierarchies.choice import by_gsl
 
-    read = [_judged(path, taxonomy, distance, kind) for path in files]
+    read = [_judged(path, files, taxonomy, distance, kind) for path in files]
     judge = next((own for _, own in read if own is not None), None)
     found = choose({"column": [tree for tree, _ in read]}, by_gsl(judge, unknown="list"))
     ranked = sorted(zip(found.scores["column"].tolist(), map(str, files), strict=True))
@@ -223,7 +232,7 @@ def convert(
 def improve_file(
     file: File,
     output: Output,
-    taxonomy: TaxonomyName = library.WORDNET,
+    taxonomy: JudgeName = None,
     distance: DistanceName = "wu-palmer",
     at_most: Annotated[int, typer.Option(min=0, help="Most changes to make.")] = 100,
     as_json: Json = False,
@@ -232,7 +241,7 @@ def improve_file(
     """Mend a hierarchy step by step while it loses less meaning for it."""
     from keepsense.hierarchies import improve
 
-    tree, judge = _judged(file, taxonomy, distance, None)
+    tree, judge = _judged(file, [file], taxonomy, distance, None)
     if judge is None:
         raise BadInput(f"{file.name}: only hierarchies of words can be improved by meaning")
     with progress(quiet=quiet or as_json, what="improving") as listener:
@@ -260,17 +269,34 @@ def _read(path: Path, kind: str | None = None, taxonomy: Taxonomy | Passed | Non
     return read_hierarchy(path, taxonomy=taxonomy).of_kind(kind)
 
 
-def _judged(path: Path, taxonomy: str, distance: str, kind: str | None) -> tuple[Hierarchy, Distance | None]:
-    """A hierarchy with the concepts of its words, and the distance to judge it with; none for other kinds."""
+def _judged(
+    path: Path, files: list[Path], taxonomy: str | None, distance: str, kind: str | None
+) -> tuple[Hierarchy, Distance | None]:
+    """A hierarchy with the concepts of its words, and the distance to judge it with; none for other kinds.
+
+    Without a name, the taxonomy is the one that the first of the files was made with which states one.
+    """
     tree = _read(path, kind)
     if not KINDS[tree.kind].words:
         return tree, None
     from keepsense.hierarchies import with_concepts
     from keepsense.semantics import distance as make
 
-    chosen = library.find(taxonomy)
+    chosen = _made_with(files) if taxonomy is None else library.find(taxonomy)
     known = _read(path, kind, chosen)
     return known if known.concepts is not None else with_concepts(tree, chosen, unknown="list"), make(distance, chosen)
+
+
+def _made_with(files: list[Path]) -> Taxonomy:
+    """The taxonomy that hierarchy files were made with, WordNet where they do not say."""
+    from keepsense.hierarchies.formats import Passed
+
+    for path in files:
+        concepts = Passed()
+        _read(path, taxonomy=concepts)
+        if concepts.identity is not None:
+            return library.made_with(path.name, concepts.identity)
+    return library.find(library.WORDNET)
 
 
 def _write(tree: Hierarchy, path: Path, taxonomy: Taxonomy | Passed | None) -> None:

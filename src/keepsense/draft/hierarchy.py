@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A hierarchy built for a column, how it was guessed what its values are, what to look at, and whose its concepts are.
+    """A hierarchy built for a column, how it was guessed what its values are, what to look at, whose its concepts are.
 
     >>> Built(Hierarchy.of_rows([("nurse", "*")]), "no taxonomy fits").findings
     ()

@@ -89,7 +89,7 @@ def fingerprint(taxonomy: Taxonomy) -> str:
 
     >>> from keepsense.taxonomy import from_edges
     >>> fingerprint(from_edges([("cat", "pet")]))[:10]
-    'sha256:ee0'
+    'sha256:ec3'
     """
     digest = hashlib.sha256()
     texts = (taxonomy.ids.block, taxonomy.terms.block)

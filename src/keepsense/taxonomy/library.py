@@ -13,8 +13,9 @@ from keepsense.taxonomy.embedded import EMBEDDED, WORDNET, embedded
 
 if TYPE_CHECKING:
     from keepsense.taxonomy import Taxonomy
+    from keepsense.taxonomy.identity import Identity
 
-__all__ = ["WORDNET", "check_name", "facts", "find", "folder", "imported", "names", "read"]
+__all__ = ["WORDNET", "check_name", "facts", "find", "folder", "imported", "made_with", "names", "read"]
 SUFFIX = ".taxonomy"
 
 
@@ -88,6 +89,32 @@ def find(name: str) -> Taxonomy:
         f"no taxonomy is called {name!r} and there is no such file; there are: {', '.join(known)}."
         f"{did_you_mean(name, known)} `keepsense taxonomy import FILE` adds one."
     )
+
+
+def made_with(file: str, stated: Identity) -> Taxonomy:
+    """The taxonomy that a file states, among those that are here; where it is not, somebody has to give it.
+
+    >>> from keepsense.taxonomy.identity import identity
+    >>> made_with("jobs.json", identity(find("icd9cm"))).name
+    'ICD-9-CM'
+    """
+    title = stated.name if stated.fingerprint else stated.name.partition(": ")[0]
+    alike = [name for name in names() if _title(name) == title]
+    for name in alike:
+        if not stated.fingerprint or find(name).fingerprint == stated.fingerprint:
+            return find(name)
+    if alike:
+        return find(alike[0])  # whoever reads the file says that it has changed
+    raise BadInput(f"{file}: made with the taxonomy {stated}, which is not here; give it with --taxonomy, or import it")
+
+
+def _title(name: str) -> str:
+    from keepsense.taxonomy.store import title
+
+    if path := imported().get(name):
+        return title(path)
+    with as_file(EMBEDDED[name].file) as path:
+        return title(path)
 
 
 def read(source: str, format: str | None = None, join_roots: bool = False) -> Taxonomy:

@@ -106,6 +106,24 @@ def load(path: str | os.PathLike[str], make: Callable[..., Taxonomy]) -> Taxonom
     return taxonomy
 
 
+def title(path: str | os.PathLike[str]) -> str:
+    """Name of the taxonomy in a file, by its header alone.
+
+    >>> import tempfile, pathlib
+    >>> from keepsense.taxonomy import from_edges
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(from_edges([("cat", "animal")], name="pets"), pathlib.Path(folder) / "pets.taxonomy")
+    ...     title(pathlib.Path(folder) / "pets.taxonomy")
+    'pets'
+    """
+    source = Path(path)
+    try:
+        with source.open("rb") as file:
+            return str(_read_header(source, file)[0].get("name", ""))
+    except OSError as error:
+        raise BadTaxonomy(f"{source.name}: the file cannot be read ({error.strerror})") from None
+
+
 def _read_header(source: Path, file: BinaryIO) -> tuple[dict[str, Any], int]:
     start = file.read(len(MAGIC))
     if start != MAGIC and start.startswith(MAGIC[:-2]):

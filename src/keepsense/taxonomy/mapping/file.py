@@ -255,25 +255,39 @@ class _Line:
     def decided(self, concept: str, label: str, description: str) -> tuple[int | None, bool]:
         """The concept a line means, and whether a person has changed it."""
         by_id, by_label = self._named(concept), self._named(label)
+        if self.changed:
+            return self._carried_over(by_id, by_label, label, description)
         described = [self._describes(description, code) for code in (by_id, by_label)]
         if by_id == by_label:
-            return by_id, not described[0] and not self.changed
+            return by_id, not described[0]
         if described[0] != described[1]:
             return (by_label if described[0] else by_id), True
-        word, mark, _ = label.rpartition("#")
-        if by_id is not None and (word or label) in self.taxonomy.synonyms(by_id):
-            another = bool(mark) and not self.changed  # numbers may have moved since, ids have not
-            return (by_label, True) if another else (by_id, False)
-        if self.changed:
-            raise BadInput(
-                f"{self.where}: the taxonomy {self.taxonomy.name!r} has changed since the file was made, and the"
-                " concept goes by another name now; empty the concept and the description, and name the sense that is"
-                " meant"
-            )
+        if by_id is not None and self._word(label) in self.taxonomy.synonyms(by_id):
+            return (by_label, True) if "#" in label else (by_id, False)
         raise BadInput(
             f"{self.where}: the concept and the label say different things, and the description does not tell which was"
             " edited; empty the description and the cell that is out of date"
         )
+
+    def _carried_over(
+        self, by_id: int | None, by_label: int | None, label: str, description: str
+    ) -> tuple[int | None, bool]:
+        """The concept, where id and label still agree: sense numbers may have moved, and so may ids."""
+        if by_id == by_label:
+            return by_id, False
+        if by_id is None and not description:
+            return by_label, True
+        if by_id is not None and label in self.taxonomy.synonyms(by_id):
+            return by_id, False
+        raise BadInput(
+            f"{self.where}: the taxonomy {self.taxonomy.name!r} has changed since the file was made, and the concept"
+            " and the label say different things now; empty the concept and the description, and name the sense that is"
+            " meant under `label`"
+        )
+
+    @staticmethod
+    def _word(label: str) -> str:
+        return label.rpartition("#")[0] or label
 
     def _describes(self, description: str, code: int | None) -> bool:
         if code is None:
