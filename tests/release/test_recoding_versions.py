@@ -20,7 +20,7 @@ def test_a_file_states_its_version_and_a_bare_list_is_read_as_before(tmp_path: P
     document = json.loads(file.read_text(encoding="utf-8"))
     assert (document["format"], document["version"]) == ("keepsense recoding", 2)
     file.write_text(json.dumps(document["rules"]), encoding="utf-8")
-    assert [rule.cuts for rule in read_recodings(file)] == [rule.cuts for rule in RULES]
+    assert [rule.levels for rule in read_recodings(file)] == [(1,)]
 
 
 @pytest.mark.parametrize(
