@@ -175,13 +175,14 @@ def test_what_the_project_file_accepts_is_released_with_its_figure(tmp_path: Pat
     assert "people found by it alone" in render(done, "public")
 
 
-def test_a_column_that_few_people_share_stops_the_run_as_k_says(tmp_path: Path) -> None:
-    """Each value is held by three people: enough for k = 3, too few for k = 5."""
-    write(tmp_path, {"sex": ["f", "m"] * 60, "seen": [f"d{i // 3}" for i in range(120)]})
+def test_a_column_that_finds_more_than_half_of_the_people_stops_the_run(tmp_path: Path) -> None:
+    """Pairs share each value, which finds half of the people; where some are alone it finds more."""
     columns = {"sex": SEX, "seen": {"role": "insensitive"}}
-    assert run(asking(columns, k=3), folder=tmp_path, rng=1).verification.ok
-    with pytest.raises(Infeasible, match=r"E401 seen: whoever knows its value finds 33\.3% of the people"):
-        run(asking(columns, k=5), folder=tmp_path)
+    write(tmp_path, {"sex": ["f", "m"] * 60, "seen": [f"d{i // 2}" for i in range(120)]})
+    assert run(asking(columns), folder=tmp_path, rng=1).description["columns"]["seen"]["found by it alone"] == 0.5
+    write(tmp_path, {"sex": ["f", "m"] * 60, "seen": [f"d{max(i // 2, i - 50)}" for i in range(120)]})
+    with pytest.raises(Infeasible, match=r"E401 seen: whoever knows its value finds 58\.3% of the people"):
+        run(asking(columns), folder=tmp_path)
 
 
 def test_people_are_counted_not_rows_where_they_have_several(tmp_path: Path) -> None:

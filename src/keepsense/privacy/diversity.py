@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +42,9 @@ class _Diversity(Model):
     name: ClassVar[str] = "l-diversity"
     protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
     decided_by: ClassVar[str] = "fewest"
-    column: str
-    missing: str
+    if TYPE_CHECKING:  # parameters keep the order in which each form declares them
+        column: str
+        missing: str
 
     def __post_init__(self) -> None:
         super().__post_init__()

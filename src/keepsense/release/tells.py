@@ -24,9 +24,9 @@ from keepsense.release.job import Job
 from keepsense.release.measure import recoded, with_draws
 from keepsense.release.people import person_of
 
-NEARLY_UNIQUE = 0.2
-"""Share of people that a column may point at by itself, however large k is: at one in five, five people on average
-share a value, as in a class of the usual size; ordinary categories of a table stay far below that."""
+NEARLY_UNIQUE = 0.5
+"""Share of people that a column may point at by itself: beyond half of them, who knows a value finds the person more
+often than not. Words and categories stay below it also in small tables; exact numbers, moments and texts do not."""
 
 UNDONE = 0.5
 """Most of what hiding a column gained that another one may undo: beyond half of it, the column tells more than not."""
@@ -106,21 +106,19 @@ def tellings(job: Job) -> dict[str, Telling]:
 
 
 def refuse_identifying(job: Job, measured: Mapping[str, Telling]) -> list[Finding]:
-    """Stop where a column points at more people than the promise allows all quasi-identifiers together to do.
+    """Stop where a column points at more than half of the people by itself: whoever knows its value mostly finds them.
 
-    With k promised, the quasi-identifiers find at most one person in k; a column that finds more of them alone makes
-    the promise worthless for everybody who knows its value. Beyond k = 5 the limit stays at `NEARLY_UNIQUE`. What the
-    project file accepts is a warning.
+    Then what is promised about the quasi-identifiers is worth nothing against those who know it (an employer the pay, a
+    clinic the moment of a visit). What the project file accepts is a warning.
 
     >>> from keepsense.release.example import example_job
-    >>> job = example_job(privacy=[{"model": "k-anonymity", "k": 5}])
     >>> try:
-    ...     refuse_identifying(job, tellings(job))
+    ...     refuse_identifying(example_job(), {"likes": Telling("likes", 0.7, 14)})
     ... except Infeasible as stopped:
     ...     print(str(stopped).partition(": ")[2])
-    E401 likes: whoever knows its value finds 25% of the people by it alone, and 20% is the most
+    E401 likes: whoever knows its value finds 70% of the people by it alone, and 50% is the most
     """
-    most = max(1 / job.hidden_among, NEARLY_UNIQUE)
+    most = NEARLY_UNIQUE
     message = "whoever knows its value finds {share} of the people by it alone, and {most} is the most"
     findings = [
         Finding(
