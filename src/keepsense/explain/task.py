@@ -90,10 +90,15 @@ class LessonTask:
         return self.lesson.column(name)
 
     def attributes(
-        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+        self,
+        counts: Counts,
+        names: Sequence[str] | None = None,
+        *,
+        meaning: bool = False,
+        apart: bool = False,
     ) -> list[Attribute]:
         """What columns mean to methods that measure distances; with `meaning` every word must be a concept."""
-        return attributes_of(self, counts, names, meaning=meaning)
+        return attributes_of(self, counts, names, meaning=meaning, apart=apart)
 
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column's words."""

@@ -20,27 +20,33 @@ _MOST_VALUES = 4_096
 
 
 def attributes_of(
-    task: Task, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+    task: Task,
+    counts: Counts,
+    names: Sequence[str] | None = None,
+    *,
+    meaning: bool = False,
+    apart: bool = False,
 ) -> list[Attribute]:
     """What each column means: an order for numbers, semantic distances for words, distances of sets for sets.
 
     A missing cell, and a word that no taxonomy knows, is as far from every other value as can be. With `meaning` every
-    word must be a concept, because new words are to be drawn from the taxonomy.
+    word must be a concept, because new words are to be drawn from the taxonomy. With `apart` missing cells of ordered
+    columns have no place in the order: their position is no number.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
     >>> [type(column).__name__ for column in attributes_of(job, job.counts)]
     ['Ordered', 'Nominal']
     """
-    return [_attribute(task, counts, name, meaning) for name in names or task.quasi_identifiers]
+    return [_attribute(task, counts, name, meaning, apart) for name in names or task.quasi_identifiers]
 
 
-def _attribute(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
+def _attribute(task: Task, counts: Counts, name: str, meaning: bool, apart: bool) -> Attribute:
     column = task.column(name)
     if KINDS[column.kind].sets:
         return _set(task, counts, name)
     if KINDS[column.kind].ordered:
-        return _ordered(task, counts, name, meaning)
+        return _ordered(task, counts, name, apart)
     return _words(task, counts, name, meaning)
 
 
@@ -53,13 +59,11 @@ def _set(task: Task, counts: Counts, name: str) -> Attribute:
     return Sets.of(counts, name, judge, delimiter=None if listed else column.delimiter)
 
 
-def _ordered(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
+def _ordered(task: Task, counts: Counts, name: str, apart: bool) -> Attribute:
     values = counts.values_of(name)
     levels = _levels(task, name, values)
-    if None not in values:
-        return Ordered.of(counts, name, levels=levels)
-    if meaning:
-        raise BadInput(f"column {name!r} has missing values, which cannot get noise; exclude or fill those rows first")
+    if None not in values or apart:
+        return Ordered.of(counts, name, levels=levels, gaps=apart)
     if len(values) > _MOST_VALUES:
         raise BadInput(f"column {name!r} has missing values among more than {_MOST_VALUES:,} others; fill them first")
     if levels is not None:

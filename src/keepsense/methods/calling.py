@@ -10,6 +10,7 @@ from typing import Any
 from keepsense.errors import BadInput, InputWarning, did_you_mean
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.edits import Edit, mend
+from keepsense.methods.gaps import emptied, filled
 from keepsense.methods.registry import Method
 from keepsense.methods.task import Task
 from keepsense.progress import Listener
@@ -131,8 +132,11 @@ def by_columns(
     options = dict(parameters)
     edits = _edits(task, options.pop("edits", []))
     counts = task.count([*task.quasi_identifiers, *beside])
-    columns = task.attributes(counts, meaning=not method.gaps)
-    cells: Cells = call(method.function, options, counts, columns, task.models, rng=task.rng, listener=listener)
+    whole = filled(counts, task.quasi_identifiers, task.rng) if method.gaps == "filled" else counts
+    columns = task.attributes(whole, meaning=method.gaps == "filled", apart=method.gaps == "apart")
+    cells: Cells = call(method.function, options, whole, columns, task.models, rng=task.rng, listener=listener)
+    if whole is not counts:
+        cells = emptied(counts, cells)
     if edits:
         cells = mend(counts, cells, edits, rng=task.rng)
     return [cells.bound(counts)]

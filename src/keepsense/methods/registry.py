@@ -21,6 +21,7 @@ from keepsense.recoding import Cells, Recoding
 from keepsense.registry import Registry
 
 Sets = Literal["apart", "together", "only"]
+Gaps = Literal["far", "filled", "apart"]
 Function = Callable[..., Any]
 Runner = Callable[["Method", Task, Mapping[str, Any], Listener | None], list[Recoding]]
 """Calls a method's function with what a task has of what it takes."""
@@ -149,8 +150,10 @@ class Method(Described):
     """Whether every value becomes one other everywhere, so that other tables can be recoded alike."""
     sets: Sets = "apart"
     """What it does with set-valued columns: leaves them to a method for sets, takes them too, or takes only them."""
-    gaps: bool = True
-    """Whether columns may hold numbers with gaps and words that no taxonomy knows."""
+    gaps: Gaps = "far"
+    """What it does with empty cells: they are as far from every value as can be, and so are words that no taxonomy
+    knows; or each takes part with a value drawn from its column and is empty again in the end; or they stay as they
+    are, and the others are changed among themselves."""
     streaming: bool = False
     """Whether it takes records one by one, as they come."""
     quick: bool = False

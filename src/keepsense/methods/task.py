@@ -107,9 +107,17 @@ class Task(Protocol):
         """Distinct tuples of some columns of the source."""
 
     def attributes(
-        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+        self,
+        counts: Counts,
+        names: Sequence[str] | None = None,
+        *,
+        meaning: bool = False,
+        apart: bool = False,
     ) -> list[Attribute]:
-        """What each column means (`keepsense.methods.attributes`); with `meaning` every word must be a concept."""
+        """What each column means (`keepsense.methods.attributes`).
+
+        With `meaning` every word must be a concept, with `apart` empty cells have no place in an order.
+        """
 
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column's words."""

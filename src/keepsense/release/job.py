@@ -137,10 +137,15 @@ class Job:
         return next(iter(self.project.having("person")), None)
 
     def attributes(
-        self, counts: Counts, names: Sequence[str] | None = None, *, meaning: bool = False
+        self,
+        counts: Counts,
+        names: Sequence[str] | None = None,
+        *,
+        meaning: bool = False,
+        apart: bool = False,
     ) -> list[Attribute]:
         """What columns mean to methods that measure distances; with `meaning` every word must be a concept."""
-        return attributes_of(self, counts, names, meaning=meaning)
+        return attributes_of(self, counts, names, meaning=meaning, apart=apart)
 
     # ---- counts --------------------------------------------------------------------------------------------------
 

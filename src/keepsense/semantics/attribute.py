@@ -244,14 +244,26 @@ class Ordered:
 
     @classmethod
     def of(
-        cls, counts: Counts, name: str, *, levels: Sequence[Value] | None = None, span: float | None = None
+        cls,
+        counts: Counts,
+        name: str,
+        *,
+        levels: Sequence[Value] | None = None,
+        span: float | None = None,
+        gaps: bool = False,
     ) -> Ordered:
-        """A column of counts: numbers, or with `levels` (lowest first) ordered categories."""
+        """A column of counts: numbers, or with `levels` (lowest first) ordered categories.
+
+        With `gaps` a missing value may be among them; its position is no number (NaN), and nothing is near it.
+        """
         values = counts.values_of(name)
+        absent = np.array([gaps and v is None for v in values], dtype=np.bool_)
         if levels is not None:
-            place = {v: i for i, v in enumerate(levels)}
+            place: dict[Value, float] = {v: float(i) for i, v in enumerate(levels)}
+            if absent.any():
+                place.setdefault(None, np.nan)
             unknown = sum(v not in place for v in values)
-            if unknown or len(place) != len(levels):
+            if unknown or len(set(levels)) != len(levels):
                 what = f"{unknown} value(s) not among the levels" if unknown else "a level given twice"
                 raise BadInput(f"column {name!r}: {what}; list every level once, lowest first")
             positions = np.array([place[v] for v in values], dtype=np.float64)
@@ -264,9 +276,10 @@ class Ordered:
                     f"column {name!r} holds values that are not numbers; give levels=... for ordered categories, or a "
                     "distance for words"
                 ) from None
-            if not np.isfinite(positions).all():
+            there = positions[~absent]
+            if not np.isfinite(there).all():
                 raise BadInput(f"column {name!r} has missing or infinite numbers; exclude or fill those rows first")
-            wide = float(positions.max() - positions.min()) if len(positions) else 0.0
+            wide = float(there.max() - there.min()) if len(there) else 0.0
         return cls(
             name,
             values,

@@ -105,7 +105,8 @@ def release_numbers(
 
     Each number is cut to the declared bounds, gets noise of scale (width of the bounds) / epsilon, and is cut again. As
     a record may take any value within the bounds, the noise is as wide as they are for epsilon = 1: `noisy_means` does
-    better where one column is released alone. A record's columns add up in the budget. Whole numbers stay whole.
+    better where one column is released alone. A record's columns add up in the budget. Whole numbers stay whole. An
+    empty cell is taken for the middle of the bounds, so that no noisy number tells whether there was one.
 
     >>> counts = Counts.of({"age": [20, 30, 40]})
     >>> cells = release_numbers(counts, {"age": (0, 120)}, 1.0, Budget(1.0))
@@ -182,7 +183,9 @@ def _cut(counts: Counts, name: str, bounds: tuple[float, float]) -> Floats:
     if not np.isfinite([low, high]).all() or not low < high:
         raise BadInput(f"column {name!r}: the declared bounds {bounds!r} are not a low and a higher number")
     try:
-        numbers = np.array([float(v) for v in counts.values_of(name)])  # type: ignore[arg-type]
+        # nothing is known of an empty cell; what stands for it must not depend on the other cells
+        middle = (float(low) + float(high)) / 2
+        numbers = np.array([middle if v is None else float(v) for v in counts.values_of(name)])  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise BadInput(f"column {name!r} holds values that are not numbers") from None
     if np.isnan(numbers).any():

@@ -179,7 +179,7 @@ NOISE_METHOD = registered(
         example="Influenza becomes bronchitis, now and then pneumonia, hardly ever fracture.",
         truthful=False,
         sets="together",
-        gaps=False,
+        gaps="filled",
         fillings={"variation": ALONE, "reference": REFERENCE},
         fit=Fit(
             better=_suits(correlated=False),
@@ -212,7 +212,7 @@ METHOD = registered(
         example="Diagnosis and treatment move in the same direction.",
         truthful=False,
         sets="together",
-        gaps=False,
+        gaps="filled",
         fillings={
             "variation": Filling("covariance", "how much the columns vary, and how far they vary together"),
             "reference": Filling("root", "the root, for correlations (the mean, where means matter more)"),

@@ -23,6 +23,7 @@ from keepsense.random import Random
 from keepsense.recoding import Cells, Recoding
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import distance
+from keepsense.taxonomy.core import Taxonomy
 
 
 def differential_privacy(  # noqa: PLR0913
@@ -238,9 +239,17 @@ def _meaning(task: Task, counts: Counts, name: str, domain: Sequence[Any] | None
     concepts = task.mapping(name, rows, alone=True).concepts
     if column.mapping is not None:
         _check_mapping(task, name, domain)
-    if any(value not in concepts for value in rows):
+    if any(value not in concepts for value in rows if value is not None):
         raise BadInput(f"column {name!r} has values in no taxonomy; map them in a mapping file first")
+    if None in rows:
+        concepts = {**concepts, None: _unknown(task.taxonomy(name), domain)}
     return Nominal.of(counts, name, distance(column.distance, task.taxonomy(name)), concepts=concepts)
+
+
+def _unknown(taxonomy: Taxonomy, domain: Sequence[Any] | None) -> int:
+    """What stands for an empty cell: the most general of what is possible, whatever the other cells hold."""
+    possible = [taxonomy.root] if not domain else sorted(taxonomy.code(concept) for concept in domain)
+    return min(possible, key=lambda code: int(taxonomy.depth[code]))
 
 
 def _check_mapping(task: Task, name: str, domain: Sequence[Any] | None) -> None:

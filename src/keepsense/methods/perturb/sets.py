@@ -224,7 +224,7 @@ METHOD = registered(
         example="{influenza, asthma} becomes {bronchitis, asthma}.",
         truthful=False,
         sets="only",
-        gaps=False,
+        gaps="filled",
         fillings={"variation": ALONE, "reference": REFERENCE},
         fit=Fit(unfit=((always, 'it is part of "noise", which takes sets along'),)),
         shown=Shown(why_not="it moves every item of a set as noise moves single words"),

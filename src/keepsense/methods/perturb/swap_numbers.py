@@ -46,7 +46,7 @@ def rank_swapping_of_numbers(
     `distribution` shifts a rank by a normal number with mean and deviation k / 2 (drawn again while it falls outside or
     on a swapped record, then the nearest free rank); `buckets` cuts the ranks into k buckets and takes a record of
     another bucket, half as likely for every bucket it is farther away (of its own only when the others are used up).
-    Each column is swapped by itself. O(rows log rows).
+    Each column is swapped by itself; empty cells stay empty. O(rows log rows).
 
     >>> counts = Counts.of({"age": list(range(20, 60))})
     >>> cells = rank_swapping_of_numbers(counts, [Ordered.of(counts, "age")], percent=10, rng=1)
@@ -77,10 +77,11 @@ def rank_swapping_of_numbers(
     released = []
     for done, attribute in enumerate(columns):
         codes = counts.column(attribute.name)[source]
-        mixed = rng.permutation(len(codes))
+        there = np.flatnonzero(~np.isnan(attribute.positions[codes]))  # an empty cell has no place in the order
+        mixed = there[rng.permutation(len(there))]
         ranked = mixed[np.argsort(attribute.positions[codes[mixed]], kind="stable")]
         out = codes.copy()
-        partners = kernel(rng, len(codes), int(k))
+        partners = kernel(rng, len(there), _within(attribute.name, int(k), len(there)))
         out[ranked] = codes[ranked[partners]]
         released.append(out)
         tell_ranks(listener, attribute, codes, source, ranked, partners)
@@ -89,12 +90,19 @@ def rank_swapping_of_numbers(
     return to_cells(counts, columns, source, np.stack(released, axis=1), info)
 
 
+def _within(name: str, k: int, cells: int) -> int:
+    if k >= cells:
+        raise BadInput(f"k = {k}: k must be smaller than the number of cells of {name!r} that are not empty, {cells}")
+    return k
+
+
 def only_numbers(columns: Sequence[Attribute]) -> None:
     """Refuse columns that are neither numbers nor ordered categories."""
     others = [column.name for column in columns if not isinstance(column, Ordered)]
     if others:
         raise BadInput(
-            f"this method is for numbers and ordered categories without gaps; {others[0]!r} is another column"
+            f"this method is for numbers and ordered categories; {others[0]!r} is another column: give it another "
+            "role, or choose a method that takes every kind"
         )
 
 
@@ -116,6 +124,7 @@ METHOD = registered(
         paper="Moore 1996; Nin, Herranz and Torra 2008 (hidden intervals); Rodríguez-García 2017, Sec. 2.3.2.2.",
         example="The third and the seventh income change places.",
         truthful=False,
+        gaps="apart",
         falls_short=ONLY_STRICT,
         fillings={
             "reference": Filling("ranking", "the next record in the order of the column"),
