@@ -40,7 +40,8 @@ def pages() -> dict[str, str]:
             "# Reference",
             "",
             "Everything public, from its docstrings, a page for each room of the house; the",
-            "[command line](command-line.md); the [project file](project-file.md); and the [findings](findings.md).",
+            "[command line](command-line.md) and [what it prints with `--json`](json-output.md); the",
+            "[project file](project-file.md); and the [findings](findings.md).",
             "",
             "| room | what it answers |",
             "|---|---|",
@@ -51,7 +52,40 @@ def pages() -> dict[str, str]:
     made["command-line"] = _command_line()
     made["project-file"] = _project_file()
     made["findings"] = _findings()
+    made["json-output"] = _json_output()
     return made
+
+
+def _json_output() -> str:
+    """What every command prints with `--json`, from the one registry of their shapes."""
+    from keepsense.commands._outputs import OUTPUTS, output_schema
+
+    lines = [
+        "# JSON output",
+        "",
+        "What commands print with `--json`, key by key. `keepsense schema --of COMMAND` prints the JSON schema that a",
+        "program can check it with. A key that may be missing is *in brackets*; `*` stands for any key, `[]` for each",
+        "entry of a list.",
+        "",
+    ]
+    for name in (None, *OUTPUTS):
+        schema = output_schema(name)
+        lines += [f"## {name or 'Where a command fails'}", "", "| key | meaning | type |", "|---|---|---|"]
+        lines += [*_keys_of(schema), ""]
+    return "\n".join(lines)
+
+
+def _keys_of(schema: dict[str, Any], above: str = "") -> Iterator[str]:
+    for key, entry in schema.get("properties", {}).items():
+        name = f"{above}{key}"
+        shown = f"`{name}`" if key in schema.get("required", ()) else f"[`{name}`]"
+        inner = entry.get("items", entry)
+        kind = entry.get("type", "anything")
+        kind = " or ".join(kind) if isinstance(kind, list) else kind
+        yield f"| {shown} | {entry['description']} | {kind} |"
+        yield from _keys_of(inner, f"{name}[]." if "items" in entry else f"{name}.")
+        if isinstance(further := inner.get("additionalProperties"), dict):
+            yield from _keys_of(further, f"{name}.*.")
 
 
 def _findings() -> str:

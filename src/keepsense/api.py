@@ -161,9 +161,12 @@ def anonymize(  # noqa: PLR0913
     return _made(data, project, inspection, given, {"rng": seed, "engine": engine, "listener": listener})
 
 
-def run(
+def run(  # noqa: PLR0913
     project: File,
     *,
+    source: File | None = None,
+    output: File | None = None,
+    settings: Mapping[str, Any] | None = None,
     reuse: File | None = None,
     unknown: Literal["refuse", "suppress"] = "refuse",
     seed: int | None = None,
@@ -171,6 +174,10 @@ def run(
     listener: Listener | None = None,
 ) -> Release[ArrowTable]:
     """Make the release that a project file asks for, where it asks for it; what `keepsense run` does.
+
+    `source` is another table than the one it names, `output` another folder or file for the release, and `settings` are
+    keys with other values (`{"privacy.0.k": 10}`). `reuse` applies the recoding of an earlier release, and `unknown`
+    says what becomes of values that its rules do not cover.
 
     >>> import keepsense as ks, tempfile
     >>> from pathlib import Path
@@ -185,10 +192,15 @@ def run(
     ...     ks.run(Path(folder) / "keepsense.toml").frame.num_rows
     10
     """
+    from keepsense.project.settings import adjusted_project
     from keepsense.release.run import run as make
 
     path = None if reuse is None else Path(reuse)
-    return Release(make(Path(project), reuse=path, unknown=unknown, rng=seed, engine=engine, listener=listener))
+    adjusted = adjusted_project(
+        Path(project), source=None if source is None else str(source), output=output, settings=settings or {}
+    )
+    how: dict[str, Any] = {"reuse": path, "unknown": unknown, "rng": seed, "engine": engine, "listener": listener}
+    return Release(make(adjusted, folder=Path(project).parent, **how))
 
 
 def inspect(data: object, *, engine: str | None = None) -> Inspection:

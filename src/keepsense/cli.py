@@ -1,6 +1,7 @@
 """The command line, thin: it parses, calls the library and turns what goes wrong into one line and an exit code.
 
-Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense, 130 interrupted.
+Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense; ended by a signal, 128 and its number (130 for
+Ctrl-C, 143 when told to end, 129 when the terminal closed).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Any, NoReturn
@@ -21,12 +23,14 @@ import typer
 from keepsense import __version__
 from keepsense.commands import COMMANDS
 from keepsense.commands._names import NamesInHelp
-from keepsense.errors import Infeasible, InputWarning, KeepsenseError, PrivacyWarning
+from keepsense.errors import VALUES_LISTED, Finding, Infeasible, InputWarning, KeepsenseError, PrivacyWarning
 from keepsense.shown import visible
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 TRACEBACK = "KEEPSENSE_TRACEBACK"
 _KNOWN = (KeepsenseError, OSError)
+# what typer brings its own copy of, or imports, by version
+_ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
 
 app = typer.Typer(
     help="Anonymize tables whose columns hold words, and keep what the words mean.",
@@ -78,8 +82,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def _run(given: list[str], interrupts: _Interrupts) -> int:
     """Run the command line; what goes wrong becomes one line and a code."""
     try:
-        app(given, prog_name="keepsense")
-        return DONE
+        if "--json" not in given:
+            app(given, prog_name="keepsense")
+            return DONE
+        # whoever reads JSON wants usage errors in it, too
+        code = app(given, prog_name="keepsense", standalone_mode=False)
+        return code if isinstance(code, int) else DONE
+    except typer.Abort:
+        return _interrupted(interrupts, given)
+    except _ClickException as error:
+        remedies = ("see what it takes with --help",)
+        _complain(_Complaint(error.format_message(), "usage", None, remedies), BAD_INPUT, given)
+        return BAD_INPUT
     except SystemExit as end:
         if interrupts.came:
             return _interrupted(interrupts, given)
@@ -94,42 +108,60 @@ def _run(given: list[str], interrupts: _Interrupts) -> int:
 
 def _interrupted(interrupts: _Interrupts, given: list[str]) -> int:
     code = 128 + interrupts.came if interrupts.came else INTERRUPTED
-    _complain("interrupted; nothing was left half-written", code, given)
+    _complain(_Complaint("interrupted; nothing was left half-written", "interrupted"), code, given)
     return code
+
+
+@dataclass(frozen=True)
+class _Complaint:
+    """What went wrong, for people and for programs."""
+
+    message: str
+    code: str
+    column: str | None = None
+    remedies: tuple[str, ...] = ()
 
 
 def _explained(error: Exception, given: list[str]) -> int:
     if isinstance(error, KeepsenseError):
         code = GOAL_NOT_MET if isinstance(error, Infeasible) else BAD_INPUT
         # what a program finds in the exception, people see only if they ask
-        _complain(str(error).replace(" (the error's `values` lists them)", ""), code, given)
+        message = str(error).replace(VALUES_LISTED, "")
+        _complain(_Complaint(message, _code_of(error), error.column, error.remedies), code, given)
         values = getattr(error, "values", ())
         if "--show-values" in given:
             for value in tuple(values)[:20]:
                 print(f"  {visible(value)}", file=sys.stderr)
         elif values and given[:1] == ["run"]:
             print("  you could: see them with --show-values (real data)", file=sys.stderr)
-        for hint in getattr(error, "relax", ()):
+        for hint in error.relax:
             print(f"  you could: {visible(hint)}", file=sys.stderr)
     elif isinstance(error, OSError):
         code = BAD_INPUT
         where = f"{Path(str(error.filename)).name}: " if error.filename else ""
-        _complain(f"{where}{error.strerror or 'the system refused'}", code, given)
+        _complain(_Complaint(f"{where}{error.strerror or 'the system refused'}", "system"), code, given)
     elif isinstance(error, MemoryError):
         code = BAD_INPUT
-        _complain(
-            "there is not enough memory for this; give a smaller table, or a machine with more of it", code, given
-        )
+        remedy = "give a smaller table, or a machine with more of it"
+        message = f"there is not enough memory for this; {remedy}"
+        _complain(_Complaint(message, "memory", None, (remedy,)), code, given)
     else:
         code = BUG
-        _complain(
+        message = (
             f"this is a bug in Keepsense ({type(error).__name__} at {_place(error.__traceback__)}). Please report it "
             "with the command you ran. This message holds none of your data; the whole traceback may, and is shown "
-            f"where {TRACEBACK}=1 is set.",
-            code,
-            given,
+            f"where {TRACEBACK}=1 is set."
         )
+        _complain(_Complaint(message, "bug", None, ("report it with the command you ran",)), code, given)
     return code
+
+
+def _code_of(error: KeepsenseError) -> str:
+    """The code of the first finding that forbids going on, where one does, else that of the error itself."""
+    best = getattr(error, "best", None)
+    findings = best if isinstance(best, tuple) else getattr(best, "findings", ())
+    codes = [finding.code for finding in findings if isinstance(finding, Finding) and finding.is_error]
+    return codes[0] if codes else error.code
 
 
 class _Interrupts:
@@ -160,10 +192,11 @@ class _Interrupts:
         raise KeyboardInterrupt
 
 
-def _complain(message: str, code: int, given: list[str]) -> None:
+def _complain(complaint: _Complaint, code: int, given: list[str]) -> None:
     if "--json" in given:
-        print(json.dumps({"error": message, "exit": code}, ensure_ascii=False))
-    print(f"keepsense: {visible(message)}", file=sys.stderr)
+        told = asdict(complaint)
+        print(json.dumps({"error": told.pop("message"), "exit": code, **told}, ensure_ascii=False))
+    print(f"keepsense: {visible(complaint.message)}", file=sys.stderr)
 
 
 def _place(traceback: TracebackType | None) -> str:

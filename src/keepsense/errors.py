@@ -14,6 +14,7 @@ WordNet 3.0: no concept has the id or name 'nurs'. Did you mean nurse or nurser 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -26,7 +27,34 @@ class KeepsenseError(Exception):
     Traceback (most recent call last):
     ...
     keepsense.errors.KeepsenseError: table.csv: the file is empty; give a file with a header line
+    >>> error = BadInput("column 'job' has no taxonomy; give it one")
+    >>> error.code, error.column, error.remedies
+    ('bad-input', 'job', ('give it one',))
     """
+
+    code = "error"
+    """A short name of what went wrong, for programs."""
+    relax: tuple[str, ...] = ()
+
+    @property
+    def column(self) -> str | None:
+        """The column that the message names, if it names one."""
+        named = _COLUMN.search(str(self))
+        return named[1] or named[2] if named else None
+
+    @property
+    def remedies(self) -> tuple[str, ...]:
+        """What to do: what could be relaxed, or what the message says after its last semicolon."""
+        if self.relax:
+            return self.relax
+        _, semicolon, advice = str(self).replace(VALUES_LISTED, "").rpartition("; ")
+        hint = re.search(r"Did you mean [^?]*\?", str(self))
+        return (advice,) if semicolon else (hint[0],) if hint else ()
+
+
+_COLUMN = re.compile(r"""\bcolumn (?:'([^']+)'|"([^"]+)")""")
+VALUES_LISTED = " (the error's `values` lists them)"
+"""What messages say to programs where people would have to ask for the values."""
 
 
 class BadInput(KeepsenseError):
@@ -39,6 +67,8 @@ class BadInput(KeepsenseError):
     keepsense.errors.BadInput: column 'job' has 1 rows, the first column 2
     """
 
+    code = "bad-input"
+
 
 class BadTaxonomy(BadInput):
     """A taxonomy cannot be built or read: a cycle, an unknown parent, a duplicate id, a damaged file.
@@ -49,6 +79,8 @@ class BadTaxonomy(BadInput):
     ...
     keepsense.errors.BadTaxonomy: taxonomy: the is-a links form a cycle: 'cat' -> 'animal' -> 'cat'; drop one of them
     """
+
+    code = "bad-taxonomy"
 
 
 class UnknownConcept(BadInput):
@@ -61,6 +93,8 @@ class UnknownConcept(BadInput):
     keepsense.errors.UnknownConcept: taxonomy: no concept has the id or name 'kitten'.
     """
 
+    code = "unknown-concept"
+
 
 class BadHierarchy(BadInput):
     """A generalization hierarchy is not valid or does not cover a column.
@@ -72,6 +106,8 @@ class BadHierarchy(BadInput):
     keepsense.errors.BadHierarchy: hierarchy: row 2 has 2 levels, the first row 3
     """
 
+    code = "bad-hierarchy"
+
 
 class MissingExtra(KeepsenseError):
     """An optional library is needed and not installed; the message says which extra brings it.
@@ -82,6 +118,8 @@ class MissingExtra(KeepsenseError):
     keepsense.errors.MissingExtra: people.xlsx: reading Excel needs openpyxl; install keepsense[excel]
     """
 
+    code = "missing-extra"
+
 
 class Infeasible(KeepsenseError):
     """The goal cannot be met; `best` carries the best attempt and `relax` what could be relaxed.
@@ -90,6 +128,8 @@ class Infeasible(KeepsenseError):
     >>> error.relax
     ('allow 2% suppression',)
     """
+
+    code = "infeasible"
 
     def __init__(self, message: str, *, best: object = None, relax: Iterable[str] = ()) -> None:
         super().__init__(message)
@@ -106,6 +146,8 @@ class BudgetExceeded(KeepsenseError):
     ...
     keepsense.errors.BudgetExceeded: age needs epsilon = 2, and 1 of 1 is left; nothing was released
     """
+
+    code = "budget-exceeded"
 
 
 class InternalError(Exception):

@@ -12,12 +12,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from keepsense import __version__, cli, sample
-from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
+from keepsense.errors import Finding, Infeasible, KeepsenseError, PrivacyWarning
+from keepsense.hierarchies.core import MissingValues
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,13 @@ def test_a_mistake_of_the_user_is_one_line_and_exit_2(run: Run, monkeypatch: pyt
         cli.BAD_INPUT, "", "keepsense: people.csv: no room; choose another disk\n"
     )
     outcome = run("sample", "people.csv", "--json")
-    assert outcome.json == {"error": "people.csv: no room; choose another disk", "exit": 2}
+    assert outcome.json == {
+        "error": "people.csv: no room; choose another disk",
+        "exit": 2,
+        "code": "error",
+        "column": None,
+        "remedies": ["choose another disk"],
+    }
 
 
 def test_a_goal_that_cannot_be_met_is_exit_1_and_says_what_to_relax(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -170,6 +178,78 @@ def test_a_goal_that_cannot_be_met_is_exit_1_and_says_what_to_relax(run: Run, mo
     outcome = run("sample", "people.csv")
     assert outcome.code == cli.GOAL_NOT_MET
     assert outcome.err == "keepsense: k = 5 cannot be met\n  you could: allow 2% suppression\n"
+
+
+def test_an_error_names_its_code_its_column_and_its_remedies(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    failing(monkeypatch, MissingValues("column 'job' has 2 values (the error's `values` lists them)", ["a", "b"]))
+    told = run("sample", "people.csv", "--json").json
+    assert told == {
+        "error": "column 'job' has 2 values",
+        "exit": 2,
+        "code": "bad-hierarchy",
+        "column": "job",
+        "remedies": [],
+    }
+    verification = SimpleNamespace(findings=[Finding("W211", "x", "y"), Finding("E203", "x", "y")])
+    failing(monkeypatch, Infeasible("it broke", best=verification, relax=("allow more suppression",)))
+    told = run("sample", "people.csv", "--json").json
+    assert (told["exit"], told["code"], told["remedies"]) == (1, "E203", ["allow more suppression"])
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "--nonsense"), ("verify",), ("sample", "x", "--rows", "many"), ("nonsense",)]
+)
+def test_usage_errors_are_json_too(run: Run, words: tuple[str, ...]) -> None:
+    outcome = run(*words, "--json")
+    assert (outcome.code, outcome.json["exit"], outcome.json["code"]) == (2, 2, "usage")
+    assert outcome.json["error"] in outcome.err
+    assert run(*words).out == ""  # and people see them as ever
+
+
+PROJECT = """
+source.path = "january.csv"
+columns.job.role = "quasi-identifier"
+privacy = [{ model = "k-anonymity", k = 2 }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "complaint"),
+    [
+        ("nonsense", "'nonsense' sets nothing"),
+        ("privacy.3.k=5", "the list has 1 entries"),
+        ("methd.name=datafly", "Did you mean method?"),
+        ("release.suppression=lots", "release.suppression"),
+        ("source.path.x=1", "below a key that is no section"),
+        ("a b=1", "is no key of a project file"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(run: Run, tmp_path: Path, setting: str, complaint: str) -> None:
+    (tmp_path / "keepsense.toml").write_text(PROJECT)
+    outcome = run("run", "--set", setting)
+    assert outcome.code == cli.BAD_INPUT
+    assert complaint in outcome.err
+
+
+def test_a_run_with_another_source_place_and_key(run: Run, tmp_path: Path) -> None:
+    home = tmp_path / "project"
+    home.mkdir()
+    (home / "keepsense.toml").write_text(PROJECT)
+    (tmp_path / "february.csv").write_text("job\n" + "nurse\n" * 6 + "clerk\n" * 3)
+    words = ("run", "project/keepsense.toml", "--source", "february.csv", "--json", "--output")
+    done = run(*words, "out/published.csv", "--set", "privacy.0.k=3")
+    assert (done.code, done.json["promises"]) == (0, [{"model": "k-anonymity", "k": 3}])
+    assert done.json["classes"] == 2
+    assert (tmp_path / "out" / "published.csv").is_file()
+    assert run(*words, "folder", "--set", "privacy.0.k=4").json["classes"] == 1  # three clerks are too few
+    assert (tmp_path / "folder" / "february.csv").is_file()
+    assert not (home / "release").exists()
+
+
+def test_schemas_of_what_commands_print(run: Run) -> None:
+    assert "verified" in run("schema", "--of", "run").json["properties"]
+    assert "remedies" in run("schema", "--of", "error").json["properties"]
+    assert "Did you mean verify" in run("schema", "--of", "verfy").err
 
 
 def test_a_bug_is_exit_3_and_shows_no_data(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

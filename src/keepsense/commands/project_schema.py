@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,14 +14,16 @@ from keepsense.commands._output import Json, Quiet, safe, show
 
 
 def schema(
+    of: Annotated[
+        str | None,
+        typer.Option("--of", metavar="COMMAND", help="Of what this command prints with --json; or of an `error`."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write it to this file.")] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Print the JSON schema of the project file, so that editors complete its keys and explain them."""
-    from keepsense.project.schema import json_schema
-
-    text = json.dumps(json_schema(), ensure_ascii=False, indent=2) + "\n"
+    """Print the JSON schema of the project file, so that editors complete its keys, or of what a command prints."""
+    text = json.dumps(_wanted(of), ensure_ascii=False, indent=2) + "\n"
     if output is None:
         if not quiet:
             sys.stdout.write(text)
@@ -30,15 +32,27 @@ def schema(
 
     with whole_file(output) as part:
         part.write_text(text, encoding="utf-8")
-    first = f"#:schema {output}"
+    first = f"; put `{safe(f'#:schema {output}')}` into a project file's first line" if of is None else ""
     show(
         {"file": str(output)},
-        lambda console: console.print(
-            f"{safe(output)} is written; put `{safe(first)}` into a project file's first line"
-        ),
+        lambda console: console.print(f"{safe(output)} is written{first}"),
         as_json=as_json,
         quiet=quiet,
     )
+
+
+def _wanted(of: str | None) -> dict[str, Any]:
+    if of is None:
+        from keepsense.project.schema import json_schema
+
+        return json_schema()
+    from keepsense.commands._outputs import OUTPUTS, output_schema
+    from keepsense.errors import BadInput, did_you_mean
+
+    name = " ".join(of.split())
+    if name != "error" and name not in OUTPUTS:
+        raise BadInput(f"no command is called {name!r}; there are {', '.join(OUTPUTS)}.{did_you_mean(name, OUTPUTS)}")
+    return output_schema(None if name == "error" else name)
 
 
 COMMANDS.add("schema", schema)

@@ -25,6 +25,17 @@ ProjectFile = Annotated[Path, typer.Argument(help="Project file; `keepsense init
 
 def run_project(
     project: ProjectFile = Path("keepsense.toml"),
+    source: Annotated[
+        str | None, typer.Option(help="Table to release instead of the one that the project file names.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the release, or its file, if it has an ending."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the project file, such as privacy.0.k=10."),
+    ] = None,
     reuse: Annotated[
         Path | None,
         typer.Option(help="Recoding of an earlier release (private/recoding.json) to apply to this table as it is."),
@@ -48,12 +59,14 @@ def run_project(
     quiet: Quiet = False,
 ) -> None:
     """Anonymize a table as the project file says; the release appears only after it was read back and verified."""
+    from keepsense.project.settings import adjusted_project
     from keepsense.release.run import run
 
     try:
         with progress(quiet=quiet or as_json) as listener:
             done = run(
-                project,
+                adjusted_project(project, source=source, output=output, settings=settings or ()),
+                folder=project.parent,
                 reuse=reuse,
                 unknown=unknown,
                 rng=seed,

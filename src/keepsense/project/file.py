@@ -276,16 +276,26 @@ def read_project(path: str | Path) -> Project:
     ...
     keepsense.errors.BadInput: keepsense.toml: there is no such project file; write one with `keepsense init`
     """
+    return check_project(read_document(path), Path(path).name)
+
+
+def read_document(path: str | Path) -> dict[str, Any]:
+    """The keys of a project file as they stand there, not checked yet.
+
+    >>> read_document("/nowhere/keepsense.toml")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: keepsense.toml: there is no such project file; write one with `keepsense init`
+    """
     file = Path(path)
     if not file.is_file():
         raise BadInput(f"{file.name}: there is no such project file; write one with `keepsense init`")
     try:
-        data = parsed_toml(file.read_text(encoding="utf-8"))
+        return parsed_toml(file.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise BadInput(f"{file.name}: the project file is not UTF-8 text") from None
     except ValueError as error:
         raise BadInput(f"{file.name}: the project file is not valid TOML: {error}") from None
-    return check_project(data, file.name)
 
 
 def check_project(data: dict[str, Any], name: str = "project") -> Project:
