@@ -44,6 +44,8 @@ _RELEASE: dict[str, Any] = {
                 "width?": ("width of its bands", "number"),
                 "level?": ("level of its hierarchy", "whole"),
                 "lost?": ("share of its certainty that is gone", "number"),
+                "found by it alone?": ("share of the records that its value alone points at", "number|null"),
+                "tells?": ("hidden columns it tells about, and how much", {"*": "number|null"}),
             }
         },
     ),
