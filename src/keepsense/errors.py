@@ -277,6 +277,7 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W410", "a column that tells what was hidden in another is accepted", "know who may read the release"),
         ("W411", "empty sensitive cells count as a value of their own", 'set missing = "unknown" for the promise'),
         ("W412", "several sensitive columns are protected one by one", "make those that others know quasi-identifiers"),
+        ("W413", "a column lost nearly all of its detail", "leave it out, or other columns that nobody needs"),
         # advice
         ("W501", "only k is promised, which hides who somebody is, not what they have", "add l-diversity"),
         ("W502", "k is small", "take 5 for known recipients, 11 or more for the public"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,7 +36,10 @@ def init(
     from keepsense.draft.beside import hierarchies_beside as beside
     from keepsense.draft.write import FILE, check_free, draft, source_keys, write_draft
     from keepsense.project.decide import decisions
+    from keepsense.project.file import check_project
     from keepsense.project.inspect import inspect
+    from keepsense.release.costs import as_data as costs_data
+    from keepsense.release.costs import draft_costs, in_words
 
     check_free(output, force=force)
     how = reading(format, delimiter, encoding, table_name, header)
@@ -46,6 +50,8 @@ def init(
     write_draft(text, output, force=force)
 
     questions = decisions(found)
+    project = check_project(tomllib.loads(text), output.name)
+    measured = None if quiet and not as_json else draft_costs(project, output.parent, engine)
 
     def print_it(console: Console) -> None:
         render(console, found)
@@ -54,11 +60,16 @@ def init(
             console.print(safe(f"Hierarchies that lie beside the table are used: {', '.join(sorted(own.values()))}"))
         for number, decision in enumerate(questions, 1):
             console.print(f"{number}. {safe(decision)}", soft_wrap=True)
+        for sentence in [] if measured is None else in_words(measured):
+            console.print(safe(sentence), soft_wrap=True)
         console.print(f"[bold]{safe(output)}[/] is written. Look at the roles in it, then:", soft_wrap=True)
         console.print(f"  [bold]keepsense run{safe(there)}[/]", soft_wrap=True)
 
     asked = [{"columns": list(d.columns), "question": d.question, "remedy": d.remedy} for d in questions]
-    show({"project": str(output), **as_data(found), "decisions": asked}, print_it, as_json=as_json, quiet=quiet)
+    data = {"project": str(output), **as_data(found), "decisions": asked}
+    if measured is not None:
+        data["costs"] = costs_data(measured)
+    show(data, print_it, as_json=as_json, quiet=quiet)
 
 
 COMMANDS.add("init", init)

@@ -132,7 +132,11 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
         number = about["removed columns"]
         console.print(f"  [green]✓[/] {number} column{'' if number == 1 else 's'} removed")
     console.print()
-    rows = [(c.column, c.values, c.released, percent(c.lost), c.how) for c in changes(done)]
+    flagged = {finding.where for finding in done.findings if finding.code == "W413"}
+    rows = [
+        (c.column, c.values, c.released, percent(c.lost) + (" W413" if c.column in flagged else ""), c.how)
+        for c in changes(done)
+    ]
     console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))
     if about["utility"] and not brief:
         measured = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
@@ -91,7 +91,7 @@ def chosen_together(job: Planned, shortlists: Mapping[str, Sequence[Hierarchy]])
     first = {name: trees[0] for name, trees in shortlists.items()}
     if all(len(trees) == 1 for trees in shortlists.values()) or not job.truthful or set(job.set_columns) & set(first):
         return first
-    trial = _Trial(job, _some(job.counts))
+    trial = Trial(job, some_tuples(job.counts, MOST_TUPLES))
     try:
         choice = descend(shortlists, trial.loss)
     except KeepsenseError:  # said again, with its remedies, where it is run
@@ -100,11 +100,18 @@ def chosen_together(job: Planned, shortlists: Mapping[str, Sequence[Hierarchy]])
 
 
 @dataclass(frozen=True, eq=False)
-class _Trial:
-    """A job on some of its tuples, with hierarchies to be tried."""
+class Trial:
+    """A job on some of its tuples, with hierarchies to be tried; `weights` say how much the loss of a column counts.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> Trial(job, job.counts).rule(job.hierarchies).names
+    ('age', 'job')
+    """
 
     job: Planned
     counts: Counts
+    importance: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def distances(self) -> dict[str, Distance]:
@@ -112,35 +119,58 @@ class _Trial:
         words = (name for name in self.counts.names if self.job.column(name).taxonomy is not None)
         return {name: self.job.meaning.distance(name) for name in words}
 
-    def loss(self, hierarchies: Mapping[str, Hierarchy]) -> float:
-        """What the columns lose together."""
-        job, counts = self.job, self.counts
-        distances = {
-            name: judge
-            for name, judge in self.distances.items()
-            if (tree := hierarchies[name]).concepts is not None and (tree.concepts[0] >= 0).any()
+    @property
+    def weights(self) -> dict[str, float]:
+        """How much the loss of each column counts."""
+        return {name: self.importance.get(name, self.job.column(name).weight) for name in self.counts.names}
+
+    @property
+    def numbers(self) -> list[str]:
+        """Columns that hold numbers."""
+        return [name for name in self.counts.names if KINDS[self.job.column(name).kind].numbers]
+
+    def rule(self, hierarchies: Mapping[str, Hierarchy]) -> Cells | Cuts:
+        """What the project's own method decides where it is quick, else what the semantic Mondrian does."""
+        job = self.job
+        offered = {
+            "numbers": self.numbers,
+            "distances": self._distances(hierarchies),
+            "importance": self.weights,
+            "suppression": job.suppression,
         }
-        weights = {name: job.column(name).weight for name in counts.names}
-        numbers = [name for name in counts.names if KINDS[job.column(name).kind].numbers]
-        offered = {"numbers": numbers, "distances": distances, "importance": weights, "suppression": job.suppression}
         own = job.method.quick
         rule: Cells | Cuts = call(
             job.method.function if own else semantic_mondrian,
             job.project.method.parameters if own else {},
-            counts,
+            self.counts,
             hierarchies,
             job.models,
             **offered,
         )
-        trees = {name: tree for name, tree in hierarchies.items() if name not in numbers}
-        return shared_loss(counts, rule, trees, distances, weights)
+        return rule
+
+    def loss(self, hierarchies: Mapping[str, Hierarchy]) -> float:
+        """What the columns lose together."""
+        trees = {name: tree for name, tree in hierarchies.items() if name not in self.numbers}
+        return shared_loss(self.counts, self.rule(hierarchies), trees, self._distances(hierarchies), self.weights)
+
+    def _distances(self, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Distance]:
+        return {
+            name: judge
+            for name, judge in self.distances.items()
+            if (tree := hierarchies[name]).concepts is not None and (tree.concepts[0] >= 0).any()
+        }
 
 
-def _some(counts: Counts) -> Counts:
-    """At most so many tuples, drawn alike each time, with all their rows."""
-    if len(counts) <= MOST_TUPLES:
+def some_tuples(counts: Counts, most: int) -> Counts:
+    """At most so many tuples, drawn alike each time, with all their rows.
+
+    >>> len(some_tuples(Counts.of({"age": [31, 35, 40]}), 2))
+    2
+    """
+    if len(counts) <= most:
         return counts
-    chosen = np.sort(np.random.default_rng(0).choice(len(counts), MOST_TUPLES, replace=False))
+    chosen = np.sort(np.random.default_rng(0).choice(len(counts), most, replace=False))
     place = np.full(len(counts), -1)
     place[chosen] = np.arange(len(chosen))
     histograms = {}

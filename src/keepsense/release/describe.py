@@ -18,6 +18,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import Verification, differentially_private
 from keepsense.privacy.linkage import Linkage
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
+from keepsense.release.costs import NEARLY_ALL
 from keepsense.release.job import Job
 from keepsense.release.measure import column_penalties
 from keepsense.release.recode import Recoded
@@ -26,6 +27,8 @@ from keepsense.release.recoding_file import save_recodings
 DESCRIPTION = "release.json"
 PRIVATE = "private"
 RECODING = "recoding.json"
+FLAG = "nearly all of its detail is lost"
+"""What a description says of a column of which next to nothing is left."""
 _BEFORE = "before"
 _UNFINISHED = ".part"
 
@@ -72,6 +75,7 @@ def describe_release(
                 "kind": column.kind,
                 **{key: value for key in ("width", "level") if (value := getattr(column, key)) is not None},
                 **({"lost": lost[name]} if name in lost else {}),
+                **({"flag": FLAG} if lost.get(name, 0.0) > NEARLY_ALL else {}),
             }
             for name, column in project.columns.items()
             if name not in job.dropped

@@ -25,6 +25,7 @@ from keepsense.project.file import Project, project_and_folder
 from keepsense.project.meaning import Given
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
+from keepsense.release.costs import nearly_lost
 from keepsense.release.describe import DESCRIPTION, describe_release, described
 from keepsense.release.drift import with_concepts
 from keepsense.release.interrupts import interrupts_held
@@ -168,6 +169,9 @@ def run(  # noqa: PLR0913
                 description = {**_measured(job, recoded, verification, linked), "sha256": draft.digest()}
                 for name, column in description["columns"].items():
                     column |= telling[name].described() if name in telling else {}
+                if reuse is None:
+                    lost = {name: column.get("lost", 0.0) for name, column in description["columns"].items()}
+                    findings += nearly_lost(job, lost)
             if project.release.suppressed == "keep" and description["of them left out"]:
                 gone = f"{description['of them left out']:,} suppressed records would break a promise and were left out"
                 findings.append(Finding("W406", "release", gone))

@@ -50,7 +50,17 @@ def _facts(subject: Subject, name: str) -> str:
         values = f"{number(len(subject.marginal(subject.before, name)))} different {what} before, {number(after)} after"
     lost = subject.told["columns"].get(name, {}).get("lost")
     parts = [values, _how(subject, name), "" if lost is None else f"{percent(lost)} of its certainty lost"]
-    return page.paragraph("; ".join(part for part in parts if part) + ".", "facts")
+    return page.paragraph("; ".join(part for part in parts if part) + ".", "facts") + _flag(subject, name)
+
+
+def _flag(subject: Subject, name: str) -> str:
+    """That next to nothing is left of the column, and, for the publisher, what would win it back."""
+    flag = subject.told["columns"].get(name, {}).get("flag")
+    if flag is None:
+        return ""
+    remedies = [f.message for f in subject.outcome.findings if f.code == "W413" and f.where == name]
+    said = f"{flag[0].upper()}{flag[1:]}" if subject.public or not remedies else remedies[0]
+    return page.paragraph(f"{said.rstrip('.')}.", "warn")
 
 
 def _how(subject: Subject, name: str) -> str:

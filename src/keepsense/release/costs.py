@@ -1,0 +1,280 @@
+"""What the quasi-identifiers of a table cost one another, measured in seconds on some of its tuples.
+
+Every further column by which people could be recognized makes all of them vaguer. What a choice would win is measured,
+not guessed: the project's method is run on a sample with a column left out, or counting little, again and again. How
+loss falls with the number of rows is measured on parts of the sample, too, so that the figures are those of all rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from keepsense.counts import Counts
+from keepsense.engines import started
+from keepsense.errors import Finding, KeepsenseError
+from keepsense.privacy import differentially_private
+from keepsense.project.file import Project
+from keepsense.release.choosing import Trial, some_tuples
+from keepsense.release.job import Job
+from keepsense.shown import percent
+from keepsense.utility.losses import certainty_penalties
+from keepsense.utility.recoded import Recoded
+
+MANY = 8
+"""Quasi-identifiers beyond which a draft tells what they cost."""
+NEARLY_ALL = 0.9
+"""Share of a column's detail beyond which so little is left that its release is flagged."""
+MOST_TUPLES = 16_000
+"""Tuples that the figures are measured on; of more, as many are drawn."""
+SCREENED = 4_000
+"""Tuples on which choices are compared before the best of them are measured."""
+LITTLE = 0.1
+"""Weight of a column whose loss shall hardly count."""
+_STEPS = 3
+_FOLLOWED = 5
+_LEAST = 1e-4
+_SLOWER = 0.7  # as adult and homicides have it; judged on others
+_WORTH = 0.9
+"""A remedy must leave a column at most this part of what it lost, or it is not named."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What the columns lose, each and on average, when some are left out or hardly count.
+
+    >>> Loss({"age": 0.5, "job": 0.1}, 0.3).worst
+    ('age', 0.5)
+    """
+
+    columns: Mapping[str, float]
+    mean: float
+
+    @property
+    def worst(self) -> tuple[str, float]:
+        """The column that loses most, and how much."""
+        return max(self.columns.items(), key=lambda item: item[1])
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Some columns, and what the others lose: as it is, without these, and with these but hardly counting.
+
+    >>> Choice(("age",), 0.4, 0.2, 0.3, Loss({"job": 0.2}, 0.2)).won
+    0.2
+    """
+
+    columns: tuple[str, ...]
+    now: float
+    without: float
+    little: float
+    left: Loss
+
+    @property
+    def won(self) -> float:
+        """How much less the others lose without these columns."""
+        return self.now - self.without
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a project's columns will lose, and the choices that win most: one column, then two, then three.
+
+    `tuples` of the table's `of` distinct ones were looked at.
+
+    >>> from keepsense.release.example import example_job
+    >>> measured = costs(example_job())
+    >>> measured.tuples == measured.of, sorted(measured.now.columns)
+    (True, ['age', 'job'])
+    """
+
+    now: Loss
+    choices: tuple[Choice, ...]
+    tuples: int
+    of: int
+
+
+def costs(job: Job, goal: Sequence[str] = ()) -> Costs | None:
+    """What the quasi-identifiers lose, and which to leave out to win most; None where it cannot be measured.
+
+    What is won is the detail of the `goal`, all columns by default. Sets, and methods that change values rather than
+    make them less exact, are not measured.
+
+    >>> from keepsense.release.example import example_job
+    >>> measured = costs(example_job(privacy=[{"model": "k-anonymity", "k": 10}]))
+    >>> measured.now.columns, measured.now.mean
+    ({'age': 0.5, 'job': 0.5}, 0.5)
+    """
+    if not job.truthful or job.set_columns or differentially_private(job.models) or job.project.population is not None:
+        return None
+    try:
+        return _measured(job, tuple(goal) or job.quasi_identifiers)
+    except KeepsenseError:  # said again, with its remedies, where it is run
+        return None
+
+
+def draft_costs(project: Project, folder: Path, engine: str | None = None) -> Costs | None:
+    """The same for a project that was drafted and not run yet; None also where it has few quasi-identifiers.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> draft_costs(job.project, job.folder) is None
+    True
+    """
+    if len(project.quasi_identifiers) <= MANY:
+        return None
+    with started(engine or project.engine.name, **project.engine.options()) as rows:
+        return costs(Job(project, folder, rows, np.random.default_rng(0)))
+
+
+def in_words(measured: Costs) -> list[str]:
+    """What the columns cost one another, in sentences: what they lose, what is won by leaving some out, and how to.
+
+    >>> choice = Choice(("job",), 0.5, 0.2, 0.3, Loss({"age": 0.2}, 0.2))
+    >>> for sentence in in_words(Costs(Loss({"age": 0.5, "job": 0.7}, 0.6), (choice,), 90, 900)): print(sentence)
+    2 quasi-identifiers lose 60.0% of their detail on average, job most (70.0%); measured on 90 of 900 combinations.
+    Without job the others lose 20.0% instead of 50.0%; with weight = 0.1 for it, 30.0%.
+    To leave a column out, give it the role "identifier"; if nobody outside can know it, the role "insensitive".
+    """
+    worst, most = measured.now.worst
+    on = "" if measured.tuples == measured.of else f"; measured on {measured.tuples:,} of {measured.of:,} combinations"
+    sentences = [
+        f"{len(measured.now.columns)} quasi-identifiers lose {percent(measured.now.mean)} of their detail on average, "
+        f"{worst} most ({percent(most)}){on}."
+    ]
+    for choice in measured.choices:
+        each = "it" if len(choice.columns) == 1 else "each"
+        sentences.append(
+            f"Without {_listed(choice.columns)} the others lose {percent(choice.without)} instead of "
+            f"{percent(choice.now)}; with weight = {LITTLE:g} for {each}, {percent(choice.little)}."
+        )
+    if measured.choices:
+        sentences.append(_HOW)
+    return sentences
+
+
+_HOW = 'To leave a column out, give it the role "identifier"; if nobody outside can know it, the role "insensitive".'
+
+
+def as_data(measured: Costs) -> dict[str, Any]:
+    """The same for scripts.
+
+    >>> as_data(Costs(Loss({"age": 0.5}, 0.5), (), 90, 900))
+    {'lost': {'age': 0.5}, 'mean': 0.5, 'combinations': 90, 'of': 900, 'choices': []}
+    """
+    choices = [
+        {"columns": list(c.columns), "now": c.now, "without": c.without, "little": c.little} for c in measured.choices
+    ]
+    return {
+        "lost": dict(measured.now.columns),
+        "mean": measured.now.mean,
+        "combinations": measured.tuples,
+        "of": measured.of,
+        "choices": choices,
+    }
+
+
+def nearly_lost(job: Job, lost: Mapping[str, float]) -> list[Finding]:
+    """A finding for every column that lost more than nine tenths of its detail, with what would win most of it back.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job(privacy=[{"model": "k-anonymity", "k": 10}])
+    >>> [(finding.code, finding.where) for finding in nearly_lost(job, {"age": 0.95, "job": 0.2})]
+    [('W413', 'age')]
+    """
+    flagged = {name: share for name, share in lost.items() if share > NEARLY_ALL}
+    if not flagged:
+        return []
+    measured = costs(job, [name for name in flagged if name in job.quasi_identifiers])
+    return [Finding("W413", name, _remedy(job, name, share, measured)) for name, share in flagged.items()]
+
+
+def _remedy(job: Job, name: str, share: float, measured: Costs | None) -> str:
+    said = f"{percent(share)} of its detail is lost: what is released of it says next to nothing"
+    by_hand = 'leave it out (role "identifier"), or other quasi-identifiers that the purpose does not need'
+    if measured is None or name not in measured.now.columns:
+        return f"{said}; {by_hand}"
+    better = measured.now.columns[name]
+    if not job.method.quick and better < _WORTH * share:
+        return f'{said}; with the method "semantic mondrian" it would lose about {percent(better)}'
+    for choice in measured.choices:
+        left = choice.left.columns.get(name, 1.0)
+        if left < _WORTH * share:
+            return f"{said}; without {_listed(choice.columns)} it would lose about {percent(left)}. {_HOW}"
+    own = next((choice for choice in measured.choices if choice.columns == (name,)), None)
+    if own is not None:
+        won = f"the others would lose {percent(own.without)} instead of {percent(own.now)}"
+        return f'{said}; leave it out (role "identifier"): {won}'
+    return f"{said}; {by_hand}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
+    every = job.quasi_identifiers
+    screened, counts = some_tuples(job.counts, SCREENED), some_tuples(job.counts, MOST_TUPLES)
+    now = _extrapolated(job, counts, every)
+    before = _lost(job, screened)
+    choices: list[Choice] = []
+    out: tuple[str, ...] = ()
+    candidates: Sequence[str] = every
+    for _ in range(min(_STEPS, len(every) - 1)):
+        won = {}
+        for name in candidates:
+            gone = (*out, name)
+            if rest := [other for other in goal if other not in gone]:
+                after = _lost(job, screened.project([other for other in every if other not in gone]))
+                won[name] = fmean(before[other] - after[other] for other in rest)
+        if not won or max(won.values()) <= 0:
+            break
+        ranked = sorted(won, key=lambda name: -won[name])
+        out = (*out, ranked[0])
+        choices.append(_choice(job, counts, out, goal, now))
+        candidates = ranked[1 : 1 + _FOLLOWED]
+    return Costs(now, tuple(choices), len(counts), len(job.counts))
+
+
+def _choice(job: Job, counts: Counts, out: tuple[str, ...], goal: Sequence[str], now: Loss) -> Choice:
+    rest = [name for name in goal if name not in out]
+    left = _extrapolated(job, counts, [name for name in job.quasi_identifiers if name not in out])
+    little = _extrapolated(job, counts, job.quasi_identifiers, dict.fromkeys(out, LITTLE))
+    before, without, counting_little = (fmean(loss.columns[name] for name in rest) for loss in (now, left, little))
+    return Choice(out, before, without, counting_little, left)
+
+
+def _extrapolated(
+    job: Job, counts: Counts, names: Iterable[str], importance: Mapping[str, float] | None = None
+) -> Loss:
+    """What all rows will lose: the loss of the sample, carried on as it fell from a quarter of it to the whole."""
+    columns = tuple(names)
+    sizes = (len(counts),) if len(counts) == len(job.counts) else (len(counts) // 4, len(counts) // 2, len(counts))
+    parts = [some_tuples(counts, size) for size in sizes]
+    lost = [_lost(job, part.project(columns), importance) for part in parts]
+    rows = np.log([part.total for part in parts])
+    further = float(np.log(job.counts.total)) - rows[-1]
+    carried = {name: _carried([losses[name] for losses in lost], rows, further) for name in columns}
+    return Loss(carried, fmean(carried.values()))
+
+
+def _carried(lost: Sequence[float], rows: np.ndarray[tuple[int, ...], np.dtype[np.float64]], further: float) -> float:
+    """A loss carried on by a power of the number of rows, a smaller one, since losses fall ever more slowly."""
+    if len(lost) == 1:
+        return lost[0]
+    slope = float(np.polyfit(rows, np.log(np.maximum(lost, _LEAST)), 1)[0])
+    return min(1.0, lost[-1] * float(np.exp(_SLOWER * slope * further)))
+
+
+def _lost(job: Job, counts: Counts, importance: Mapping[str, float] | None = None) -> dict[str, float]:
+    trial = Trial(job, counts, importance or {})
+    hierarchies = {name: job.hierarchies[name] for name in counts.names}
+    rule = trial.rule(hierarchies)
+    return certainty_penalties(
+        Recoded(counts, [rule], hierarchies, [], truthful=True, numbers=frozenset(trial.numbers))
+    )
