@@ -117,6 +117,7 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
     """A run for people: the promise, the price, the risk that is left and, unless `brief`, what to look at."""
     from keepsense.metrics import figure
     from keepsense.release.changes import changes
+    from keepsense.release.costs import NEARLY_LOST
 
     about = done.description
     file = done.file if seen_from is None else done.file.relative_to(seen_from)
@@ -132,9 +133,9 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
         number = about["removed columns"]
         console.print(f"  [green]✓[/] {number} column{'' if number == 1 else 's'} removed")
     console.print()
-    flagged = {finding.where for finding in done.findings if finding.code == "W413"}
+    flagged = {finding.where for finding in done.findings if finding.code == NEARLY_LOST}
     rows = [
-        (c.column, c.values, c.released, percent(c.lost) + (" W413" if c.column in flagged else ""), c.how)
+        (c.column, c.values, c.released, percent(c.lost) + (f" {NEARLY_LOST}" if c.column in flagged else ""), c.how)
         for c in changes(done)
     ]
     console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))

@@ -30,6 +30,8 @@ MANY = 8
 """Quasi-identifiers beyond which a draft tells what they cost."""
 NEARLY_ALL = 0.9
 """Share of a column's detail beyond which so little is left that its release is flagged."""
+NEARLY_LOST = "W413"
+"""Code of that flag."""
 MOST_TUPLES = 16_000
 """Tuples that the figures are measured on; of more, as many are drawn."""
 SCREENED = 4_000
@@ -191,7 +193,7 @@ def nearly_lost(job: Job, lost: Mapping[str, float]) -> list[Finding]:
     if not flagged:
         return []
     measured = costs(job, [name for name in flagged if name in job.quasi_identifiers])
-    return [Finding("W413", name, _remedy(job, name, share, measured)) for name, share in flagged.items()]
+    return [Finding(NEARLY_LOST, name, _remedy(job, name, share, measured)) for name, share in flagged.items()]
 
 
 def _remedy(job: Job, name: str, share: float, measured: Costs | None) -> str:
