@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.hierarchies.trees import hierarchies, trees
 
-from keepsense.errors import BadHierarchy, BadInput
+from keepsense.errors import BadHierarchy, BadInput, InputWarning
+from keepsense.hierarchies.build import with_missing
 from keepsense.hierarchies.core import Hierarchy, signature
 from keepsense.hierarchies.formats.aika_xml import format_xml, parse_xml, read_xml, write_xml
 from keepsense.hierarchies.formats.arx import CsvForm, format_arx, parse_arx, read_arx, write_arx
@@ -64,7 +65,7 @@ def test_labels_of_any_text_survive_csv(labels: list[str], form: CsvForm) -> Non
 
 def test_ragged_lines_are_refused_with_their_numbers_or_repeated() -> None:
     text = "nurse;medic;*\nclerk;*\n"
-    with pytest.raises(BadHierarchy, match=r"E302 job: 1 of 2 rows .* \(row 2\)"):
+    with pytest.raises(BadHierarchy, match=r"E302 job: 1 of 2 rows .* \(line 2\)"):
         parse_arx(text, name="job")
     assert parse_arx(text, ragged="repeat").rows()[1] == ("clerk", "clerk", "*")
 
@@ -76,10 +77,44 @@ def test_leaves_are_converted_to_the_columns_own_values() -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["", "\n\n", 'a;"x\n', "a;x\na;x\n", "a;\n"])
+@pytest.mark.parametrize("text", ["", "\n\n", 'a;"x\n', "a;x\na;y\n", "a;\n"])
 def test_broken_csv_is_refused(text: str) -> None:
     with pytest.raises(BadHierarchy):
         parse_arx(text)
+
+
+def test_lines_that_repeat_word_for_word_count_once_with_a_warning() -> None:
+    with pytest.warns(InputWarning, match=r"job: 2 line\(s\) repeat an earlier one .* \(line 3, 4\)"):
+        read = parse_arx("nurse;medic;*\nclerk;office;*\nnurse;medic;*\nnurse;medic;*\n", name="job")
+    assert read.rows() == [("nurse", "medic", "*"), ("clerk", "office", "*")]
+
+
+@pytest.mark.parametrize("line", [";(missing);*", " ;(missing);*", ";;*"])
+def test_a_line_for_the_empty_value_is_the_missing_value(line: str, tmp_path: Path) -> None:
+    read = parse_arx(f"nurse;medic;*\n{line}\n")
+    label = "(missing)" if "(" in line else None
+    assert read.rows() == [("nurse", "medic", "*"), (None, label, "*")]
+    assert with_missing(read, {"nurse": 2, None: 1}) is read
+    assert parse_arx(f"1;odd;*\n{line}\n", convert=int).leaves == (1, None)
+    write_arx(read, tmp_path / "job.csv")
+    assert read_arx(tmp_path / "job.csv").rows() == read.rows()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nurse;medic;*\n\nclerk;office;*\nnurse;office;*\n", r"E303 job: 1 leaf value.* \(lines 1 and 4\)"),
+        (
+            'nurse;medic;health;*\nclerk;"of\nfice";staff;*\nsurgeon;medic;staff;*\n',
+            r"E304 job: 1 label.* level 1 .* level 2 \(medic; lines 1 and 4\)",
+        ),
+        ("nurse;medic;*\n;medic;*\n;other;*\n", r"E303 job: 1 leaf value.* \(lines 2 and 3\)"),
+    ],
+)
+def test_lines_that_contradict_each_other_are_named(text: str, message: str) -> None:
+    with pytest.raises(BadHierarchy, match=message) as caught:
+        parse_arx(text, name="job")
+    assert "nurse" not in str(caught.value)
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:

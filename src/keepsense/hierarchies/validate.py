@@ -15,8 +15,12 @@ from keepsense.hierarchies.core import Hierarchy
 _SHOWN = 3
 
 
-def check_rows(rows: Sequence[Sequence[Value]], *, name: str = "hierarchy") -> list[Finding]:
+def check_rows(
+    rows: Sequence[Sequence[Value]], *, name: str = "hierarchy", lines: Sequence[int] | None = None
+) -> list[Finding]:
     """Findings about rows of labels, leaf first, that are to become a hierarchy; nothing is refused.
+
+    Rows are counted from 1, or named by their `lines` in a file. The row of the missing value (None) may lack labels.
 
     >>> [str(f) for f in check_rows([("nurse", "medic", "*"), ("clerk", "*")], name="job")]
     ['E302 job: 1 of 2 rows do not have the 3 levels of most rows (row 2)']
@@ -24,27 +28,36 @@ def check_rows(rows: Sequence[Sequence[Value]], *, name: str = "hierarchy") -> l
     if not rows or not any(len(row) for row in rows):
         return [Finding("E301", name, "the hierarchy is empty; it needs at least one leaf")]
     findings: list[Finding] = []
+    what, numbers = ("row", range(1, len(rows) + 1)) if lines is None else ("line", lines)
+    numbered = list(zip(numbers, rows, strict=True))
     width = Counter(len(row) for row in rows).most_common(1)[0][0]
-    ragged = [i for i, row in enumerate(rows, 1) if len(row) != width]
+    ragged = [i for i, row in numbered if len(row) != width]
     if ragged:
         message = f"{len(ragged):,} of {len(rows):,} rows do not have the {width} levels of most rows"
-        findings.append(Finding("E302", name, f"{message} ({_numbers('row', ragged)})"))
-    leaves = Counter(row[0] for row in rows if row)
-    twice = sum(1 for times in leaves.values() if times > 1)
+        findings.append(Finding("E302", name, f"{message} ({_numbers(what, ragged)})"))
+    leaves: dict[Value, list[int]] = {}
+    for i, row in numbered:
+        if row:
+            leaves.setdefault(row[0], []).append(i)
+    twice = [at for at in leaves.values() if len(at) > 1]
     if twice:
-        findings.append(Finding("E303", name, f"{twice:,} leaf value(s) occur more than once; keep one row for each"))
-    empty = [i for i, row in enumerate(rows, 1) if any(_is_blank(label) for label in row)]
+        message = f"{len(twice):,} leaf value(s) occur more than once ({_pairs(what, twice)}); keep one {what} for each"
+        findings.append(Finding("E303", name, message))
+    empty = [i for i, row in numbered if row and row[0] is not None and any(map(_is_blank, row))]
     if empty:
-        findings.append(Finding("E306", name, f"{len(empty):,} rows hold empty labels ({_numbers('row', empty)})"))
+        findings.append(Finding("E306", name, f"{len(empty):,} {what}s hold empty labels ({_numbers(what, empty)})"))
     for level in range(1, width):
-        parents: dict[Value, set[Value]] = {}
-        for row in rows:
-            if len(row) == width:
-                parents.setdefault(row[level - 1], set()).add(row[level])
-        torn = [label for label, found in parents.items() if len(found) > 1]
+        parents: dict[Value, dict[Value, int]] = {}
+        for i, row in numbered:
+            if len(row) == width and row[level - 1] is not None:
+                parents.setdefault(row[level - 1], {}).setdefault(row[level], i)
+        torn = {label: list(above.values()) for label, above in parents.items() if len(above) > 1}
         if torn:
-            named = "" if level == 1 else f" ({_labels(torn)})"
-            message = f"{len(torn):,} label(s) of level {level - 1} have several parents at level {level}{named}"
+            named = "" if level == 1 else f"{_labels(list(torn))}; "
+            message = (
+                f"{len(torn):,} label(s) of level {level - 1} have several parents at level {level} "
+                f"({named}{_pairs(what, list(torn.values()))}); give each one parent"
+            )
             findings.append(Finding("E304", name, message))
     return findings
 
@@ -132,6 +145,12 @@ def _is_blank(label: Value) -> bool:
 def _numbers(what: str, numbers: Sequence[int]) -> str:
     shown = ", ".join(f"{i:,}" for i in numbers[:_SHOWN])
     return f"{what} {shown}{', ...' if len(numbers) > _SHOWN else ''}"
+
+
+def _pairs(what: str, places: Sequence[Sequence[int]]) -> str:
+    """Which rows or lines contradict each other: `lines 2 and 5, lines 3 and 9`."""
+    shown = ", ".join(f"{what}s {' and '.join(f'{i:,}' for i in at[:_SHOWN])}" for at in places[:_SHOWN])
+    return f"{shown}{', ...' if len(places) > _SHOWN else ''}"
 
 
 def _labels(labels: Sequence[Value]) -> str:

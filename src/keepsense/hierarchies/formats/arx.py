@@ -1,20 +1,23 @@
 """ARX's hierarchy files: one line a leaf, semicolons, the leaf first and the top last. Read and written both ways.
 
 What a file looked like (delimiter, quotes, line ends, a missing last line end, a byte order mark) is remembered, so a
-hierarchy that was read and not changed is written back byte for byte.
+hierarchy that was read and not changed is written back byte for byte. Lines that repeat an earlier one word for word
+are left out with a warning, and a line whose leaf is empty is that of the missing value. Lines that contradict each
+other are refused by their numbers.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack
 
 from keepsense.counts import Value
-from keepsense.errors import BadHierarchy
+from keepsense.errors import BadHierarchy, InputWarning
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.formats import FORMATS, Format
 from keepsense.hierarchies.formats._files import read_text, write_bytes
@@ -84,25 +87,52 @@ def parse_arx(
         raise BadHierarchy(f"{name}: ragged must be 'refuse' or 'repeat', not {ragged!r}")
     mark = text.startswith(_BOM)
     body = text[len(_BOM) :] if mark else text
-    try:
-        rows = [row for row in csv.reader(io.StringIO(body, newline=""), delimiter=delimiter, strict=True) if row]
-    except csv.Error as error:
-        raise BadHierarchy(f"{name}: the file is not a readable CSV file ({error}); check its quotes") from None
+    lines, rows = _lines(name, body, delimiter)
     if ragged == "repeat" and rows:
         width = max(map(len, rows))
         rows = [[row[0]] * (width - len(row)) + row for row in rows]
-    require(check_rows(rows, name=name))
+    table = [_missing(row) for row in rows]
+    require(check_rows(table, name=name, lines=lines))
     line_end = "\r\n" if "\r\n" in body else "\r" if "\r" in body and "\n" not in body else "\n"
     form = CsvForm(delimiter, line_end, body.endswith(line_end), mark=mark)
     quoted = replace(form, quote_all=True)
     form = quoted if _spelled(rows, quoted) == text else form
-    table: Sequence[Sequence[Value]] = rows
     if convert is not None:
         try:
-            table = [(convert(row[0]), *row[1:]) for row in rows]
+            table = [row if row[0] is None else (convert(str(row[0])), *row[1:]) for row in table]
         except (ValueError, ArithmeticError):
             raise BadHierarchy(f"{name}: a leaf cannot be converted; check the type of the column") from None
     return Hierarchy.of_rows(table, name=name, kind=kind, info={FORM: asdict(form)})
+
+
+def _lines(name: str, text: str, delimiter: str) -> tuple[list[int], list[list[str]]]:
+    """Rows of a file and the lines that they begin on; those that repeat an earlier one are left out with a warning."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    first: dict[tuple[str, ...], int] = {}
+    repeated: list[int] = []
+    begin = 1
+    try:
+        for row in reader:
+            if row and first.setdefault(tuple(row), begin) != begin:
+                repeated.append(begin)
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        raise BadHierarchy(f"{name}: the file is not a readable CSV file ({error}); check its quotes") from None
+    if repeated:
+        shown = ", ".join(f"{line:,}" for line in repeated[:3]) + (", ..." if len(repeated) > 3 else "")
+        warnings.warn(
+            f"{name}: {len(repeated):,} line(s) repeat an earlier one word for word and count once (line {shown})",
+            InputWarning,
+            stacklevel=4,
+        )
+    return list(first.values()), [list(row) for row in first]
+
+
+def _missing(row: Sequence[str]) -> tuple[Value, ...]:
+    """A row of labels; where the leaf is empty it is that of the missing value, whose labels may be empty, too."""
+    if row and not row[0].strip():
+        return tuple(label if label.strip() else None for label in row)
+    return tuple(row)
 
 
 def format_arx(hierarchy: Hierarchy, *, form: CsvForm | None = None) -> str:
