@@ -107,6 +107,56 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+# ---- options of loaders ----------------------------------------------------------------------------------------------
+
+
+def test_import_takes_the_options_that_its_messages_ask_for(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "jobs.csv").write_text("id,parent,title\nn,m,nurse\nm,w,medic\nx,,top\n", encoding="utf-8")
+    refused = run("taxonomy", "import", "jobs.csv", "--join-roots")
+    assert (refused.code, "allow it with --option closed=no" in refused.err) == (2, True)
+    done = run("taxonomy", "import", "jobs.csv", "--join-roots", "--option", "closed=no", "--json")
+    assert (done.code, done.json["concepts"]) == (0, 5)
+
+    (tmp_path / "codes.csv").write_text("which,says\n32,Manufacturing\n325,Chemicals\n", encoding="utf-8")
+    refused = run("taxonomy", "import", "codes.csv", "--format", "prefixes")
+    assert (refused.code, "--option scheme=" in refused.err) == (2, True)
+    options = ("--option", "scheme=naics", "--option", "code=which", "--option", "title=1")
+    done = run("taxonomy", "import", "codes.csv", "--format", "prefixes", *options, "--json")
+    assert (done.code, done.json["root"]) == (0, "Manufacturing")
+    done = run(
+        "taxonomy", "import", "codes.csv", "--format", "prefixes", "--option", "lengths=2,3", *options[2:], "--json"
+    )
+    assert (done.code, done.json["concepts"]) == (0, 2)
+
+    (tmp_path / "levels.csv").write_text("a;b\nc;d\n", encoding="utf-8")
+    refused = run("taxonomy", "import", "levels.csv", "--format", "nested")
+    assert (refused.code, "--option order=root-first or --option order=leaf-first" in refused.err) == (2, True)
+    told = ("--option", "order=root-first", "--option", "header=no", "--join-roots")
+    assert run("taxonomy", "import", "levels.csv", "--format", "nested", *told).code == 0
+
+    unknown = run("taxonomy", "import", "jobs.csv", "--option", "closd=no")
+    assert (unknown.code, "Did you mean closed?" in unknown.err) == (2, True)
+    assert "is not key=value" in run("taxonomy", "import", "jobs.csv", "--option", "closed").err
+    assert "closed: say yes or no" in run("taxonomy", "import", "jobs.csv", "--option", "closed=perhaps").err
+
+
+def test_import_takes_a_language_and_a_namespace(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("rdflib")
+    (tmp_path / "pets.ttl").write_text(
+        "@prefix skos: <http://www.w3.org/2004/02/skos/core#> .\n@prefix : <http://example.org/> .\n"
+        ':a a skos:Concept ; skos:prefLabel "animal"@en, "Tier"@de .\n'
+        ':c a skos:Concept ; skos:prefLabel "cat"@en, "Katze"@de ; skos:broader :a .\n',
+        encoding="utf-8",
+    )
+    done = run("taxonomy", "import", "pets.ttl", "--option", "language=de", "--json")
+    assert (done.code, done.json["root"]) == (0, "Tier")
+    term = "[Term]\nid: {0}\nname: {0}\nnamespace: {1}\n\n"
+    terms = term.format("A:1", "one") + term.format("B:1", "two") + term.format("B:2", "two") + "is_a: B:1\n"
+    (tmp_path / "two.obo").write_text("format-version: 1.2\n\n" + terms.replace("\n\nis_a", "\nis_a"), encoding="utf-8")
+    done = run("taxonomy", "import", "two.obo", "--option", "namespace=two", "--json")
+    assert (done.code, done.json["concepts"]) == (0, 2)
+
+
 # ---- what every command promises -------------------------------------------------------------------------------------
 
 
@@ -419,10 +469,11 @@ def test_map_says_that_numbers_are_no_words(run: Run, tmp_path: Path) -> None:
 
 
 def test_taxonomies_are_imported_listed_shown_and_searched(run: Run, tmp_path: Path) -> None:
-    assert [t["name"] for t in run("taxonomy", "list", "--json").json["taxonomies"]] == ["wordnet"]
+    inside = [t["name"] for t in run("taxonomy", "list", "--json").json["taxonomies"]]
+    assert inside[0] == "wordnet"
     (tmp_path / "pets.csv").write_text("child,parent\ncat,animal\ndog,animal\npug,dog\n", encoding="utf-8")
     assert run("taxonomy", "import", "pets.csv").out.startswith("pets: 4 concepts")
-    assert [t["name"] for t in run("taxonomy", "list", "--json").json["taxonomies"]] == ["wordnet", "pets"]
+    assert [t["name"] for t in run("taxonomy", "list", "--json").json["taxonomies"]] == [*inside, "pets"]
     shown = run("taxonomy", "show", "pug", "--taxonomy", "pets", "--json").json
     assert shown["a kind of"] == ["dog"]
     assert shown["up to the root"] == ["pug", "dog", "animal"]

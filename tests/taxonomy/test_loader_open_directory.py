@@ -73,7 +73,10 @@ def test_the_table_of_categories(shared_data: Path) -> None:
         ("<RDF/>", "holds no Topic"),
         ("<RDF>\n<Topic>", "line 2 is not well-formed XML"),
         (STRUCTURE.encode().replace(b"Fonts</d:Title>", b"Caf\xe9</d:Title>"), "line 21 is not well-formed XML"),
-        ('<!DOCTYPE RDF [<!ENTITY a "b"><!ENTITY c "&a;">]><RDF/>', "in terms of other entities"),
+        (
+            '<!DOCTYPE RDF [<!ENTITY c "&a;"><!ENTITY a "b">]><RDF/>',
+            "builds an entity from '&a;', which is not declared",
+        ),
         ("path\tparent\tlabel\nTop\t\tTop\nTop/A\tTop\tA\nTop/B/C\tTop/B\tC\n", "line 4 names the parent 'Top/B'"),
         (b"path\tparent\tlabel\nTop\t\tCaf\xe9\n", "line 2 is not valid utf-8"),
     ],

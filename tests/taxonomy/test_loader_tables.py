@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from keepsense.errors import BadInput, BadTaxonomy, KeepsenseError
+from keepsense.errors import BadInput, BadTaxonomy, InputWarning, KeepsenseError
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders import read_edges, read_nested, read_paths
 
@@ -177,9 +177,45 @@ def test_an_empty_step_is_named(tmp_path: Path) -> None:
         read_paths(write(tmp_path, "a/b\na//c\n"))
 
 
+ESCO = (
+    "conceptUri,code,parent,description,preferredLabel,altLabels\n"
+    'u1,1,,all who manage,managers,\nu2,11,1,those who make laws,legislators,"senator\nmember of parliament"\n'
+)
+
+
+def test_the_preferred_label_wins_over_a_description_and_lines_part_other_names(tmp_path: Path) -> None:
+    t = read_edges(write(tmp_path, ESCO))
+    assert t.label("11") == "legislators"
+    assert t.synonyms("11") == ["legislators", "senator", "member of parliament"]
+
+
+def test_labels_that_are_bare_codes_are_warned_of(tmp_path: Path) -> None:
+    rows = "".join(f"{n},1\n" for n in range(10, 40))
+    with pytest.warns(
+        InputWarning, match=r"t\.csv: the labels of 30 of 30 concepts are bare codes; their names may be"
+    ):
+        read_edges(write(tmp_path, "child,parent\n" + rows))
+    read_edges(write(tmp_path, "child,parent,label\n" + "".join(f"{n},1,thing {n}\n" for n in range(10, 40))))
+
+
 # ---- nested columns ----------------------------------------------------------------------------------------------
 
 FOOD = "ham;sausage;meat\nfrankfurter;sausage;meat\npork;pork;meat\n"
+
+
+SHORT = "Level 1,Level 2,Level 3\nfood,meat,ham\nfood,meat,\nfood,fruit,apple\nfood,fruit,pear\nfood,,\ntools,,\n"
+
+
+@pytest.mark.parametrize("padded", [True, False])
+def test_short_rows_tell_which_end_the_root_is_at(tmp_path: Path, padded: bool) -> None:
+    want = {("ham", "meat"), ("meat", "food"), ("apple", "fruit"), ("pear", "fruit"), ("fruit", "food")}
+    text = SHORT if padded else "\n".join(line.rstrip(",") for line in SHORT.splitlines())
+    t = read_nested(write(tmp_path, text), join_roots=True, root_label="all")
+    assert links(t) == want | {("food", "all"), ("tools", "all")}
+    leaf_first = [line.split(",")[::-1] for line in SHORT.splitlines()[1:]]
+    turned = "\n".join(";".join(cell for cell in row if cell) for row in leaf_first)
+    t = read_nested(write(tmp_path, turned), header=False, join_roots=True, root_label="all")
+    assert links(t) == want | {("food", "all"), ("tools", "all")}
 
 
 def test_nested_columns_leaf_first_and_root_first(tmp_path: Path) -> None:
@@ -214,7 +250,7 @@ def test_levels_a_row_does_not_have(tmp_path: Path) -> None:
 
 def test_which_end_the_root_is_at_is_asked_where_it_does_not_show(tmp_path: Path) -> None:
     place = write(tmp_path, "a,b\nc,d\n")
-    with pytest.raises(BadInput, match="order='root-first' or 'leaf-first'"):
+    with pytest.raises(BadInput, match="order='root-first' or order='leaf-first'"):
         read_nested(place)
     with pytest.raises(BadInput, match="order: 'up'"):
         read_nested(place, order="up")  # type: ignore[arg-type]

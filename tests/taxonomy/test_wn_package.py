@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keepsense.errors import BadTaxonomy, MissingExtra
+from keepsense.errors import BadInput, BadTaxonomy, MissingExtra
 from keepsense.taxonomy.embedded import exceptions
 from keepsense.taxonomy.glosses import explain, gloss, gloss_words, word_ids
 from keepsense.taxonomy.loaders.wn import load_wn
@@ -224,3 +224,21 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setitem(sys.modules, "wn", None)
     with pytest.raises(MissingExtra, match=r"pip install keepsense\[wn\]"):
         load_wn("oewn:2024")
+
+
+def test_a_wordnet_of_another_language_is_read_from_its_file(tmp_path: Path) -> None:
+    from keepsense.taxonomy.loaders.detect import find_format, read_taxonomy
+
+    file = tmp_path / "both.xml"
+    file.write_text(HEAD + ENGLISH + SPANISH + "</LexicalResource>\n", encoding="utf-8")
+    assert find_format(file) == "lmf"
+    before = wn.config.database_path
+    with pytest.raises(BadInput, match=r"lexicon: both\.xml holds 2 wordnets .*; say which with lexicon="):
+        read_taxonomy(file)
+    spanish = read_taxonomy(file, lexicon="diminuto:2")
+    assert spanish.info["language"] == "es"
+    assert spanish.is_a("entrenador", "entidad")
+    assert wn.config.database_path == before
+    file.write_text("<LexicalResource><Lexicon/></LexicalResource>", encoding="utf-8")
+    with pytest.raises(BadTaxonomy, match=r"both\.xml: not a wordnet in LMF form"):
+        read_taxonomy(file)

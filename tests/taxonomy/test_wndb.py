@@ -15,6 +15,7 @@ from keepsense.errors import BadTaxonomy
 from keepsense.taxonomy.embedded import exceptions
 from keepsense.taxonomy.glosses import explain, gloss, gloss_words, word_ids
 from keepsense.taxonomy.loaders.wndb import load_wndb
+from keepsense.taxonomy.lookup import lookup
 
 LICENCE = (
     "  1 This software and database is being provided to you, the LICENSEE, by  \n"
@@ -184,7 +185,9 @@ def test_windows_line_ends_and_names_beyond_ascii(folder: Path) -> None:
 def test_a_folder_that_is_none_and_files_that_are_missing(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(BadTaxonomy, match="nowhere: no such folder"):
         load_wndb(tmp_path / "nowhere")
-    for name in ("noun.exc", "index.noun", "data.noun"):
+    (folder / "noun.exc").unlink()
+    assert lookup(load_wndb(folder)).find("buses") is not None
+    for name in ("index.noun", "data.noun"):
         (folder / name).unlink()
         with pytest.raises(BadTaxonomy, match=rf"{name}: the file cannot be read from the folder 'dict'"):
             load_wndb(folder)

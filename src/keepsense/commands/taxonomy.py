@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import TaxonomyName
+from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
@@ -101,12 +103,23 @@ def import_taxonomy(
         typer.Option(help="Where it cannot be told from the file: {loaders}.", autocompletion=_complete.loaders),
     ] = None,
     join_roots: Annotated[bool, typer.Option("--join-roots", help="Put one root above several.")] = False,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What the format can be told, as key=value: language=de, closed=no, scheme=naics, columns=0,2; can be "
+            "given more than once. A wrong key lists those that there are."
+        ),
+    ] = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Read a taxonomy from a file and keep it under a name, so that it opens at once the next time."""
     kept = library.check_name(name if name is not None else Path(source).name.split(".")[0].removeprefix("wn:"))
-    chosen = library.read(source, format, join_roots)
+    options = _options(option or [])
+    try:
+        chosen = library.read(source, format, join_roots, options)
+    except (BadInput, BadTaxonomy) as error:
+        raise type(error)(_on_the_command_line(str(error))) from None
     target = library.folder() / f"{kept}{library.SUFFIX}"
     target.parent.mkdir(parents=True, exist_ok=True)
     chosen.save(target)
@@ -120,6 +133,36 @@ def import_taxonomy(
         as_json=as_json,
         quiet=quiet,
     )
+
+
+def _options(pairs: list[str]) -> dict[str, str]:
+    options = {}
+    for pair in pairs:
+        key, sign, value = pair.partition("=")
+        if not sign or not key.strip():
+            raise BadInput(f"--option {pair!r} is not key=value, such as language=de")
+        options[key.strip().replace("-", "_")] = value
+    return options
+
+
+_IN_PYTHON = re.compile(r"\b([a-z_]+)=(?:'([^']*)'|(True|False|None)\b|\(([\d, ]+)\))?")
+
+
+def _on_the_command_line(message: str) -> str:
+    """A message of a loader, with options as they are typed in place of arguments in Python.
+
+    >>> _on_the_command_line("allow it with closed=False, or put one above with join_roots=True; name it with format=")
+    'allow it with --option closed=no, or put one above with --join-roots; name it with --format'
+    """
+    words = {"True": "yes", "False": "no", "None": "none"}
+
+    def typed(match: re.Match[str]) -> str:
+        key, text, word, numbers = match.groups()
+        if key in ("join_roots", "format", "name"):
+            return f"--{key.replace('_', '-')}"
+        return f"--option {key}={text or words.get(word or '', '') or (numbers or '').replace(' ', '')}"
+
+    return _IN_PYTHON.sub(typed, message)
 
 
 def _named(taxonomy: Taxonomy, code: int, text: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 from importlib.resources import as_file
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -117,8 +118,12 @@ def _title(name: str) -> str:
         return title(path)
 
 
-def read(source: str, format: str | None = None, join_roots: bool = False) -> Taxonomy:
+def read(
+    source: str, format: str | None = None, join_roots: bool = False, options: Mapping[str, str] | None = None
+) -> Taxonomy:
     """Read a taxonomy from a file or folder, or from an installed package: `icd-10-cm`, or `wn:` and a lexicon.
+
+    `options` are those of the format's loader, written as texts: `{"closed": "no"}`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -127,14 +132,16 @@ def read(source: str, format: str | None = None, join_roots: bool = False) -> Ta
     ...     len(read(str(file)))
     3
     """
-    from keepsense.taxonomy.loaders.detect import LOADERS, read_taxonomy
+    from keepsense.taxonomy.loaders.detect import LOADERS, find_format
 
-    options: dict[str, Any] = {"join_roots": True} if join_roots else {}
+    joined: dict[str, Any] = {"join_roots": True} if join_roots else {}
+    texts = dict(options or {})
     for loader in LOADERS.values() if not Path(source).exists() else ():
         name = loader.source
         if name and (source.startswith(name) if name.endswith(":") else source.casefold() == name):
-            return loader.read(source.removeprefix(name), **options)
-    return read_taxonomy(source, format, **options)
+            return loader.open(source.removeprefix(name), joined | loader.spelled(texts))
+    loader = LOADERS[find_format(source, encoding=texts.get("encoding")) if format is None else format]
+    return loader.open(source, joined | loader.spelled(texts))
 
 
 def check_name(name: str) -> str:

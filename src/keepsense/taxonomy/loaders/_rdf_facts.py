@@ -41,6 +41,7 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 OWL = "http://www.w3.org/2002/07/owl#"
 SKOS = "http://www.w3.org/2004/02/skos/core#"
+SKOS_XL = "http://www.w3.org/2008/05/skos-xl#"
 OBO_IN_OWL = "http://www.geneontology.org/formats/oboInOwl#"
 TITLES = ("http://purl.org/dc/terms/title", "http://purl.org/dc/elements/1.1/title")
 TYPE = RDF + "type"
@@ -62,8 +63,10 @@ KEPT = frozenset(
         OBO_IN_OWL + "hasNarrowSynonym",
         *(
             SKOS + word
-            for word in ("broader", "narrower", "related", "prefLabel", "altLabel", "hiddenLabel", "topConceptOf")
+            for word in ("broader", "narrower", "related", "prefLabel", "altLabel", "hiddenLabel", "notation")
         ),
+        *(SKOS_XL + word for word in ("prefLabel", "altLabel", "hiddenLabel", "literalForm")),
+        SKOS + "topConceptOf",
         SKOS + "hasTopConcept",
         *TITLES,
     ]

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
-from keepsense.errors import BadInput, BadTaxonomy
+from keepsense.errors import BadInput, BadTaxonomy, InputWarning
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_edges
 from keepsense.taxonomy.core import Taxonomy
 
@@ -122,6 +124,24 @@ def _encodes(text: str) -> bool:
     return True
 
 
+_BARE_CODE = re.compile(r"[A-Za-z]{0,2}[-_.]?\d[\d.\-_/]*")
+_FEW = 20
+"""Concepts below which labels that look like codes say nothing."""
+
+
+def _warn_of_codes(name: str, ids: Sequence[str], names: Mapping[str, Sequence[str]]) -> None:
+    """Say where most concepts go by nothing but a code: no word of a column would be found, and codes be released."""
+    labels = [row[0] if row else key for key, row in names.items()] if names else list(ids)
+    bare = sum(_BARE_CODE.fullmatch(label) is not None for label in labels)
+    if len(labels) >= _FEW and 2 * bare > len(labels):
+        warnings.warn(
+            f"{name}: the labels of {bare:,} of {len(labels):,} concepts are bare codes; their names may be in another"
+            " file, in another language or in another column",
+            InputWarning,
+            stacklevel=4,
+        )
+
+
 class Rooted(TypedDict, total=False):
     """What every loader can be told: to put one root above several, its label, and the taxonomy's name."""
 
@@ -150,6 +170,8 @@ def assemble(
     check_text(name, ids or ())
     check_text(name, (text for row in names.values() for text in row))
     check_text(name, (key for edge in edges for key in edge))
+    if info.get("format") not in ("nested columns", "path list"):  # what stands there is all the names there are
+        _warn_of_codes(name, ids or (), names)
     facts = {key.replace("_", " "): str(value) for key, value in info.items() if value not in (0, "", None)}
     return from_edges(
         edges,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from keepsense.errors import BadInput, BadTaxonomy, KeepsenseError, did_you_mean
 from keepsense.registry import Registry
@@ -103,11 +104,30 @@ class Loader:
     extra: str = ""
 
     @property
-    def takes(self) -> list[str]:
-        """Names of the options that its files can be read with."""
+    def takes(self) -> dict[str, Any]:
+        """Names of the options that its files can be read with, and the types of their values."""
         known = inspect.signature(self.read, eval_str=True).parameters.values()
         shared = [get_type_hints(get_args(p.annotation)[0]) for p in known if p.kind is p.VAR_KEYWORD]
-        return [*(p.name for p in known if p.kind is p.KEYWORD_ONLY), *(key for options in shared for key in options)]
+        own = {p.name: p.annotation for p in known if p.kind is p.KEYWORD_ONLY}
+        return own | {key: hint for options in shared for key, hint in options.items()}
+
+    def open(self, source: PathLike, options: Mapping[str, Any]) -> Taxonomy:
+        """Read a source with options, of which those it does not take are refused."""
+        for key in options:
+            if key not in self.takes:
+                raise BadInput(
+                    f"{key}: the format {self.name!r} has no such option; it has {', '.join(self.takes) or 'none'}."
+                    f"{did_you_mean(key, self.takes)}"
+                )
+        return self.read(source, **{**self.options, **options})
+
+    def spelled(self, texts: Mapping[str, str]) -> dict[str, Any]:
+        """Options that are written as texts, as the values that they stand for; unknown ones are left as they are.
+
+        >>> LOADERS["nested"].spelled({"columns": "0,2", "order": "leaf-first", "header": "no"})
+        {'columns': [0, 2], 'order': 'leaf-first', 'header': False}
+        """
+        return {key: value_of(key, text, self.takes.get(key, str)) for key, text in texts.items()}
 
 
 LOADERS: Registry[Loader] = Registry(
@@ -117,6 +137,42 @@ LOADERS: Registry[Loader] = Registry(
     # who looks first: a file of the Open Directory is RDF, too
     first=("keepsense", "obo", "obo-graph", "open-directory", "rdf", "owl", "skos", "rdfs"),
 )
+
+
+_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+_MARKS = {"tab": "\t", "\\t": "\t", "space": " "}
+
+
+def value_of(key: str, text: str, hint: Any) -> Any:
+    """The value of an option that a text stands for, by the type that the option has.
+
+    >>> value_of("closed", "no", bool | None), value_of("child", "2", str | int), value_of("lengths", "2,4", list[int])
+    (False, 2, [2, 4])
+    """
+    kinds = _kinds(hint)
+    listed = next(
+        (kind for kind in kinds if issubclass(get_origin(kind) or str, Sequence | list) and get_args(kind)), None
+    )
+    if listed is not None:
+        return [value_of(key, part.strip(), get_args(listed)[0]) for part in text.split(",")]
+    if text.lower() == "none" and type(None) in kinds:
+        return None
+    if bool in kinds:
+        if text.lower() not in _WORDS:
+            raise BadInput(f"{key}: say yes or no, not {text[:40]!r}")
+        return _WORDS[text.lower()]
+    if int in kinds and text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    if int in kinds and str not in kinds:
+        raise BadInput(f"{key}: {text[:40]!r} is not a whole number")
+    return _MARKS.get(text, text) if key in ("delimiter", "separator") else text
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """Types that a value may have, unions taken apart."""
+    if get_origin(hint) in (Union, UnionType):
+        return [kind for part in get_args(hint) for kind in _kinds(part)]
+    return [str] if get_origin(hint) is Literal else [hint]
 
 
 def read_taxonomy(path: PathLike, format: str | None = None, **options: Any) -> Taxonomy:
@@ -133,14 +189,9 @@ def read_taxonomy(path: PathLike, format: str | None = None, **options: Any) -> 
     ...     read_taxonomy(place)
     Taxonomy('pets.csv': 3 concepts, 2 is-a links)
     """
-    loader = LOADERS[find_format(path, encoding=options.get("encoding")) if format is None else format]
-    for key in options:
-        if key not in loader.takes:
-            raise BadInput(
-                f"{key}: the format {loader.name!r} has no such option; it has {', '.join(loader.takes) or 'none'}."
-                f"{did_you_mean(key, loader.takes)}"
-            )
-    return loader.read(path, **{**loader.options, **options})
+    return LOADERS[find_format(path, encoding=options.get("encoding")) if format is None else format].open(
+        path, options
+    )
 
 
 def find_format(path: PathLike, *, encoding: str | None = None) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections import Counter
 from typing import Unpack
 
 from keepsense.errors import MissingExtra
@@ -23,8 +24,8 @@ def icd10cm(*, inclusion_terms: bool = True, **rooted: Unpack[Rooted]) -> Taxono
 
     Labels are the codes' descriptions; `inclusion_terms` adds the conditions listed under a code as further names of
     it, and the code without its dot is the last of its names, since many tables write it so. A block that has the same
-    code as its only category is one concept with it. The chapters are several roots, so a taxonomy of the whole needs
-    `join_roots=True`. Needs `keepsense[icd]`; takes a few seconds.
+    code as its only category is a concept of its own above it, as a range (`C50-C50`). The chapters are several roots,
+    so a taxonomy of the whole needs `join_roots=True`. Needs `keepsense[icd]`; takes a few seconds.
 
     >>> icd = icd10cm(join_roots=True)
     >>> icd.label("A00.0"), icd.label("A00-A09"), icd.label(icd.root)
@@ -37,21 +38,30 @@ def icd10cm(*, inclusion_terms: bool = True, **rooted: Unpack[Rooted]) -> Taxono
             import simple_icd_10_cm as source
     except ImportError:
         raise MissingExtra("ICD-10-CM needs simple-icd-10-cm; install keepsense[icd]") from None
-    codes = list(dict.fromkeys(source.get_all_codes(with_dots=True)))
+    times = Counter(source.get_all_codes(with_dots=True))
     names: dict[str, list[str]] = {}
     edges: list[tuple[str, str]] = []
-    for code in codes:
-        parent = source.get_parent(code, prioritize_blocks=True)
-        if parent:
-            edges.append((code, parent))
-        described = [source.get_description(code), source.get_description(code, prioritize_blocks=True)]
-        found = [text for full in described for text in (_RANGE.sub("", full), full)]
+    for code in times:
+        above = source.get_parent(code, prioritize_blocks=True)
+        if times[code] > 1:
+            block = f"{code}-{code}"
+            names[block] = _described(source.get_description(code, prioritize_blocks=True))
+            edges.append((block, above))
+            above = block
+        if above:
+            edges.append((code, above))
+        names[code] = _described(source.get_description(code))
         if inclusion_terms:
-            found += source.get_inclusion_term(code)
-        names[code] = [*found, code.replace(".", "")] if "." in code else found
+            names[code] += source.get_inclusion_term(code)
+        if "." in code:
+            names[code].append(code.replace(".", ""))
     title = "ICD-10-CM"
     rooted.setdefault("name", title)
-    return assemble("simple-icd-10-cm", edges, names, rooted, concepts=codes, root=title, format=title)
+    return assemble("simple-icd-10-cm", edges, names, rooted, concepts=list(names), root=title, format=title)
+
+
+def _described(text: str) -> list[str]:
+    return [_RANGE.sub("", text), text]
 
 
 def _read(source: str = "", *, inclusion_terms: bool = True, **rooted: Unpack[Rooted]) -> Taxonomy:

@@ -2,8 +2,8 @@
 
 OWL and RDFS: named classes, `rdfs:subClassOf`, and what follows from it at sight: a class that is an intersection with
 a named class is a kind of that class. A restriction (`part_of some X`) becomes a relation. No reasoner runs, so
-release files that carry their inferred links are the ones to load. SKOS: concepts, `broader` and `narrower`, labels in
-the language asked for.
+release files that carry their inferred links are the ones to load. SKOS: concepts, `broader` and `narrower`, labels
+(those of SKOS-XL, too) in the language asked for, and notations as further names.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from keepsense.taxonomy.loaders._rdf_facts import (
     RDF,
     RDFS,
     SKOS,
+    SKOS_XL,
     TITLES,
     Facts,
     Text,
@@ -239,16 +240,26 @@ def short_id(iri: str) -> str:
 
 
 def _names(facts: Facts, node: str, preferred: Sequence[str], language: str) -> list[str]:
-    """Label first, then synonyms; the last part of the IRI where nothing is said in words."""
-    labels = [t for predicate in preferred for t in facts.texts(node, predicate)]
-    synonyms = [t for predicate in _SYNONYMS for t in facts.texts(node, predicate)]
+    """Label first, then synonyms and notations (codes); the last part of the IRI where nothing is said in words."""
+    labels = [t for predicate in preferred for t in _said(facts, node, predicate)]
+    synonyms = [t for predicate in _SYNONYMS for t in _said(facts, node, predicate)]
+    notations = [t.words for t in facts.texts(node, SKOS + "notation") if t.words]
     ranked = sorted((t for t in labels if t.words), key=lambda t: (_rank(t.language, language), t.language))
     names = [t.words for t in ranked[:1]]
     names += [t.words for t in _spoken([*ranked[1:], *synonyms], language)]
-    if names:
-        return list(dict.fromkeys(names))
+    if names or notations:
+        return list(dict.fromkeys([*names, *notations]))
     local = unquote(re.split(r"[/#:]", node.rstrip("/#"))[-1]) or node
     return list(dict.fromkeys([local, _CAMEL.sub(" ", local)]))
+
+
+def _said(facts: Facts, node: str, predicate: str) -> list[Text]:
+    """Texts of a node; those of SKOS may also hang on labels that are nodes themselves (SKOS-XL)."""
+    texts = facts.texts(node, predicate)
+    if predicate.startswith(SKOS):
+        labels = facts.nodes(node, SKOS_XL + predicate.removeprefix(SKOS))
+        texts = texts + [text for label in labels for text in facts.texts(label, SKOS_XL + "literalForm")]
+    return texts
 
 
 def _spoken(texts: Iterable[Text], language: str) -> list[Text]:

@@ -14,7 +14,8 @@ from keepsense.taxonomy.loaders.detect import LOADERS, Glance, Loader
 
 CHILD = ("child", "child id", "code", "id", "concept", "term", "value", "node", "path", "name")
 PARENT = ("parent", "parent id", "parent code", "parentid", "broader", "is a", "isa", "superclass")
-LABEL = ("label", "name", "title", "short", "description", "preflabel", "term", "long")
+LABEL = ("preferredlabel", "preflabel", "label", "name", "title", "short", "description", "term", "long")
+SYNONYMS = ("altlabels", "altlabel", "synonyms")
 PATH = ("path", "category", "categories")
 
 
@@ -24,7 +25,7 @@ def read_edges(
     child: Column | None = None,
     parent: Column | None = None,
     label: Column | None = None,
-    synonyms: Sequence[Column] = (),
+    synonyms: Sequence[Column] | None = None,
     closed: bool | None = None,
     **how: Unpack[TableOptions],
 ) -> Taxonomy:
@@ -33,7 +34,7 @@ def read_edges(
     Columns are found by usual names (`child` or `code`, `parent`, `label` or `title`) or given by name or position. A
     child with several parents has several rows. A row without a parent is a root; a table with such rows lists all its
     concepts, so a parent without a row is then refused as a likely slip (`closed` says so, or not, outright). Cells of
-    `synonyms` hold one name, or several with `|` between them.
+    `synonyms` (`altLabels` where not given) hold one name, or several with `|` or line breaks between them.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -52,7 +53,8 @@ def read_edges(
     if label is None and not table.header and table.width == 3 and {low, high} == {0, 1}:
         titles = 2
     at_label = table.column(label, "label") if label is not None else titles
-    others = [table.column(c, "synonyms") for c in synonyms]
+    listed = table.find(SYNONYMS) if synonyms is None else None
+    others = [table.column(c, "synonyms") for c in synonyms or ()] + ([] if listed is None else [listed])
     names: dict[str, list[str]] = {}
     edges: list[tuple[str, str]] = []
     where: dict[str, int] = {}
@@ -61,7 +63,7 @@ def read_edges(
         if not row[low]:
             raise BadTaxonomy(f"{table.file}: line {line} names no concept; fill in its first end or drop the row")
         found = [row[at_label]] if at_label is not None else []
-        found += [text.strip() for i in others for text in row[i].split("|")]
+        found += [text.strip() for i in others for text in re.split(r"[|\r\n]", row[i])]
         names.setdefault(row[low], []).extend(text for text in found if text)
         if row[high]:
             edges.append((row[low], row[high]))
@@ -139,7 +141,8 @@ def read_nested(
 ) -> Taxonomy:
     """Read nested columns: one column per level, one row per leaf, as in ARX hierarchies and many spreadsheets.
 
-    `order` says which end the root is at; "auto" takes the end with fewer different values. A label repeated in the
+    `order` says which end the root is at; "auto" takes the end of the rows with fewer different values, wherever a
+    short row ends. A label repeated in the
     next column (`pork;pork;meat`) is one concept unless `merge_repeats` is off, and an empty cell is a level the row
     does not have. A concept's id is its path from the root, so that "other" under two headings is two concepts;
     `merge_labels` makes equal labels one concept with several parents. Without `header` given, the first row is one if
@@ -191,12 +194,14 @@ def _nested_id(steps: Sequence[str], merge_labels: bool) -> str:
 
 
 def _root_first(table: Table, columns: Sequence[int], order: str) -> list[int]:
+    """The columns from the root down. Short rows end early, so the ends of rows are compared, not the outer columns."""
     if order == "auto":
-        first, last = (len({row[i] for row in table.rows}) for i in (columns[0], columns[-1]))
+        filled = [cells for row in table.rows if (cells := [row[i] for i in columns if row[i]])]
+        first, last = (len({cells[end] for cells in filled}) for end in (0, -1))
         if len(columns) > 1 and first == last:
             raise BadInput(
-                f"order: the first and the last column of {table.file} both hold {first:,} different values; say which"
-                " end the root is at with order='root-first' or 'leaf-first'"
+                f"order: rows of {table.file} begin and end with {first:,} different values each; say which end the"
+                " root is at with order='root-first' or order='leaf-first'"
             )
         order = "root-first" if first <= last else "leaf-first"
     return list(columns) if order == "root-first" else list(columns)[::-1]

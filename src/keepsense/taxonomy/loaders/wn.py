@@ -14,16 +14,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from keepsense.arrays import Rows, Strings
-from keepsense.errors import BadTaxonomy, MissingExtra
+from keepsense.errors import BadInput, BadTaxonomy, MissingExtra
 from keepsense.progress import Listener, emit
 from keepsense.taxonomy.build import VIRTUAL_ROOT, from_arrays
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.glosses import GLOSSES, pack_glosses
+from keepsense.taxonomy.loaders._safe_xml import check_xml
+from keepsense.taxonomy.loaders._source import PathLike, file_path
 from keepsense.taxonomy.loaders.detect import LOADERS, Loader
 from keepsense.taxonomy.loaders.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
 
@@ -56,12 +59,7 @@ def load_wn(
     ...
     keepsense.errors.BadTaxonomy: wn: no wordnet is installed; run `python -m wn --dir /nowhere/wn download oewn:2024`
     """
-    try:
-        wn: Any = import_module("wn")
-    except ImportError:
-        raise MissingExtra(
-            "wordnets of the `wn` package need that package; install it with `pip install keepsense[wn]`"
-        ) from None
+    wn = _package()
     with _data_folder(wn, folder):
         where = "" if folder is None else f" --dir {os.fspath(folder)}"
         download = f"`python -m wn{where} download {lexicon}`"
@@ -80,6 +78,48 @@ def load_wn(
     info = {"source": f"{name} ({source.id}:{source.version})", "licence": str(source.license)}
     info["language"] = str(source.language)
     return found.taxonomy(name, info, join_roots=join_roots, root_label=root_label)
+
+
+def read_lmf(path: PathLike, *, lexicon: str | None = None, join_roots: bool = False) -> Taxonomy:
+    """Read the nouns of a wordnet from its file in LMF form (WN-LMF), in which wordnets of all languages are shared.
+
+    `lexicon` says which, where the file holds several. A wordnet that leans on another for its is-a links needs that
+    one in the same file, or both installed for the package wn (see `load_wn`). Nothing stays behind.
+
+    >>> read_lmf("/nowhere/odenet.xml")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadTaxonomy: odenet.xml: the file cannot be read (No such file or directory)
+    """
+    place = file_path(path)
+    check_xml(place, external_type=True)
+    wn = _package()
+    with TemporaryDirectory(prefix="keepsense-wn-") as folder:
+        with _data_folder(wn, folder):
+            try:
+                wn.add(place, progress_handler=None)
+                specifiers = sorted(found.specifier() for found in wn.lexicons())
+            except MemoryError:
+                raise
+            except Exception as error:
+                # wn raises errors of every kind for documents that are not what they seem
+                reason = (str(error).splitlines() or [""])[0][:120] or type(error).__name__
+                raise BadTaxonomy(f"{place.name}: not a wordnet in LMF form ({reason})") from None
+        if lexicon is None and len(specifiers) != 1:
+            raise BadInput(
+                f"lexicon: {place.name} holds {len(specifiers)} wordnets ({', '.join(specifiers[:20])}); say which with"
+                " lexicon="
+            )
+        return load_wn(lexicon or specifiers[0], folder=folder, join_roots=join_roots)
+
+
+def _package() -> Any:
+    try:
+        return import_module("wn")
+    except ImportError:
+        raise MissingExtra(
+            "wordnets of the `wn` package need that package; install it with `pip install keepsense[wn]`"
+        ) from None
 
 
 @contextmanager
@@ -257,6 +297,17 @@ def _gloss(synset: Any) -> str:
     return "; ".join(part for part in parts if part).replace("\0", " ")
 
 
+LOADERS.add(
+    "lmf",
+    Loader(
+        "lmf",
+        "wordnet of any language in LMF form",
+        read_lmf,
+        page="wordnet",
+        xml=lambda glance: glance.xml_root == "LexicalResource",
+        extra="wn",
+    ),
+)
 LOADERS.add(
     "wn",
     Loader("wn", "wordnet that the package wn has installed", load_wn, page="wordnet", source="wn:", extra="wn"),

@@ -59,19 +59,18 @@ def load_wndb(folder: str | os.PathLike[str], *, glosses: bool = True) -> Taxono
     >>> load_wndb("/nowhere/dict")
     Traceback (most recent call last):
     ...
-    keepsense.errors.BadTaxonomy: dict: no such folder; give the folder that holds data.noun, index.noun and noun.exc
+    keepsense.errors.BadTaxonomy: dict: no such folder; give the folder that holds data.noun and index.noun
     """
     place = Path(folder)
     if not place.is_dir():
-        raise BadTaxonomy(
-            f"{place.name}: no such folder; give the folder that holds data.noun, index.noun and noun.exc"
-        )
+        raise BadTaxonomy(f"{place.name}: no such folder; give the folder that holds data.noun and index.noun")
     synsets = _read_data(place / "data.noun")
     code = synsets.code
     if not code:
         raise BadTaxonomy("data.noun: the file holds no synset; give a complete WordNet database folder")
     senses = _read_index(place / "index.noun", synsets)
-    forms, bases = _read_exceptions(place / "noun.exc")
+    irregular = place / "noun.exc"
+    forms, bases = _read_exceptions(irregular) if irregular.exists() else ([], [])
     counts = read_counts(place / "cntlist.rev")
     name = f"WordNet {synsets.version}".strip()
     info = {"source": f"{name} noun database", "licence": "WordNet License (Princeton University)"}
@@ -116,7 +115,8 @@ def from_synsets(
     extra, tables = pack_glosses(synsets.glosses)
     if glosses:
         tables[GLOSSES] = Strings.of(text.replace("\0", " ") for text in synsets.glosses)
-    tables[EXCEPTION_FORMS], tables[EXCEPTION_BASES] = (Strings.of(column) for column in exceptions)
+    if exceptions[0]:  # else look-ups take those of the WordNet inside
+        tables[EXCEPTION_FORMS], tables[EXCEPTION_BASES] = (Strings.of(column) for column in exceptions)
     taxonomy = from_arrays(
         [key if key.endswith("-n") else f"{key}-n" for key in code],
         synsets.names,
@@ -265,7 +265,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
     except OSError as error:
         raise BadTaxonomy(
             f"{path.name}: the file cannot be read from the folder {path.parent.name!r} ({error.strerror});"
-            " a WordNet database folder holds data.noun, index.noun and noun.exc"
+            " a WordNet database folder holds data.noun and index.noun"
         ) from None
     for number, line in enumerate(raw.split(b"\n"), start=1):
         if line.strip():
