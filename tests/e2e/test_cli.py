@@ -20,6 +20,7 @@ import pytest
 from keepsense import __version__, cli, sample
 from keepsense.errors import Finding, Infeasible, KeepsenseError, PrivacyWarning
 from keepsense.hierarchies.core import MissingValues
+from keepsense.taxonomy import library
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,16 @@ def test_import_takes_a_language_and_a_namespace(run: Run, tmp_path: Path) -> No
     )
     done = run("taxonomy", "import", "pets.ttl", "--option", "language=de", "--json")
     assert (done.code, done.json["root"]) == (0, "Tier")
+    (tmp_path / "tiere.csv").write_text("tier\nKatze\nKätzchen\nHündin\nVögel ohne Nest\n", encoding="utf-8")
+    english = run("map", "tiere.csv", "tier")
+    assert "tier: these words are not English, and WordNet 3.0 is; import a taxonomy in their language" in english.err
+    german = run("map", "tiere.csv", "tier", "--taxonomy", "pets", "--json")
+    assert "not English" not in german.err
+    assert [word["value"] for word in german.json["mapped"]] == ["Katze"]
+    (tmp_path / "berufe.csv").write_text("kind,parent\nArzt,Beruf\nKoch,Beruf\n", encoding="utf-8")
+    told = ("--option", "child=kind", "--option", "language=de")
+    assert run("taxonomy", "import", "berufe.csv", *told, "--quiet").code == 0
+    assert library.find("berufe").info["language"] == "de"
     term = "[Term]\nid: {0}\nname: {0}\nnamespace: {1}\n\n"
     terms = term.format("A:1", "one") + term.format("B:1", "two") + term.format("B:2", "two") + "is_a: B:1\n"
     (tmp_path / "two.obo").write_text("format-version: 1.2\n\n" + terms.replace("\n\nis_a", "\nis_a"), encoding="utf-8")

@@ -215,7 +215,15 @@ def test_labels_of_skos_xl_and_notations_are_names(tmp_path: Path) -> None:
     assert t.synonyms("http://example.org/c1")[:3] == ["cat", "puss", "C.1"]
     assert t.label("http://example.org/c2") == "C.2"
     assert t.code("C.1") == t.code("cat")
-    assert read_rdf(write(tmp_path, "xl.ttl", XL), language="es").label("http://example.org/c1") == "gato"
+    spanish = read_rdf(write(tmp_path, "xl.ttl", XL), language="es")
+    assert spanish.label("http://example.org/c1") == "gato"
+
+
+def test_a_taxonomy_knows_the_language_of_its_labels(tmp_path: Path) -> None:
+    german = XL.replace("@en", "@de")
+    assert "language" not in read_rdf(write(tmp_path, "xl.ttl", XL)).info
+    assert read_rdf(write(tmp_path, "xl.ttl", german)).info["language"] == "de"
+    assert read_rdf(write(tmp_path, "xl.ttl", german.replace("@de", "")), language="de").info["language"] == "de"
 
 
 # ---- hostile and broken files ------------------------------------------------------------------------------------

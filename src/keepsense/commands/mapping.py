@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +13,8 @@ import typer
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName, TaxonomyName
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, InputWarning
+from keepsense.project.language import not_english
 from keepsense.taxonomy import library
 from keepsense.taxonomy.mapping.context import DOUBT
 
@@ -71,6 +73,13 @@ def map_column(
         column=column,
         suggestions="accept" if accept else "ask",
     )
+    if chosen.info.get("language", "en").startswith("en") and not_english(counts):
+        warnings.warn(
+            f"{column}: these words are not English, and {chosen.name} is; import a taxonomy in their language with "
+            "`keepsense taxonomy import` and name it with --taxonomy",
+            InputWarning,
+            stacklevel=2,
+        )
     if output is not None:
         mapping.save(output)
     result = _result(file, mapping)

@@ -36,7 +36,7 @@ _BY_ITSELF: Literal["first"] = "first"  # keepsense.taxonomy.mapping.senses.ALON
 def _check_language(name: str, language: str | None, taxonomy: Taxonomy) -> None:
     """Refuse a taxonomy that is in another language than the words of the column."""
     own = taxonomy.info.get("language", "en")
-    if language is not None and own.partition("-")[0] != language.partition("-")[0]:
+    if language is not None and own != "mul" and own.partition("-")[0] != language.partition("-")[0]:
         raise BadInput(
             f"column {name!r}: its words are in the language {language!r}, and {taxonomy.name} is in {own!r}; give a "
             "taxonomy in that language, or none"

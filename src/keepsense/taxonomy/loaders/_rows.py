@@ -72,8 +72,9 @@ def _plain(text: str) -> str:
 
 
 class TableOptions(Rooted, total=False):
-    """What every loader of tables can be told beside: whether there is a header, and how the text is written."""
+    """What every loader of tables can be told beside: the language, whether there is a header, how text is written."""
 
+    language: str | None
     header: bool | None
     delimiter: str | None
     encoding: str | None

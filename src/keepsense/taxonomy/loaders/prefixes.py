@@ -88,7 +88,8 @@ def read_prefixes(
             if taken != key:
                 raise BadTaxonomy(f"{table.file}: line {line}: the codes {clip(taken)} and {clip(key)} are the same")
     edges = _edges(table.file, names, where, by_prefix, rule, missing)
-    return assemble(table.file, edges, names, how, format=f"code prefixes ({', '.join(map(str, rule.lengths))})")
+    about = f"code prefixes ({', '.join(map(str, rule.lengths))})"
+    return assemble(table.file, edges, names, how, format=about, language=how.get("language"))
 
 
 def _rule(scheme: str | None, lengths: Sequence[int] | None, pad: str) -> Scheme:

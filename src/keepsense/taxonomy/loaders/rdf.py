@@ -9,6 +9,7 @@ release files that carry their inferred links are the ones to load. SKOS: concep
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Literal, Unpack
@@ -38,6 +39,8 @@ _OBO_IRI = re.compile(r"http://purl\.obolibrary\.org/obo/([A-Za-z][A-Za-z0-9]*)_
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _TOP = frozenset([OWL + "Thing", RDFS + "Resource"])
 _BUILT_IN = (RDF, RDFS, OWL)
+_CLASS_LABELS = (RDFS + "label", SKOS + "prefLabel")
+_CONCEPT_LABELS = (SKOS + "prefLabel", RDFS + "label")
 _SYNONYMS = [
     SKOS + "altLabel",
     OBO_IN_OWL + "hasExactSynonym",
@@ -121,7 +124,7 @@ def _owl(file: str, facts: Facts, language: str, rooted: Rooted) -> Taxonomy:
     return assemble(
         file,
         [(short[c], short[p]) for c, p in links],
-        {short[c]: _names(facts, c, [RDFS + "label", SKOS + "prefLabel"], language) for c in kept},
+        {short[c]: _names(facts, c, _CLASS_LABELS, language) for c in kept},
         rooted,
         concepts=[short[c] for c in kept],
         relations={
@@ -130,6 +133,7 @@ def _owl(file: str, facts: Facts, language: str, rooted: Rooted) -> Taxonomy:
         },
         root="Thing" if "Thing" not in short.values() else None,
         format="OWL",
+        language=_other_language(facts, kept, _CLASS_LABELS, language),
         deprecated_classes_left_out=len(classes) - len(kept),
         links_to_deprecated_classes=len(edges) - len(links),
         classes_known_only_as_a_parent=len(classes) - described,
@@ -206,12 +210,13 @@ def _skos(file: str, facts: Facts, language: str, rooted: Rooted) -> Taxonomy:
     return assemble(
         file,
         [(short[a], short[b]) for a, b in links],
-        {short[c]: _names(facts, c, [SKOS + "prefLabel", RDFS + "label"], language) for c in kept},
+        {short[c]: _names(facts, c, _CONCEPT_LABELS, language) for c in kept},
         rooted,
         concepts=[short[c] for c in kept],
         relations={"related": [(short[a], short[b]) for a, b in related]} if related else {},
         root=_scheme(facts, language, set(short.values())),
         format="SKOS",
+        language=_other_language(facts, kept, _CONCEPT_LABELS, language),
         deprecated_concepts_left_out=len(gone & set(concepts)),
         concepts_known_only_from_links=len(concepts) - described,
     )
@@ -241,16 +246,28 @@ def short_id(iri: str) -> str:
 
 def _names(facts: Facts, node: str, preferred: Sequence[str], language: str) -> list[str]:
     """Label first, then synonyms and notations (codes); the last part of the IRI where nothing is said in words."""
-    labels = [t for predicate in preferred for t in _said(facts, node, predicate)]
+    ranked = _labels(facts, node, preferred, language)
     synonyms = [t for predicate in _SYNONYMS for t in _said(facts, node, predicate)]
     notations = [t.words for t in facts.texts(node, SKOS + "notation") if t.words]
-    ranked = sorted((t for t in labels if t.words), key=lambda t: (_rank(t.language, language), t.language))
     names = [t.words for t in ranked[:1]]
     names += [t.words for t in _spoken([*ranked[1:], *synonyms], language)]
     if names or notations:
         return list(dict.fromkeys([*names, *notations]))
     local = unquote(re.split(r"[/#:]", node.rstrip("/#"))[-1]) or node
     return list(dict.fromkeys([local, _CAMEL.sub(" ", local)]))
+
+
+def _labels(facts: Facts, node: str, preferred: Sequence[str], language: str) -> list[Text]:
+    """Labels of a node, those in the language asked for first."""
+    labels = [t for predicate in preferred for t in _said(facts, node, predicate)]
+    return sorted((t for t in labels if t.words), key=lambda t: (_rank(t.language, language), t.language))
+
+
+def _other_language(facts: Facts, nodes: Iterable[str], preferred: Sequence[str], language: str) -> str:
+    """The language of most labels where it is not English; labels that do not say are in the language asked for."""
+    tags = Counter(ranked[0].language for node in nodes if (ranked := _labels(facts, node, preferred, language)))
+    most = (tags.most_common(1)[0][0] if tags else "") or language
+    return "" if most.partition("-")[0] == "en" else most
 
 
 def _said(facts: Facts, node: str, predicate: str) -> list[Text]:

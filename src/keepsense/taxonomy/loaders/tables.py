@@ -77,7 +77,7 @@ def read_edges(
                 f"{table.file}: line {where[lost]} names the parent {clip(lost)}, which has no row of its own; add the"
                 " row, or allow it with closed=False"
             )
-    return assemble(table.file, edges, names, how, format="edge list")
+    return assemble(table.file, edges, names, how, format="edge list", language=how.get("language"))
 
 
 def read_paths(
@@ -127,7 +127,7 @@ def read_paths(
             above = here
         if at_label is not None and row[at_label]:
             names[above] = [row[at_label], *names[above]]
-    return assemble(table.file, list(edges), names, how, format="path list")
+    return assemble(table.file, list(edges), names, how, format="path list", language=how.get("language"))
 
 
 def read_nested(
@@ -186,7 +186,7 @@ def read_nested(
             names.setdefault(here, [steps[depth]])
             if depth:
                 edges[here, _nested_id(steps[:depth], merge_labels)] = None
-    return assemble(table.file, list(edges), names, how, format="nested columns")
+    return assemble(table.file, list(edges), names, how, format="nested columns", language=how.get("language"))
 
 
 def _nested_id(steps: Sequence[str], merge_labels: bool) -> str:
