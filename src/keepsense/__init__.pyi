@@ -3,6 +3,7 @@ from keepsense.api import assess as assess
 from keepsense.api import compare as compare
 from keepsense.api import guide as guide
 from keepsense.api import inspect as inspect
+from keepsense.api import read_release as read_release
 from keepsense.api import run as run
 from keepsense.api import verify as verify
 from keepsense.counts import Counts as Counts

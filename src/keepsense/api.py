@@ -203,6 +203,27 @@ def run(  # noqa: PLR0913
     return Release(make(adjusted, folder=Path(project).parent, **how))
 
 
+def read_release(folder: File, library: Literal["arrow", "pandas", "polars"] | None = None) -> Any:
+    """Open a release folder as those who receive it do: its rows as a frame, with what labels mean beside them.
+
+    A column of bands or spans gets two more, `age lower` and `age upper`, which are numbers or days, empty where the
+    band is open or the cell hidden; a column of concepts gets `job concept`. `library` is that of the frame; without
+    one, pandas or Polars, whichever is installed, or Arrow. What else the publisher says about the columns stands under
+    `dictionary` in `release.json`.
+
+    >>> import keepsense as ks, tempfile
+    >>> release = ks.anonymize({"age": [31, 34, 38, 52, 55, 58] * 5}, k=10, quasi_identifiers=["age"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = release.save(f"{folder}/published")
+    ...     rows = ks.read_release(file.parent, "polars")
+    >>> rows.select("age", "age lower", "age upper").unique().sort("age").rows()
+    [('50 or more', 50.0, None), ('under 40', None, 40.0)]
+    """
+    from keepsense.release.recipient import read_release as read
+
+    return read(Path(folder), library)
+
+
 def inspect(data: object, *, engine: str | None = None) -> Inspection:
     """Look at a table, a frame or a file, before anything is done: what each column is, and which role it may have.
 

@@ -52,7 +52,7 @@ def facts(name: str, folder: Path, seed: int = SEEDS[0]) -> dict[str, Any]:
     }
 
 
-VARYING = ("keepsense", "sha256")
+VARYING = ("keepsense", "sha256", "dictionary")
 """Keys of a description that change with the version, or that another pin holds."""
 
 

@@ -44,6 +44,7 @@ _RELEASE: dict[str, Any] = {
                 "width?": ("width of its bands", "number"),
                 "level?": ("level of its hierarchy", "whole"),
                 "lost?": ("share of its certainty that is gone", "number"),
+                "flag?": ("that next to nothing is left of it", "text"),
                 "found by it alone?": ("share of the records that its value alone points at", "number|null"),
                 "tells?": ("hidden columns it tells about, and how much", {"*": "number|null"}),
             }
@@ -58,7 +59,32 @@ _RELEASE: dict[str, Any] = {
     "verified": ("whether the written file was read back and every promise held", "truth"),
     "hierarchies": ("by column: each released label and what lies above it", {"*": [["any"]]}),
     "transition matrices?": ("by column: chances that readers need to undo redrawing on counts", {"*": "any"}),
-    "dictionary?": ("by column: what its labels mean", {"*": "any"}),
+    "dictionary": (
+        "the data dictionary: by released column",
+        {
+            "*": {
+                "role": ("what it tells about people", "text"),
+                "kind": ("what its values are", "text"),
+                "done": ("what was done to it", "text"),
+                "marks?": ("cells that tell no value, and what they mean", {"*": "text"}),
+                "truth?": ("that its values were changed", "text"),
+                "taxonomy?": ("the taxonomy of its concepts", "text"),
+                "labels?": (
+                    "what its labels mean",
+                    {
+                        "*": {
+                            "lower?": ("lower end, null where open", "number|text|null"),
+                            "upper?": ("upper end, null where open", "number|text|null"),
+                            "concept?": ("id of its concept", "text"),
+                            "meaning?": ("what the concept is", "text"),
+                            "stands for?": ("values below it that at least k people hold", ["text"]),
+                            "and others?": ("whether it stands for more", "truth"),
+                        }
+                    },
+                ),
+            }
+        },
+    ),
     "utility": ("losses by metric", {"*": "number|null"}),
     "risk": ("risk `before` and `after`, by attack", {"*": {"*": "number|null"}}),
     "sha256?": ("digest of the released file", "text|null"),

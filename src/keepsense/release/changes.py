@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keepsense.privacy import differentially_private
-from keepsense.recoding import Cuts
+from keepsense.release.dictionary import how_recoded, how_unrecoded
 from keepsense.release.run import Outcome
 
 
@@ -40,24 +40,10 @@ def changes(outcome: Outcome) -> list[Change]:
             None if private else len(outcome.job.every_count.values_of(name)),
             outcome.released_values[name],
             lost := outcome.description["columns"][name].get("lost"),
-            _how(outcome, name, lost),
+            how_recoded(outcome.job, outcome.recodings, name, lost),
         )
         for name in outcome.job.every_quasi_identifier
     ]
-
-
-def _how(outcome: Outcome, name: str, lost: float | None) -> str:
-    if name in outcome.job.set_columns:
-        return "sets that groups of records share"
-    cuts = (cut for rule in outcome.recodings if isinstance(rule, Cuts) for cut in rule.cuts)
-    cut = next((cut for cut in cuts if cut.name == name), None)
-    if cut is None:
-        return "as it was" if lost == 0 else "differs from record to record"
-    if cut.level is None:
-        return "branches of its hierarchy at several levels"
-    height = outcome.job.hierarchies[name].height
-    words = {0: "as it was", height: "hidden altogether"}
-    return words.get(cut.level, f"level {cut.level} of {height}")
 
 
 def how_released(outcome: Outcome, name: str) -> str:
@@ -67,10 +53,4 @@ def how_released(outcome: Outcome, name: str) -> str:
     >>> how_released(example_release(), "illness"), how_released(example_release(), "id")
     ('as it was', 'removed')
     """
-    job = outcome.job
-    if name not in job.released:
-        return "removed"
-    if name not in job.coarse:
-        return "as it was"
-    column = job.column(name)
-    return f"in bands of {column.width:g}" if column.width is not None else f"level {column.level} of its hierarchy"
+    return how_unrecoded(outcome.job, name)

@@ -19,6 +19,7 @@ from keepsense.privacy import Verification, differentially_private
 from keepsense.privacy.linkage import Linkage
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.costs import NEARLY_ALL
+from keepsense.release.dictionary import DICTIONARY, data_dictionary
 from keepsense.release.job import Job
 from keepsense.release.measure import column_penalties
 from keepsense.release.recode import Recoded
@@ -89,6 +90,7 @@ def describe_release(
         "verified": verification.ok,
         "hierarchies": _released_hierarchies(job, made.every_rule, made.counts),
         **_matrices(made.rules, made.counts),
+        DICTIONARY: data_dictionary(job, made.rules, made.counts, lost),
         "utility": dict(utility),
         "risk": _public_risk(risk, linked),
     }

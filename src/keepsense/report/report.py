@@ -12,7 +12,7 @@ from keepsense import __version__
 from keepsense.files import whole_file
 from keepsense.release.ledger import today
 from keepsense.release.run import Outcome
-from keepsense.report import choices, classes, columns, measured, sections
+from keepsense.report import choices, classes, columns, dictionary, measured, sections
 from keepsense.report.page import page
 from keepsense.report.subject import Subject
 
@@ -40,6 +40,7 @@ SECTIONS = (
     Section("columns", "Columns by which people could be recognized", columns.columns),
     Section("classes", "Classes of records that look alike", classes.classes),
     Section("sensitive", "Sensitive columns", classes.sensitive),
+    Section("dictionary", "What the columns mean", dictionary.dictionary),
     Section("together", "What goes together", measured.association, public=False),
     Section("alternatives", "Alternatives considered", choices.alternatives, public=False),
     Section("again", "How to reproduce it", sections.again, public=False),

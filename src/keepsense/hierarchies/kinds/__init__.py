@@ -11,6 +11,7 @@ from keepsense.registry import Registry
 if TYPE_CHECKING:
     from keepsense.counts import Value
     from keepsense.hierarchies.core import Hierarchy
+    from keepsense.hierarchies.spans import End
     from keepsense.taxonomy.core import Taxonomy
     from keepsense.taxonomy.mapping.table import Mapping as Mapped
 
@@ -49,7 +50,8 @@ class Kind:
     `about` says what such values are, `examples` what they may stand for, `value` what a single one is called. `build`
     makes the automatic hierarchy, `shortlist` the few that a project tries together with its other columns (the
     automatic one comes first), `candidates` several to choose from, other than by a taxonomy. `places` gives each
-    value its place on a line (None where it has none), for kinds whose values have an order. `rule` tells from what
+    value its place on a line (None where it has none), for kinds whose values have an order. `span` gives both ends of
+    what a released label covers, for kinds whose labels can be computed with. `rule` tells from what
     became of some values (and their order, where it is stated) what becomes of others, so that values never seen can be
     released alike. `words` may have a taxonomy, `sets` hold several items in a cell, `numbers` can be added up.
 
@@ -64,6 +66,7 @@ class Kind:
     shortlist: Callable[[Values], list[Hierarchy]] | None = None
     candidates: Callable[[Values], list[Hierarchy]] | None = None
     places: Callable[[Sequence[Value], Sequence[Value] | None], list[float | None]] | None = None
+    span: Callable[[Value], tuple[End, End] | None] | None = None
     rule: Callable[[Mapping[Value, Value], Sequence[Value] | None], Rule | None] | None = None
     value: str = "value"
     words: bool = False

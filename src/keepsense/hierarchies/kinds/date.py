@@ -13,6 +13,7 @@ from keepsense.hierarchies.bands import tail
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.hierarchies.kinds.numeric import banded
+from keepsense.hierarchies.spans import date_span
 from keepsense.recoding import SUPPRESSED
 
 _SPANS: Mapping[str, Callable[[datetime.date], str]] = {
@@ -231,6 +232,7 @@ KINDS.add(
         build=lambda values: dates(values.rows, list(values.rows.values()), name=values.name),
         candidates=_candidates,
         places=_places,
+        span=date_span,
         rule=lambda released, order: _day_rule(released),
         value="date",
     ),

@@ -25,6 +25,7 @@ from keepsense.hierarchies.band_rule import band_rule
 from keepsense.hierarchies.bands import Bands, multiples, round_bands, round_between, tail
 from keepsense.hierarchies.core import Hierarchy, signature
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
+from keepsense.hierarchies.spans import number_span
 from keepsense.recoding import SUPPRESSED
 
 
@@ -317,6 +318,7 @@ KINDS.add(
         build=_build,
         candidates=lambda values: numeric_candidates(values.rows, list(values.rows.values()), name=values.name),
         places=_places,
+        span=number_span,
         rule=lambda released, order: _band_rule(released),
         value="number",
         numbers=True,

@@ -1,0 +1,140 @@
+"""The data dictionary beside the data, and a release opened by who receives it."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.release.tables import project
+
+import keepsense as ks
+from keepsense.errors import BadInput
+from keepsense.hierarchies.spans import date_span, number_span
+from keepsense.release.run import Outcome, run
+from keepsense.report.report import render
+
+JOBS = [*["nurse"] * 30, *["surgeon"] * 28, *["dentist"] * 2, *["carpenter"] * 31, *["plumber"] * 29]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """People by age, job, birth and town; dentists are two, and nobody may learn of them."""
+    folder = tmp_path_factory.mktemp("people")
+    tree = {"nurse": "medic", "surgeon": "medic", "dentist": "medic", "carpenter": "maker", "plumber": "maker"}
+    (folder / "jobs.csv").write_text("\n".join(f"{job};{kind};*" for job, kind in tree.items()), encoding="utf-8")
+    columns = {
+        "age": {"role": "quasi-identifier", "kind": "numeric"},
+        "job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"},
+        "born": {"role": "quasi-identifier", "kind": "date"},
+        "pay": {"role": "insensitive", "kind": "numeric", "width": 1000},
+        "illness": {"role": "sensitive"},
+    }
+    data = {
+        "age": [20 + 7 * i % 20 for i in range(120)],
+        "job": JOBS,
+        "born": [f"{1980 + i % 2}-0{1 + i % 2}-{11 + i % 3}" for i in range(120)],
+        "pay": [1000 + 37 * (i * 43 % 120) for i in range(120)],
+        "illness": [("flu", "cold")[i % 2] for i in range(120)],
+    }
+    job = project(
+        columns=columns,
+        method={"name": "optimal"},
+        privacy=[{"model": "k-anonymity", "k": 8}],
+        release={"suppression": 0.0, "file": "people.csv"},
+    )
+    return run(job, data=data, folder=folder, rng=1)
+
+
+def test_every_released_column_is_explained(released: Outcome) -> None:
+    told: dict[str, Any] = json.loads((released.file.parent / "release.json").read_text(encoding="utf-8"))["dictionary"]
+    header = released.file.read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert list(told) == header
+    assert told["pay"]["done"] == "in bands of 1000"
+    assert told["illness"]["done"] == "as it was"
+    for name in ("age", "job", "born"):
+        after = {str(value) for value in released.after.values_of(name)}
+        explained = {*told[name].get("labels", {}), *told[name].get("marks", {})}
+        assert after <= explained or told[name]["done"] == "as it was", name
+
+
+def test_a_label_tells_only_values_that_k_people_hold(released: Outcome) -> None:
+    labels = released.description["dictionary"]["job"].get("labels", {})
+    assert labels["medic"] == {"stands for": ["nurse", "surgeon"], "and others": True}
+    assert labels["maker"] == {"stands for": ["carpenter", "plumber"], "and others": False}
+    everything = [path for path in released.file.parent.iterdir() if path.is_file()]
+    assert all("dentist" not in path.read_text(encoding="utf-8") for path in everything)
+
+
+def test_the_public_report_shows_it(released: Outcome) -> None:
+    page = render(released, "public")
+    assert "What the columns mean" in page
+    assert "stands for nurse, surgeon and others" in page
+    assert "dentist" not in page
+
+
+@pytest.mark.parametrize("library", ["arrow", "pandas", "polars", None])
+def test_a_release_can_be_computed_with(released: Outcome, library: Any) -> None:
+    rows = ks.read_release(released.file.parent, library)
+    module = type(rows).__module__.split(".")[0]
+    assert module == {"arrow": "pyarrow", None: "pandas"}.get(library, library)
+    columns = {name: list(rows[name].to_pylist() if library == "arrow" else rows[name]) for name in _names(rows)}
+    for label, low, high in zip(columns["age"], columns["age lower"], columns["age upper"], strict=True):
+        assert number_span(label) == (_number(low), _number(high))
+    assert {str(day)[:4] for day in columns["born lower"]} <= {"1980", "1981"}
+
+
+def _number(end: float | None) -> float | None:
+    return None if end is None or math.isnan(end) else end
+
+
+def _names(rows: Any) -> list[str]:
+    return list(rows.column_names if hasattr(rows, "column_names") else rows.columns)
+
+
+def test_a_folder_that_holds_no_release_is_refused(tmp_path: Path, released: Outcome) -> None:
+    with pytest.raises(BadInput, match="name a release folder"):
+        ks.read_release(tmp_path)
+    (tmp_path / "release.json").write_text("[1]", encoding="utf-8")
+    with pytest.raises(BadInput, match="no description of a release"):
+        ks.read_release(tmp_path)
+    (tmp_path / "release.json").write_text('{"release": "people.csv"}', encoding="utf-8")
+    with pytest.raises(BadInput, match="not in the folder"):
+        ks.read_release(tmp_path)
+    with pytest.raises(BadInput, match="not 'excel'"):
+        ks.read_release(released.file.parent, "excel")  # type: ignore[arg-type]
+
+
+def test_concepts_have_their_ids(tmp_path: Path) -> None:
+    columns = {"job": {"role": "quasi-identifier", "taxonomy": "wordnet", "domain": "person"}}
+    job = project(columns=columns, method={"name": "datafly"}, privacy=[{"model": "k-anonymity", "k": 40}])
+    done = run(job, data={"job": JOBS}, folder=tmp_path, rng=1)
+    rows = ks.read_release(done.file.parent, "arrow").to_pydict()
+    words = ks.wordnet()
+    told = done.description["dictionary"]["job"]
+    assert told["taxonomy"] == done.job.taxonomy("job").name
+    for label, concept in zip(rows["job"], rows["job concept"], strict=True):
+        assert words.label(concept) == label.split("#")[0]
+
+
+@pytest.mark.parametrize(
+    ("label", "ends"),
+    [
+        ("2000s (century)", (datetime.date(2000, 1, 1), datetime.date(2099, 12, 31))),
+        ("1960 to 1979", (datetime.date(1960, 1, 1), datetime.date(1979, 12, 31))),
+        ("2010 or later", (datetime.date(2010, 1, 1), None)),
+        ("2008-13", None),
+        ("medic", None),
+        (None, None),
+    ],
+)
+def test_ends_of_calendar_spans(label: Any, ends: Any) -> None:
+    assert date_span(label) == ends
+
+
+def test_ends_of_bands() -> None:
+    assert number_span("under 20") == (None, 20.0)
+    assert number_span(float("nan")) is None
