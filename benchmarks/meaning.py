@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from benchmarks._registry import Figure, benchmark, missing
 from keepsense.arrays import Floats
+from keepsense.counts import Value
 from keepsense.release.run import Outcome
 
 DATA = Path(os.environ.get("KEEPSENSE_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
@@ -79,9 +81,8 @@ def measure(source: object, words: Sequence[str] | None = None, *, questions: bo
 
 def moved_by(outcome: Outcome, name: str) -> Floats:
     """How far each tuple's word moved, in all of WordNet: to the concept it is released as, or, where a label lists
-    what it stands for or has no concept, to its members on average."""
+    what it stands for or has no concept, to its members on average. A word without a concept is 1 from all others."""
     from keepsense.semantics import distance
-    from keepsense.taxonomy import map_values
     from keepsense.taxonomy.embedded import wordnet
     from keepsense.utility.alignment import whole_table
     from keepsense.utility.pairs import leaf_sets, pairs
@@ -90,14 +91,13 @@ def moved_by(outcome: Outcome, name: str) -> Floats:
     (rule,) = whole_table(outcome.recodings, job.quasi_identifiers)
     cells, tree, net = rule.cells(counts), job.hierarchies[name], wordnet()
     column = pairs(counts, cells, name)
-    originals, rows = column.originals, counts.rows_of(name)
-    if job.column(name).taxonomy == "wordnet":
-        known = job.mapping(name, rows).concepts
-        concepts = net.codes([job.taxonomy(name).id(known[value]) for value in originals])
-    else:
-        concepts = map_values(rows, net, column=name).codes_of(originals)
+    originals = column.originals
+    concepts = _concepts(outcome, name, originals)
+    known = np.flatnonzero(concepts >= 0)
     judge = distance("wu-palmer", net)
-    apart = judge.matrix(concepts, concepts)
+    apart = np.ones((len(originals), len(originals)))
+    apart[np.ix_(known, known)] = judge.matrix(concepts[known], concepts[known])
+    np.fill_diagonal(apart, 0.0)
     order = tree.lookup(originals)
     away = np.zeros((len(column.values), len(originals)))
     for i, covered in enumerate(leaf_sets(column, tree)):
@@ -105,14 +105,30 @@ def moved_by(outcome: Outcome, name: str) -> Floats:
         label = column.values[i]
         if len(inside) == 1 and label == originals[inside[0]]:
             continue
-        if isinstance(label, str) and " or " in label:
+        meant = concepts[np.intersect1d(inside, known)]
+        if (isinstance(label, str) and " or " in label) or not len(meant):
             away[i] = apart[inside].mean(axis=0)
         else:
-            away[i] = judge.matrix([net.lcs(*concepts[inside].tolist())], concepts)[0]
+            away[i] = 1.0
+            away[i, known] = judge.matrix([net.lcs(*meant.tolist())], concepts[known])[0]
     moved = np.zeros(len(counts))
     lost = away[cells.codes[:, cells.names.index(name)], counts.column(name)[cells.source]]
     np.add.at(moved, cells.source, lost * cells.multiplicity)
     return moved / np.maximum(counts.weights, 1)
+
+
+def _concepts(outcome: Outcome, name: str, originals: Sequence[Value]) -> NDArray[np.int64]:
+    """What each word means in WordNet: as the project has it, or by itself where that knows none; -1 for no concept."""
+    from keepsense.taxonomy import map_values
+    from keepsense.taxonomy.embedded import wordnet
+
+    job, net, rows = outcome.job, wordnet(), outcome.counts.rows_of(name)
+    own = map_values(rows, net, column=name, senses="first", suggestions="accept").concepts
+    codes = {value: net.code(concept) for value, concept in own.items()}
+    if job.column(name).taxonomy == "wordnet":
+        known = job.mapping(name, rows).concepts
+        codes |= {value: net.code(job.taxonomy(name).id(concept)) for value, concept in known.items()}
+    return np.array([codes.get(value, -1) for value in originals], dtype=np.int64)
 
 
 @benchmark("meaning")

@@ -11,6 +11,7 @@ from keepsense.errors import BadInput, InputWarning, did_you_mean
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.edits import Edit, mend
 from keepsense.methods.gaps import emptied, filled
+from keepsense.methods.importance import weights_of
 from keepsense.methods.registry import Method
 from keepsense.methods.task import Task
 from keepsense.progress import Listener
@@ -100,7 +101,7 @@ def by_hierarchies(
         "listener": listener,
         "rng": task.rng,
         "numbers": [name for name in task.quasi_identifiers if KINDS[task.column(name).kind].numbers],
-        "importance": {name: task.column(name).weight for name in task.quasi_identifiers},
+        "importance": weights_of(task),
         "distances": task.distances if "distances" in inspect.signature(method.function).parameters else {},
     }
     if task.target is not None:
@@ -134,7 +135,8 @@ def by_columns(
     counts = task.count([*task.quasi_identifiers, *beside])
     whole = filled(counts, task.quasi_identifiers, task.rng) if method.gaps == "filled" else counts
     columns = task.attributes(whole, meaning=method.gaps == "filled", apart=method.gaps == "apart")
-    cells: Cells = call(method.function, options, whole, columns, task.models, rng=task.rng, listener=listener)
+    offered = {"importance": weights_of(task), "rng": task.rng, "listener": listener}
+    cells: Cells = call(method.function, options, whole, columns, task.models, **offered)
     if whole is not counts:
         cells = emptied(counts, cells)
     if edits:

@@ -158,6 +158,8 @@ class Method(Described):
     """Whether it takes records one by one, as they come."""
     quick: bool = False
     """Whether it takes a fraction of a second on ten thousand tuples, so that hierarchies can be tried with it."""
+    unweighed: str = ""
+    """Why the weights of columns mean nothing to it; a method that takes `importance` says nothing here."""
     needs: tuple[str, ...] = ()
     """Keyword arguments that must be given besides a promise."""
     time_limit: str | None = None

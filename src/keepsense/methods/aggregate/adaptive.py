@@ -15,6 +15,7 @@ from keepsense.methods.aggregate.records import grouped
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import group_size
 from keepsense.privacy import Model
@@ -30,6 +31,7 @@ def adaptive_microaggregation(
     *,
     k: int | None = None,
     candidates: Candidates = "values",
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """MDAV on distinct records that are never torn apart: equal records always share a group, which may exceed k.
@@ -39,7 +41,8 @@ def adaptive_microaggregation(
     others until it holds at least k: a record shared by k people that begins a group is released as it is. What is left
     over at the end, if it is less than k, joins the groups whose first record is nearest. The idea is the paper's
     (semantic distance and centroid, group sizes that adapt to how often values occur); the order of steps is MDAV's.
-    Loses less than MDAV where most records are shared by k people or more, and more where most are a little rarer.
+    `importance` says how much the distances in each column count. Loses less than MDAV where most records are shared by
+    k people or more, and more where most are a little rarer.
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 20, 20, 60, 61]})
@@ -52,7 +55,8 @@ def adaptive_microaggregation(
         return _whole_records(space, weights, k, listener)
 
     name = "semantic adaptive microaggregation"
-    return grouped(counts, columns, group_size(models, k), method, candidates, name, listener)
+    space = RecordSpace(counts, columns, importance)
+    return grouped(counts, space, group_size(models, k), method, candidates, name, listener)
 
 
 def _whole_records(space: RecordSpace, weights: NDArray[np.int64], k: int, listener: Listener | None) -> Partition:

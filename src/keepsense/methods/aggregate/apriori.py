@@ -207,6 +207,7 @@ METHOD = registered(
         paper="Terrovitis, Mamoulis and Kalnis 2008.",
         example="Single items first, then pairs: stout and nappies occur once together, so stout becomes beer.",
         truthful=True,
+        unweighed="it changes one column of sets",
         promises=(K_ANONYMITY, PROBABILISTIC),
         sets="only",
         fillings={

@@ -29,6 +29,7 @@ from keepsense.methods.aggregate.records import own_order, tell_centres
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, T_CLOSENESS, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import Task, group_size
 from keepsense.privacy import Model, TCloseness
@@ -52,6 +53,7 @@ def t_close_microaggregation(  # noqa: PLR0913
     distance: Ground | Hierarchy | str | None = None,
     how: How = "swap",
     candidates: Candidates = "values",
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Microaggregate so that every group holds k records whose sensitive values are spread as in the table, up to t.
@@ -59,8 +61,9 @@ def t_close_microaggregation(  # noqa: PLR0913
     `counts` must count the sensitive column along with the others, as a column: which group a row joins depends on its
     sensitive value. `distance` is the ground distance of t-closeness (`keepsense.privacy.TCloseness`); where the models
     promise it, `t`, `sensitive` and `distance` are taken from there unless they are given. The sensitive column itself
-    is not changed. Groups grow as t shrinks; `info` tells how many were merged. Costs MDAV, and for `swap` one earth
-    mover's distance for each pair of exchanged values that is tried.
+    is not changed. `importance` says how much the distances in each column count. Groups grow as t shrinks; `info`
+    tells how many were merged. Costs MDAV, and for `swap` one earth mover's distance for each pair of exchanged values
+    that is tried.
 
     >>> from keepsense.semantics.attribute import Ordered as Numbers
     >>> counts = Counts.of({"age": [20, 21, 60, 61], "disease": ["flu", "flu", "cold", "cold"]})
@@ -82,7 +85,7 @@ def t_close_microaggregation(  # noqa: PLR0913
         raise BadInput(f"how: {how!r} is not one of 'merge', 'swap', 'spread'")
     if sensitive in [attribute.name for attribute in columns]:
         raise BadInput(f"column {sensitive!r} is sensitive and microaggregated; choose one role")
-    space = RecordSpace(counts, columns)
+    space = RecordSpace(counts, columns, importance)
     order = own_order(counts, [*(attribute.name for attribute in columns), sensitive])
     space.keep(order)
     emit(listener, "records", tuples=order)
@@ -95,7 +98,8 @@ def t_close_microaggregation(  # noqa: PLR0913
         partition = mdav(space, weights, k, refine=refine, listener=listener)
     before = len(partition)
     named = Partition(partition.group, order[partition.record], partition.copies)
-    named = _merged(counts, columns, named, spread.back(order), t, listener)
+    everyone = RecordSpace(counts, columns, importance)
+    named = _merged(counts, everyone, named, spread.back(order), t, listener)
     centred = [(a, centres(a, counts.column(a.name), named, candidates)) for a in columns]
     error = squared_error(counts, centred, named)
     tell_centres(listener, centred, named, error)
@@ -183,7 +187,7 @@ class _Spread:
 
 def _merged(
     counts: Counts,
-    attributes: Sequence[Attribute],
+    space: RecordSpace,
     partition: Partition,
     spread: _Spread,
     t: float,
@@ -194,7 +198,6 @@ def _merged(
     away = spread.distances(held)
     if float(away.max()) <= t + NOISE:
         return partition
-    space = RecordSpace(counts, attributes)
     group = partition.group.copy()
     alive = np.ones(len(held), dtype=np.bool_)
     while True:
@@ -203,7 +206,7 @@ def _merged(
             break
         own = group == worst
         alone = Partition(np.zeros(int(own.sum()), np.int64), partition.record[own], partition.copies[own])
-        rows = [_row(a, centres(a, counts.column(a.name), alone)) for a in attributes]
+        rows = [_row(a, centres(a, counts.column(a.name), alone)) for a in space.attributes]
         weighted = space.from_values(rows)[partition.record] * partition.copies
         size = np.bincount(group, partition.copies, len(held))
         mean = np.bincount(group, weighted, len(held)) / np.maximum(size, 1)

@@ -203,6 +203,7 @@ RANKING = registered(
         paper="Defays and Anwar 1998; Rodríguez-García 2017, Sec. 2.3.2.3.",
         example="Incomes of 38, 40 and 42 thousand become 40, whatever the other columns hold.",
         truthful=False,
+        unweighed="it changes each column by itself",
         falls_short="it protects single columns only",
         steps=Flowchart(
             (
@@ -244,6 +245,7 @@ METHOD = registered(
         paper="Defays and Anwar 1998; Rodríguez-García 2017, Sec. 2.3.2.3.",
         example="Firms sorted by size in all respects; three neighbours become one typical firm.",
         truthful=False,
+        unweighed="records are put in one order, along a score of their own",
         promises=(K_ANONYMITY, PROBABILISTIC),
         falls_short=NOT_SENSITIVE,
         steps=Flowchart(

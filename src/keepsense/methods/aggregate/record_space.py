@@ -11,6 +11,7 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.methods.aggregate.centres import median_position
+from keepsense.methods.importance import Importance, importances
 from keepsense.semantics.attribute import Attribute, Ordered, check_same_rows
 
 _UNIT = float(1 << 36)
@@ -20,7 +21,8 @@ class RecordSpace:
     """Distinct records of several columns; the distance of two is the mean over columns of the squared distances.
 
     For numbers that is the squared Euclidean distance of MDAV (Rodríguez-García 2017, Sec. 2.3.2.3) on columns scaled
-    by their `span`; words add the square of their semantic distance, ordered categories that of their ranks. The centre
+    by their `span`; words add the square of their semantic distance, ordered categories that of their ranks; those of a
+    column count by its `importance`. The centre
     is the mean of numbers, the median of ordered categories, and of words the value of the column least distant from
     all. A pass reads each record once, a column at a time.
 
@@ -31,11 +33,12 @@ class RecordSpace:
 
     noise = 1e-12
 
-    def __init__(self, counts: Counts, attributes: Sequence[Attribute]) -> None:
+    def __init__(self, counts: Counts, attributes: Sequence[Attribute], importance: Importance | None = None) -> None:
         if not attributes:
             raise BadInput("microaggregation needs at least one column")
         check_same_rows(counts, attributes)
         self.attributes = tuple(attributes)
+        self._importance = importances([attribute.name for attribute in attributes], importance).tolist()
         sizes = [len(attribute.values) for attribute in attributes]
         self._offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
         codes = np.stack([counts.column(attribute.name) for attribute in attributes], axis=1)
@@ -62,7 +65,9 @@ class RecordSpace:
         from keepsense.methods.aggregate.kernels.groups import mean_pass
 
         for j, row in enumerate(rows):
-            np.square(row, out=self._reach[self._offsets[j] : self._offsets[j + 1]])
+            reach = self._reach[self._offsets[j] : self._offsets[j + 1]]
+            np.square(row, out=reach)
+            reach *= self._importance[j]
         mean_pass(self._starts, self._items, self._reach, self._out)
         return self._out
 

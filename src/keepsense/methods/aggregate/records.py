@@ -15,6 +15,7 @@ from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import group_size
 from keepsense.privacy import Model
@@ -32,6 +33,7 @@ def microaggregation_of_records(
     *,
     k: int | None = None,
     candidates: Candidates = "values",
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Group similar records by k with MDAV and replace each by its group's centre (Rodríguez-García 2017, 2.3.2.3).
@@ -39,7 +41,8 @@ def microaggregation_of_records(
     Every column takes part: numbers by squared difference over their span and replaced by the mean, ordered categories
     by rank and replaced by the median (Torra 2004), words by semantic distance and replaced by the value least distant
     from the group, or with `candidates="subsumers"` also by something more general (Martínez et al. 2012). The released
-    columns are k-anonymous together. Give numbers a `span` to weigh them against words (`Ordered.of(..., span=...)`).
+    columns are k-anonymous together. Give columns an `importance` to weigh them against each other: it
+    multiplies their squared distances.
     Use it where close but untrue values are better than coarse true ones. About n / k rounds of four passes over the n
     distinct records. `info` tells the number of groups and the sum of squared errors.
 
@@ -53,12 +56,13 @@ def microaggregation_of_records(
     def method(space: RecordSpace, weights: NDArray[np.int64], k: int) -> Partition:
         return mdav(space, weights, k, listener=listener)
 
-    return grouped(counts, columns, group_size(models, k), method, candidates, "MDAV microaggregation", listener)
+    space = RecordSpace(counts, columns, importance)
+    return grouped(counts, space, group_size(models, k), method, candidates, "MDAV microaggregation", listener)
 
 
 def grouped(
     counts: Counts,
-    attributes: Sequence[Attribute],
+    space: RecordSpace,
     k: int,
     method: Grouping,
     candidates: Candidates,
@@ -72,11 +76,11 @@ def grouped(
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 60]})
     >>> one = lambda space, weights, k: Partition(np.zeros(2, np.int64), np.arange(2), weights)
-    >>> grouped(counts, [Ordered.of(counts, "age")], 2, one, "values", "one group").values
+    >>> grouped(counts, RecordSpace(counts, [Ordered.of(counts, "age")]), 2, one, "values", "one group").values
     ((40.0,),)
     """
     k = check_size(k, counts.total)
-    space = RecordSpace(counts, attributes)
+    attributes = space.attributes
     order = own_order(counts, [attribute.name for attribute in attributes])
     space.keep(order)
     emit(listener, "records", tuples=order)

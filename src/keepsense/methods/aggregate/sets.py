@@ -335,6 +335,7 @@ METHOD = registered(
         paper="Batet, Erola, Sánchez and Castellà-Roca 2014.",
         example="Three people who search for jazz, blues and swing are all released as searching for jazz.",
         truthful=False,
+        unweighed="it changes one column of sets",
         promises=(K_ANONYMITY, PROBABILISTIC),
         falls_short=NOT_SENSITIVE,
         sets="only",

@@ -230,6 +230,7 @@ METHOD = registered(
         paper="He and Naughton 2009.",
         example="All baskets hold food; those with drinks are told apart as soon as k have some.",
         truthful=True,
+        unweighed="it changes one column of sets",
         promises=(K_ANONYMITY, PROBABILISTIC),
         sets="only",
         fillings={

@@ -26,6 +26,7 @@ from keepsense.methods.generalize.parts.lattice_blocks import block_bound
 from keepsense.methods.generalize.parts.lattice_climbing import around, climb, descend, wander
 from keepsense.methods.generalize.parts.lattice_cuts import CutSet
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -44,6 +45,7 @@ def anytime(  # noqa: PLR0913
     suppression: float = 0.0,
     time_limit: float = 60.0,
     rng: np.random.Generator | int | None = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Find a good full-domain generalization of very many columns within `time_limit` seconds.
@@ -51,7 +53,7 @@ def anytime(  # noqa: PLR0913
     The result says how good it is: no node's loss is below `info["bound"]`; `info["gap"]` is the share of the loss that
     a better node might spare, and `info["optimal"]` whether none can. The models must be monotone, as for `incognito`.
     Class sizes have no useful bound; for them, and where the bound stands still, nodes are also reached at random
-    (`rng`). Progress is told by "better" and "bound" events.
+    (`rng`). `importance` says how much the loss of each column counts. Progress is told by "better" and "bound" events.
 
     Use it for lattices of more than some million nodes (25 columns of four levels have 10^15); for smaller ones
     `optimal` is faster. It runs until the time is over, the optimum is proven, or nothing helps any more; a step that
@@ -64,7 +66,8 @@ def anytime(  # noqa: PLR0913
     ((1,), True)
     """
     begin = time.monotonic()
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
+                           importance=importance)  # fmt: skip
     if not search.required.monotone:
         raise BadInput(
             "anytime() relies on models for which more generalization never hurts; with suppressed records "

@@ -12,6 +12,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.generalize.parts.objective import Metric
 from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -29,15 +30,16 @@ def bottom_up(  # noqa: PLR0913
     metric: Metric = "loss",
     anonymity: Anonymity | None = "smallest class",
     suppression: float = 0.0,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Replace all children of a node by the node, the one of the best trade-off first, until the promise holds.
 
     `target` is a class column counted as a histogram: what a step loses is information about it, in bits a record.
-    Without a target it is the loss by `metric`. The loss is set against the records the smallest class gains; steps
-    that gain none come after all others and are compared by their loss. On tables with many unique records that is
-    nearly every step: `anonymity="at risk"` sets the loss against the records that come into safe classes instead.
-    Nodes that hold one value of the table only are released as that value.
+    Without a target it is the loss by `metric`. Either counts by the column's `importance`. The loss is set against the
+    records the smallest class gains; steps that gain none come after all others and are compared by their loss. On
+    tables with many unique records that is nearly every step: `anonymity="at risk"` sets the loss against the records
+    that come into safe classes instead. Nodes that hold one value of the table only are released as that value.
 
     Use it when the release is for classification and `top_down` stops too early; the result is a sub-tree cut, which
     applies to next month's file too. Cost: steps x columns x one pass over the classes.
@@ -50,7 +52,7 @@ def bottom_up(  # noqa: PLR0913
     scoring = least_loss(metric, anonymity=anonymity) if target is None else trade_off(target, anonymity=anonymity)
     return recode(
         counts, hierarchies, promised(models, k), metric=scoring, direction="up", candidates="branches",
-        suppression=suppression, method="Bottom-Up Generalization", listener=listener,
+        suppression=suppression, method="Bottom-Up Generalization", importance=importance, listener=listener,
     )  # fmt: skip
 
 

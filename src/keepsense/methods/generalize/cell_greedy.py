@@ -23,6 +23,7 @@ from keepsense.methods.flowchart import loop
 from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
 from keepsense.methods.generalize.parts.space import Space, prepare
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -43,15 +44,16 @@ def cell_greedy(  # noqa: PLR0913
     start: Cells | None = None,
     block: int = 20_000,
     rounds: int = 1,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Put near records together until every class keeps the promise; each cell becomes its class's common ancestor.
 
     A class takes in the tuple that adds least loss by `metric` (one that adds up over cells) until it has k records.
-    Who is left over, and classes that break a model besides k, join the class that loses least by it. Then, for
-    promises about k alone, up to `rounds` times classes are dissolved whose members lose less elsewhere, and tuples
-    move to classes where they cost less. With `start`, the classes of another recoding (`local_recoding`, say) are
-    improved instead of new ones being grown.
+    The losses of a column count by its `importance`. Who is left over, and classes that break a model besides k, join
+    the class that loses least by it. Then, for promises about k alone, up to `rounds` times classes are dissolved whose
+    members lose less elsewhere, and tuples move to classes where they cost less. With `start`, the classes of another
+    recoding (`local_recoding`, say) are improved instead of new ones being grown.
 
     Tuples are looked at in blocks of `block`, in the order of the hierarchies' branches. Time grows with tuples x block
     and, for each round, tuples x classes; memory with tuples alone. No record is suppressed. The result is
@@ -67,7 +69,7 @@ def cell_greedy(  # noqa: PLR0913
     if isinstance(block, bool) or not isinstance(block, int) or block < 2:
         raise BadInput(f"block must be a whole number of at least 2 tuples, not {block!r}")
     asked = requirement(promised(models, k), 0.0, counts)
-    space = prepare(counts, hierarchies)
+    space = prepare(counts, hierarchies, importance)
     if asked.k > space.total:
         raise _infeasible(space, asked)
     emit(listener, "start", 0, space.total, method="greedy cell recoding")
@@ -307,7 +309,7 @@ class _Work:
             "algorithm": "greedy cell recoding",
             "category": "local",
             "classes": self.classes,
-            "loss": lost / (len(self.heights) * counts.total),
+            "loss": lost / (float(self.space.importance.sum()) * counts.total),
             "suppressed": 0,
         }
         n = len(counts)

@@ -114,6 +114,7 @@ METHOD = registered(
         paper="Willenborg and de Waal 2001; Rodríguez-García 2017, Sec. 2.3.1.",
         example="All ages above 89 become 90 or more.",
         truthful=True,
+        unweighed="it changes one column",
         steps=Flowchart.line(
             "A column that can be ordered",
             "Find the bounds beyond which values are rare",

@@ -18,6 +18,7 @@ from keepsense.methods.generalize.parts.lattice_nodes import MOST_NODES
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.generalize.parts.lattice_walking import find_best
 from keepsense.methods.generalize.parts.space import Node
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -33,6 +34,7 @@ def incognito(
     k: int | None = None,
     metric: Metric = "loss",
     suppression: float = 0.0,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Find all generalizations that keep every promise, and choose one by `metric` (LeFevre et al. 2005).
@@ -41,6 +43,7 @@ def incognito(
     for every smaller subset (what two columns alone give away, more columns give away too), and holds if a less general
     node does; only what neither decides is checked, on class tables rolled up from one another. The result carries
     every node that holds (`info["anonymous"]`) and those of them below which none holds (`info["minimal"]`).
+    `importance` says how much the loss of each column counts in the choice.
 
     With `semantic_tables` as metric it is the semantic Incognito: among all safe generalizations the one that changes
     the meaning least. Use `optimal` where the best node is enough: it needs fewer checks. The models must be monotone
@@ -52,7 +55,8 @@ def incognito(
     >>> found.levels, found.info["anonymous"], found.info["minimal"]
     ((1,), ((1,), (2,)), ((1,),))
     """
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
+                           importance=importance)  # fmt: skip
     if not search.required.monotone:
         raise BadInput(
             "Incognito relies on models for which more generalization never hurts; with suppressed records "

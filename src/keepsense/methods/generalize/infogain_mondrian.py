@@ -16,6 +16,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
 from keepsense.methods.generalize.parts.dimension import dimensions
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -31,12 +32,14 @@ def infogain_mondrian(
     k: int | None = None,
     target: str,
     numbers: Sequence[str] = (),
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the table where the entropy of `target` falls most, as long as both parts keep the promise.
 
     `target` is a column counted as a histogram. A group is cut as long as that tells anything about the target, then by
-    the median. Use it when the release is for classification. Cost: as median Mondrian, times the target's values.
+    the median; what a column tells counts by its `importance`. Use it when the release is for classification. Cost: as
+    median Mondrian, times the target's values.
 
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, histograms={"buys": ["no", "no", "no", "yes"]})
@@ -56,7 +59,7 @@ def infogain_mondrian(
         found: Floats = np.maximum(0.0, (_bits(whole) - parts) / cutting.total) + 1e-9 * balance
         return found
 
-    space = dimensions(counts, hierarchies or {}, numbers)
+    space = dimensions(counts, hierarchies or {}, numbers, importance=importance)
     return divide(
         counts,
         space,

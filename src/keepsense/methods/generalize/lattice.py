@@ -23,6 +23,7 @@ from keepsense.methods.generalize.parts.objective import METRICS, LossTables, Me
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
 from keepsense.methods.generalize.parts.semantic_losses import semantic_tables
 from keepsense.methods.generalize.parts.space import Node, Space, prepare
+from keepsense.methods.importance import Importance
 from keepsense.privacy import Model, decide, needed_columns
 
 __all__ = [
@@ -77,10 +78,11 @@ class LatticeSearch:
         *,
         suppression: float = 0.0,
         metric: Metric = "loss",
+        importance: Importance | None = None,
         memory: int = MEMORY,
     ) -> None:
         self.hierarchies, self.suppression, self.metric = hierarchies, suppression, metric
-        self.space: Space = prepare(counts, hierarchies)
+        self.space: Space = prepare(counts, hierarchies, importance)
         self.required: Requirement = requirement(models, suppression, counts)
         self.objective: Objective = objective(metric, self.space)
         self.memory = memory
@@ -95,6 +97,7 @@ class LatticeSearch:
             self.required.bound,
             suppression=self.suppression,
             metric=self.metric,
+            importance={name: float(self.space.importance[self.space.names.index(name)]) for name in names},
             memory=self.memory,
         )
 

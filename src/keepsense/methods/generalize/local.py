@@ -31,6 +31,7 @@ from keepsense.methods.flowchart import loop
 from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
 from keepsense.methods.generalize.parts.space import Node, Space, prepare
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -52,15 +53,17 @@ def local_recoding(  # noqa: PLR0913
     start: Cuts | None = None,
     most_nodes: int = 50_000,
     seconds: float | None = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Recode every class at levels of its own, so that the promise holds and as little as possible is lost.
 
-    `metric` adds up over cells (`loss`, `ncp`, `geniloss`, `precision`, `non-uniform entropy`, or tables of
-    one's own, for instance semantic losses). With `start`, a full-domain solution, only the records it suppresses are
-    recoded, and the rest is released as it says. The search ends early after `most_nodes` nodes or `seconds`; what then
-    still waits is divided where least is lost, as Mondrian does, which tall hierarchies need. A last few records that
-    no class can be made of are suppressed up to the limit, or join the class that loses least by taking them in.
+    `metric` adds up over cells (`loss`, `ncp`, `geniloss`, `precision`, `non-uniform entropy`, or tables of one's own,
+    for instance semantic losses); the losses of a column count by its `importance`. With `start`, a full-domain
+    solution, only the records it suppresses are recoded, and the rest is released as it says. The search ends early
+    after `most_nodes` nodes or `seconds`; what then still waits is divided where least is lost, as Mondrian does, which
+    tall hierarchies need. A last few records that no class can be made of are suppressed up to the limit, or join the
+    class that loses least by taking them in.
 
     The result is deterministic. Cost: nodes visited x tuples still waiting, which falls quickly.
 
@@ -73,7 +76,7 @@ def local_recoding(  # noqa: PLR0913
     >>> [cells.values[0][c] for c in cells.codes[:, 0]]
     ['medic', 'medic', 'clerk']
     """
-    space = prepare(counts, hierarchies)
+    space = prepare(counts, hierarchies, importance)
     asked = requirement(promised(models, k), suppression, counts)
     search = _Search(space, asked, *value_losses(metric, space))
     if start is not None:
@@ -346,7 +349,7 @@ class _Search:
         info = {
             "method": "local recoding",
             "classes": self.classes,
-            "loss": lost / (len(self.heights) * counts.total),
+            "loss": lost / (float(self.space.importance.sum()) * counts.total),
             "suppressed": int(counts.weights[self.hidden].sum()),
             "nodes visited": visited,
         }

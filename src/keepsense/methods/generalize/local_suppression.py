@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize.local import local_recoding
 from keepsense.methods.generalize.parts.objective import LossTables
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -29,7 +30,7 @@ def local_suppression(
     models: Sequence[Model] = (),
     *,
     k: int | None = None,
-    importance: Mapping[str, float] | None = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Replace single cells by `*`, few of them, until every record shares its values with enough others.
@@ -46,12 +47,6 @@ def local_suppression(
     >>> [tuple(cells.values[j][c] for j, c in enumerate(row)) for row in cells.codes.tolist()]
     [('f', 'nurse'), ('*', 'clerk'), ('*', 'clerk')]
     """
-    chosen = dict(importance or {})
-    for name, weight in chosen.items():
-        if name not in counts.names:
-            raise BadInput(f"no quasi-identifier {name!r} to give importance.{did_you_mean(name, counts.names)}")
-        if not np.isfinite(weight) or weight <= 0:
-            raise BadInput(f"the importance of column {name!r} must be a number above 0")
     for name, values in zip(counts.names, counts.values, strict=True):
         if SUPPRESSED in values:
             raise BadInput(f"column {name!r} holds {SUPPRESSED!r} already; suppressed cells could not be told apart")
@@ -60,10 +55,13 @@ def local_suppression(
         for name, values in zip(counts.names, counts.values, strict=True)
         if values
     }
-    weights = {name: float(chosen.get(name, 1.0)) for name in flat}
-    tables = {name: [0.0, weight] for name, weight in weights.items()}
     cells = local_recoding(
-        counts, flat, promised(models, k), metric=LossTables("suppressed cells", tables, weights), listener=listener
+        counts,
+        flat,
+        promised(models, k),
+        metric=LossTables("suppressed cells", dict.fromkeys(flat, (0.0, 1.0)), dict.fromkeys(flat, 1.0)),
+        importance=importance,
+        listener=listener,
     )
     marks = [np.array([value == SUPPRESSED for value in values]) for values in cells.values]
     blank = np.stack([mark[codes] for mark, codes in zip(marks, cells.codes.T, strict=True)], axis=1)

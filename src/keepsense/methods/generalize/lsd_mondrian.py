@@ -16,6 +16,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.infogain_mondrian import METHOD as INFOGAIN
 from keepsense.methods.generalize.multidim import Cutting, divide
 from keepsense.methods.generalize.parts.dimension import dimensions
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -31,12 +32,14 @@ def lsd_mondrian(
     k: int | None = None,
     target: str,
     numbers: Sequence[str] = (),
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the table where the squared deviations of `target` from its mean in each part fall most.
 
     `target` is a number summed under each tuple (`sums`). The sum of squares of the whole is the same for every cut, so
-    the best cut has the largest sum of (part's sum)² / part's size. Use it when the release is for regression.
+    the best cut has the largest sum of (part's sum)² / part's size; what a column wins counts by its `importance`. Use
+    it when the release is for regression.
 
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, sums={"salary": [10, 10, 90, 90]})
@@ -56,7 +59,7 @@ def lsd_mondrian(
         found: Floats = np.maximum(0.0, parts - whole**2 / cutting.total) / cutting.total + 1e-9 * balance
         return found
 
-    space = dimensions(counts, hierarchies or {}, numbers)
+    space = dimensions(counts, hierarchies or {}, numbers, importance=importance)
     return divide(
         counts,
         space,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Literal
 
 from keepsense.counts import Counts
@@ -13,6 +12,7 @@ from keepsense.methods.fit import CELLS, CLASSES, RANGES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.multidim import divide, median
 from keepsense.methods.generalize.parts.dimension import dimensions
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -31,7 +31,7 @@ def mondrian(  # noqa: PLR0913
     taxonomies: Mapping[str, tuple[Taxonomy, Sequence[Concept]]] | None = None,
     order: Literal["widest", "given"] = "widest",
     relaxed: bool = False,
-    importance: Mapping[str, float] | None = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the table at medians as long as both halves keep the promise, and release each part as its span.
@@ -50,11 +50,7 @@ def mondrian(  # noqa: PLR0913
     >>> sorted(set(cells.values[0]))
     ['40 or more', 'under 40']
     """
-    weight = importance or {}
-    space = [
-        replace(dimension, width=dimension.width * weight.get(dimension.name, 1.0))
-        for dimension in dimensions(counts, hierarchies or {}, numbers, taxonomies)
-    ]
+    space = dimensions(counts, hierarchies or {}, numbers, taxonomies, importance=importance)
     return divide(
         counts,
         space,

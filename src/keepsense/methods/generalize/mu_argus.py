@@ -25,6 +25,7 @@ from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.generalize.parts.requirement import requirement
 from keepsense.methods.generalize.parts.table_columns import Flags, Longs
 from keepsense.methods.generalize.parts.table_state import State
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, Relation, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import KAnonymity, Model, suppression_limit
@@ -34,7 +35,7 @@ from keepsense.recoding import SUPPRESSED, Cells, Cuts
 Combination = tuple[int, ...]
 
 
-def mu_argus(
+def mu_argus(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),
@@ -43,6 +44,7 @@ def mu_argus(
     sizes: Sequence[int] = (2, 3),
     suppression: float = 0.05,
     strict: bool = False,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Generalize columns until few records are rare in some pair or triple of columns; suppress single cells of those.
@@ -50,7 +52,8 @@ def mu_argus(
     A combination of values of `sizes` columns is rare if fewer than k records hold it. In each step the column that
     takes part in most rare combinations, by records, is raised one level; the original leaves that choice to the user.
     When at most a share `suppression` of the records is rare, those lose the cells that take part in most of their rare
-    combinations, until none is left; a suppressed cell takes part in no combination.
+    combinations, until none is left; a suppressed cell takes part in no combination. A column of twice the `importance`
+    is raised, and its cells are suppressed, as if it took part in half as many.
 
     Combinations of more columns are not checked: a `PrivacyWarning` says how many records still stand in classes below
     k, and so does `info["below_k"]`. With `strict`, records whose whole class is below k (a suppressed cell being a
@@ -70,7 +73,7 @@ def mu_argus(
     required = requirement(asked, 0.0, counts)
     if not all(isinstance(model, KAnonymity) for model in asked):
         raise BadInput("mu-Argus counts records only; give it k-anonymity and no other model")
-    state = State(counts, hierarchies, required, "up", "levels")
+    state = State(counts, hierarchies, required, "up", "levels", importance)
     limit = suppression_limit(suppression, counts.total)
     wanted = _combinations(len(counts.names), sizes)
     counted: dict[Combination, tuple[tuple[int, ...], Longs]] = {}
@@ -164,7 +167,7 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
     until nothing changes or more records are touched than may be.
     """
     mute = _mute(state)
-    hidden = _hide(rare, wanted, mute)
+    hidden = _hide(rare, wanted, mute, state.space.importance)
     while 0 < int(state.weights[hidden.any(axis=1)].sum()) <= limit:
         rare = np.zeros_like(rare)
         for c, combination in enumerate(wanted):
@@ -172,7 +175,7 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
             rare[shown, c] = _sizes(state.rows[shown], state.weights[shown], combination) < state.required.k
         if not rare.any():
             break
-        hidden |= _hide(rare, wanted, mute)
+        hidden |= _hide(rare, wanted, mute, state.space.importance)
     return hidden
 
 
@@ -185,8 +188,8 @@ def _mute(state: State) -> Flags:
     return np.stack(found, axis=1)
 
 
-def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags) -> Flags:
-    """In each row the cell in most rare combinations first, until no rare combination is whole.
+def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags, importance: Floats) -> Flags:
+    """In each row the cell in most rare combinations, by its importance, first, until no rare combination is whole.
 
     Cells that read as suppressed already cannot hide anything: where only those are left, the whole row is hidden.
     """
@@ -198,7 +201,7 @@ def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags) -> Flags:
     rows = np.flatnonzero(rare.any(axis=1))
     left = rare[rows]
     while len(rows):
-        often = np.where(mute[rows], 0, left.astype(np.int64) @ takes_part)
+        often = np.where(mute[rows], 0, left.astype(np.int64) @ takes_part) / importance
         column = np.argmax(often, axis=1)
         hidden[rows, column] = True
         left = left & ~(takes_part[:, column].T > 0)
@@ -233,12 +236,12 @@ def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any
 
 
 def _scores(state: State, rare: Flags, wanted: Sequence[Combination]) -> Floats:
-    """Records in rare combinations that each column takes part in."""
+    """Records in rare combinations that each column takes part in, over its importance."""
     score: Floats = np.zeros(len(state.columns))
     weight = state.weights @ rare
     for c, combination in enumerate(wanted):
         score[list(combination)] += weight[c]
-    return score
+    return score / state.space.importance
 
 
 def _worst(state: State, score: Floats) -> int | None:

@@ -197,7 +197,7 @@ class _Division:
 
         width = np.zeros((len(self.dimensions), max(len(d.width) for d in self.dimensions)))
         for j, dimension in enumerate(self.dimensions):
-            width[j, : len(dimension.width)] = dimension.width
+            width[j, : len(dimension.width)] = dimension.width * dimension.importance
         ranks = np.ascontiguousarray(self.ranks, dtype=np.int32)
         self.closed, rounds = halve(ranks, self.weights, width, self.least, widest, self.final)
         self.active = self.active[:0]
@@ -299,9 +299,10 @@ class _Division:
             first = np.flatnonzero(quality == top[view.group])
             _, once = np.unique(view.group[first], return_index=True)
             if order == "best":
-                value = top
+                value = top * view.dimension.importance
             elif order == "widest":
                 value = view.dimension.width[view.high] - view.dimension.width[view.low]
+                value = value * view.dimension.importance
             else:
                 value = np.full(groups, -float(j))
             scores[:, j] = np.where(np.isfinite(top), value, -np.inf)

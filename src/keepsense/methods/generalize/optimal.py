@@ -24,6 +24,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.generalize.parts.lattice_walking import classified, find_best
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -41,14 +42,16 @@ def optimal(  # noqa: PLR0913
     suppression: float = 0.0,
     classify: bool = False,
     time_limit: float | None = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Find the full-domain generalization of least loss that keeps every promise.
 
     `models` (or just `k`) say what is promised, `suppression` which share of the records may be suppressed to keep it,
-    `metric` what is to be least: a name from `METRICS` or `LossTables` of one's own. With `classify` every node is
-    judged (`info["status"]`: 1 and 2 hold, checked or tagged; 3 and 4 fail). With a `time_limit` in seconds the best
-    node so far is returned, with `info["bound"]`, below which no node's loss can be.
+    `metric` what is to be least: a name from `METRICS` or `LossTables` of one's own, `importance` how much the loss of
+    each column counts. With `classify` every node is judged (`info["status"]`: 1 and 2 hold, checked or tagged; 3 and 4
+    fail). With a `time_limit` in seconds the best node so far is returned, with `info["bound"]`, below which no node's
+    loss can be.
 
     Use it when one level a column, everywhere, is wanted and the lattice has up to some million nodes. It costs some
     hundred class tables, each made from a smaller one; rows are never looked at.
@@ -59,7 +62,8 @@ def optimal(  # noqa: PLR0913
     >>> found.levels, found.info["suppressed"], found.info["loss"]
     ((1,), 1, 0.625)
     """
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
+                           importance=importance)  # fmt: skip
     deadline = None if time_limit is None else time.monotonic() + time_limit
     emit(listener, "start", 0, search.space.size, algorithm="optimal", columns=search.space.names)
     best, bound = find_best(search, deadline, listener)

@@ -14,6 +14,7 @@ from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -29,6 +30,7 @@ def samarati(
     k: int | None = None,
     metric: Metric = "loss",
     suppression: float = 0.0,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Find a generalization of least height that keeps every promise (Samarati 2001).
@@ -36,7 +38,8 @@ def samarati(
     The height of a node is the sum of its levels. If a node holds, every height above its own has a node that holds, so
     the least height is found by bisection: at each height nodes are checked until one holds. What other heights have
     shown is tagged and not checked again. Of the nodes of least height that hold (`info["minimal"]`) the one that
-    `metric` prefers is chosen. `suppression` is the share of records that may be suppressed.
+    `metric` prefers is chosen, in which the loss of each column counts by its `importance`. `suppression` is the share
+    of records that may be suppressed.
 
     Use it where the number of steps is what counts and all steps of all columns are alike; `optimal` finds what loses
     least. Models that are not monotone under suppression are searched height by height from below.
@@ -46,7 +49,8 @@ def samarati(
     >>> samarati(counts, {"job": jobs}, k=3, suppression=0.25).levels
     (1,)
     """
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric)
+    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
+                           importance=importance)  # fmt: skip
     emit(listener, "start", 0, search.space.size, algorithm="samarati", columns=search.space.names)
     by_height = _by_height(search)
     low, high = 0, len(by_height) - 1

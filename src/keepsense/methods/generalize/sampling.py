@@ -83,6 +83,7 @@ METHOD = registered(
         paper="Willenborg and de Waal 2001; Rodríguez-García 2017, Sec. 2.3.1.",
         example="Every twentieth form of a census is released.",
         truthful=True,
+        unweighed="it draws records, and leaves columns as they are",
         steps=Flowchart.line(
             "The table and a share",
             "Draw that share of the records at random",

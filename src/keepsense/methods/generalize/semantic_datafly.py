@@ -14,6 +14,7 @@ from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.generalize.datafly import datafly
 from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.methods.generalize.table import Anonymity, least_loss
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import Model
 from keepsense.progress import Listener
@@ -21,7 +22,7 @@ from keepsense.recoding import Cuts
 from keepsense.semantics import Distance
 
 
-def semantic_datafly(
+def semantic_datafly(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),
@@ -30,14 +31,16 @@ def semantic_datafly(
     distances: Mapping[str, Distance],
     suppression: float | None = None,
     anonymity: Anonymity | None = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Datafly, but the column goes first whose values lose least meaning on the way to their next level.
 
     `distances` gives the semantic distance of each column of words; the others lose the share of leaves, or of the
     range, that a value covers. With `anonymity="at risk"` the meaning lost is set against the records that the step
-    brings into safe classes. Otherwise as `datafly`. Use it when columns hold words and their meaning matters. Cost:
-    Datafly's, and a distance matrix of leaves x ancestors a column.
+    brings into safe classes. `importance` says how much the loss of each column counts. Otherwise as `datafly`. Use it
+    when columns hold words and their meaning matters. Cost: Datafly's, and a distance matrix of leaves x ancestors a
+    column.
 
     >>> from keepsense.hierarchies import base_hierarchy
     >>> from keepsense.semantics import distance
@@ -61,6 +64,7 @@ def semantic_datafly(
         metric=least_loss(semantic_tables(mine, distances), anonymity=anonymity),
         method="semantic Datafly",
         scored="minus the meaning lost",
+        importance=importance,
         listener=listener,
     )
 

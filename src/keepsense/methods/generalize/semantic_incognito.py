@@ -12,6 +12,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.incognito import METHOD as INCOGNITO
 from keepsense.methods.generalize.incognito import incognito
 from keepsense.methods.generalize.lattice import semantic_tables
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.privacy import Model
 from keepsense.progress import Listener
@@ -19,7 +20,7 @@ from keepsense.recoding import Cuts
 from keepsense.semantics import Distance
 
 
-def semantic_incognito(
+def semantic_incognito(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy],
     models: Sequence[Model] = (),
@@ -28,15 +29,17 @@ def semantic_incognito(
     k: int | None = None,
     squared: bool = False,
     suppression: float = 0.0,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Run Incognito and choose by the semantic distance between original and released values.
 
     LeFevre et al. 2005 leave the choice among the safe generalizations to a metric; this takes the semantic loss of
     Ayala-Rivera et al. 2017 (Eq. 11), or with `squared` the semantic SSE (Eq. 12). `distances` gives each column of
-    words its distance; columns without one count by their share of leaves. Use it where columns hold words whose
-    meaning matters more than the number of values a label stands for. It costs what `incognito` costs, and a pass over
-    the distinct tuples for every node whose suppressed records must be weighed.
+    words its distance; columns without one count by their share of leaves. `importance` says how much each column
+    counts. Use it where columns hold words whose meaning matters more than the number of values a label stands for. It
+    costs what `incognito` costs, and a pass over the distinct tuples for every node whose suppressed records must be
+    weighed.
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -50,7 +53,8 @@ def semantic_incognito(
     """
     metric = semantic_tables({name: hierarchies[name] for name in counts.names if name in hierarchies}, distances,
                               squared=squared)  # fmt: skip
-    return incognito(counts, hierarchies, models, k=k, metric=metric, suppression=suppression, listener=listener)
+    return incognito(counts, hierarchies, models, k=k, metric=metric, suppression=suppression, importance=importance,
+                     listener=listener)  # fmt: skip
 
 
 METHOD = registered(

@@ -17,6 +17,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
 from keepsense.methods.generalize.parts.dimension import Dimension, dimensions
+from keepsense.methods.importance import Importance, importances
 from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -34,7 +35,7 @@ def semantic_mondrian(
     k: int | None = None,
     distances: Mapping[str, Distance] | None = None,
     numbers: Sequence[str] = (),
-    importance: Mapping[str, float] | None = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the table where the meaning lost by releasing spans instead of values falls most.
@@ -54,10 +55,9 @@ def semantic_mondrian(
     ['clerk', 'medic']
     """
     losses = {name: label_losses(hierarchies[name], d) for name, d in (distances or {}).items()}
-    space = [
-        _shared(dimension, (importance or {}).get(dimension.name, 1.0))
-        for dimension in dimensions(counts, hierarchies, numbers, losses=losses)
-    ]
+    weights = importances(counts.names, importance).tolist()
+    plain = dimensions(counts, hierarchies, numbers, losses=losses)
+    space = [_shared(dimension, weight) for dimension, weight in zip(plain, weights, strict=True)]
     return divide(
         counts,
         space,

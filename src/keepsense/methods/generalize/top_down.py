@@ -12,6 +12,7 @@ from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.bottom_up import METHOD as BOTTOM_UP
 from keepsense.methods.generalize.parts.objective import Metric
 from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
+from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
@@ -30,12 +31,14 @@ def top_down(  # noqa: PLR0913
     beneficial: bool = True,
     anonymity: Anonymity | None = "smallest class",
     suppression: float = 0.0,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
     """Start with every column at its top and specialize, one node at a time, the one of the best trade-off.
 
     `target` is a class column counted as a histogram: a specialization is worth its information gain over the target,
     divided by what the smallest class shrinks plus 1. Without a target it is worth the loss it takes back (`metric`).
+    Either counts by the column's `importance`.
     Only specializations that keep the promise are made, and with `beneficial` only those that tell something about the
     target; set it to False to go on with all that are safe. Numbers are cut where their hierarchy says, not where the
     gain is highest. Nodes that hold one value of the table only are released as that value.
@@ -52,7 +55,7 @@ def top_down(  # noqa: PLR0913
     return recode(
         counts, hierarchies, promised(models, k), metric=scoring, direction="down", candidates="branches",
         suppression=suppression, beneficial=beneficial and target is not None, method="Top-Down Specialization",
-        listener=listener,
+        importance=importance, listener=listener,
     )  # fmt: skip
 
 

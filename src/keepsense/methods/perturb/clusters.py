@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
+from keepsense.methods.importance import Importance, importances
 from keepsense.methods.records import cells_of
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
@@ -55,13 +56,20 @@ class Exchange:
 class ClusterWalk:
     """Distinct tuples with their records, and the walk from reference to reference at opposite ends."""
 
-    def __init__(self, attributes: Sequence[Attribute], codes: NDArray[np.int32], weights: NDArray[np.int64]) -> None:
+    def __init__(
+        self,
+        attributes: Sequence[Attribute],
+        codes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        importance: Importance | None = None,
+    ) -> None:
         from keepsense.methods.perturb.kernels.cluster_walk import WalkState
 
         m = len(attributes)
         # The attribute with most values leads: the search for the farthest tuple goes through its values.
         self.lead = sorted(range(m), key=lambda j: -len(attributes[j].values))
         self.attributes = [attributes[j] for j in self.lead]
+        self.importance = importances([a.name for a in self.attributes], importance).tolist()
         codes = codes[:, self.lead]
         used = np.flatnonzero(weights)
         self.sorting = used[np.argsort(codes[used, 0], kind="stable")]
@@ -120,7 +128,7 @@ class ClusterWalk:
         codes = self.state.codes[self.state.owner[record]]
         for j, attribute in enumerate(self.attributes):
             value, size = int(codes[j]), len(attribute.values)
-            self._rows[j, :size] = attribute.row(value)
+            self._rows[j, :size] = attribute.row(value) * self.importance[j]
             known = self._known[j]
             if known is None:
                 self._orders[j, :size] = attribute.order(value)
@@ -134,7 +142,7 @@ class ClusterWalk:
         """A record of the tuple farthest from all rows (Eq. 5.1, 5.6), drawn where several tie."""
         total = np.zeros(len(self.weights))
         for j, attribute in enumerate(self.attributes):
-            total += attribute.totals()[self.state.codes[:, j]]
+            total += self.importance[j] * attribute.totals()[self.state.codes[:, j]]
         ties = np.flatnonzero(total >= total.max() - _TIE * max(1.0, float(total.max())))
         share = self.weights[ties] / self.weights[ties].sum()
         chosen = int(rng.choice(ties, p=share))

@@ -245,6 +245,7 @@ METHOD = registered(
         paper="Dwork et al. 2006; Rodríguez-García 2017, Sec. 2.5.3.",
         example="17 widowed nurses become 16, and 0 widowed bishops become 1.",
         truthful=False,
+        unweighed="it counts, and releases no column",
         promises=(DIFFERENTIAL_PRIVACY,),
         fillings={
             "sensitivity": Filling("one record", "one record changes one or two counts by one"),

@@ -178,6 +178,7 @@ NOISE_METHOD = registered(
         ),
         example="Influenza becomes bronchitis, now and then pneumonia, hardly ever fracture.",
         truthful=False,
+        unweighed="it changes each column by itself",
         sets="together",
         gaps="filled",
         fillings={"variation": ALONE, "reference": REFERENCE},
@@ -211,6 +212,7 @@ METHOD = registered(
         paper="Rodríguez-García 2017, Sec. 6.4; which reference to take: Table 6.1.",
         example="Diagnosis and treatment move in the same direction.",
         truthful=False,
+        unweighed="each column gets noise by its own spread",
         sets="together",
         gaps="filled",
         fillings={

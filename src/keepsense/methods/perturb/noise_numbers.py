@@ -118,6 +118,7 @@ METHOD = registered(
         paper="Kim 1986; Rodríguez-García 2017, Eq. 2.1 to 2.7.",
         example="An income of 41,300 becomes 39,850.",
         truthful=False,
+        unweighed="it changes each column by itself",
         gaps="filled",
         fillings={
             "variation": Filling("variance", "how much the columns vary, and how far they vary together"),

@@ -183,6 +183,7 @@ METHOD = registered(
         paper="Kooiman, Willenborg and Gouweleeuw 1997; semantic matrix: own.",
         example="A nurse stays a nurse in 8 of 10 cases, becomes a midwife in 1, something else in 1.",
         truthful=False,
+        unweighed="it changes each column by itself",
         steps=Flowchart(
             (
                 Node("begin", "The table, a column, and how often a value shall stay", "start"),

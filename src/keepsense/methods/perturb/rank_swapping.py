@@ -76,6 +76,7 @@ METHOD = registered(
         paper="Rodríguez-García 2017, SRS-Algorithm 2.",
         example="Nurse changes places with midwife, not with pilot.",
         truthful=False,
+        unweighed="it changes each column by itself",
         falls_short=ONLY_STRICT,
         sets="together",
         fillings={

@@ -223,6 +223,7 @@ METHOD = registered(
         paper="Rodríguez-García 2017, Sec. 6.3, applied to each word of a set.",
         example="{influenza, asthma} becomes {bronchitis, asthma}.",
         truthful=False,
+        unweighed="it changes one column of sets",
         sets="only",
         gaps="filled",
         fillings={"variation": ALONE, "reference": REFERENCE},

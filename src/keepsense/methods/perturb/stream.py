@@ -166,6 +166,7 @@ METHOD = registered(
         paper="Rodríguez-García 2017, Sec. 6.3, applied record by record.",
         example="Every admission is released within the second, its diagnosis moved a little.",
         truthful=False,
+        unweighed="it changes each column by itself",
         gaps="filled",
         streaming=True,
         fillings={"variation": ALONE, "reference": REFERENCE},

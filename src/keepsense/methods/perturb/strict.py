@@ -13,6 +13,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
+from keepsense.methods.importance import Importance
 from keepsense.methods.perturb.clusters import ClusterWalk, check_swap, to_cells
 from keepsense.methods.perturb.words import EXTREME, SWAP_INPUTS
 from keepsense.methods.records import deal, records_of
@@ -33,6 +34,7 @@ def strict_rank_swapping(
     k: int | None = None,
     together: bool | None = None,
     rng: Random = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Partition the rows into groups of k to 2k - 1 near ones and permute the values uniformly inside each.
@@ -40,10 +42,10 @@ def strict_rank_swapping(
     Groups are built like the clusters of SRS-2 and SRS-3, at opposite ends, but of rows not yet in a group, so that
     none overlap. Every permutation of a group being equally likely, a released value belongs to a given member with
     chance 1 / (size of its group), at most 1 / k: probabilistic k-anonymity, which the printed algorithms aim at but do
-    not enforce. `together` makes groups of tuples, in which each column is permuted by itself; otherwise every column
-    gets groups of its own. It is taken where probabilistic k-anonymity is among the models, unless it is given. The
-    groups are kept in `info["groups"]`, and `check_groups` verifies them before anything is returned. Columns of
-    numbers are cut along their order. O(rows / k x distinct tuples).
+    not enforce. `together` makes groups of tuples, near by the `importance` of their columns, in which each is permuted
+    by itself; otherwise every column gets groups of its own. It is taken where probabilistic k-anonymity is among the
+    models, unless it is given. The groups are kept in `info["groups"]`, and `check_groups` verifies them before
+    anything is returned. Columns of numbers are cut along their order. O(rows / k x distinct tuples).
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 21, 60, 61, 62]})
@@ -58,7 +60,7 @@ def strict_rank_swapping(
     rng = generator(rng)
     if together:
         codes = np.stack([counts.column(a.name) for a in columns], axis=1)
-        source, group = _groups(ClusterWalk(columns, codes, counts.weights), int(k), rng, listener)
+        source, group = _groups(ClusterWalk(columns, codes, counts.weights, importance), int(k), rng, listener)
         out = np.stack([_permuted(codes[source, j], group, rng) for j in range(len(columns))], axis=1)
         groups = np.repeat(group[:, None], len(columns), axis=1)
         _tell(listener, columns, source, codes[source], group, out)

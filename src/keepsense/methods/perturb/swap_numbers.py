@@ -124,6 +124,7 @@ METHOD = registered(
         paper="Moore 1996; Nin, Herranz and Torra 2008 (hidden intervals); Rodríguez-García 2017, Sec. 2.3.2.2.",
         example="The third and the seventh income change places.",
         truthful=False,
+        unweighed="it changes each column by itself",
         gaps="apart",
         falls_short=ONLY_STRICT,
         fillings={

@@ -10,6 +10,7 @@ from keepsense.counts import Counts
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import ONLY_STRICT, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
+from keepsense.methods.importance import Importance
 from keepsense.methods.perturb.clusters import ClusterWalk, check_swap, to_cells
 from keepsense.methods.perturb.swap import run_clusters
 from keepsense.methods.perturb.words import EXTREME, NOT_PROMISED, SWAP_INPUTS
@@ -29,16 +30,17 @@ def rank_swapping_of_tuples(
     *,
     k: int | None = None,
     rng: Random = None,
+    importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Swap columns inside clusters of near tuples (SRS-Algorithm 3, Rodríguez-García 2017, Sec. 5.4).
 
-    Distances are averages over the columns (Eq. 5.5), so a cluster holds records alike in all of them; each value of
-    the reference changes places with one drawn, column by column, among the still unswapped values of its cluster. Use
-    it where columns depend on each other, such as diagnosis and treatment: it keeps their distance correlation better
-    than swapping them one by one, and moves single values a little farther. A value that was already swapped as
-    another's partner is not swapped again when its record becomes the reference: the printed algorithm does not say
-    so, but a second swap would lose a value and repeat another. What stays as it was is counted as in
+    Distances are averages over the columns (Eq. 5.5), by their `importance`, so a cluster holds records alike in all of
+    them; each value of the reference changes places with one drawn, column by column, among the still unswapped values
+    of its cluster. Use it where columns depend on each other, such as diagnosis and treatment: it keeps their distance
+    correlation better than swapping them one by one, and moves single values a little farther. A value that was already
+    swapped as another's partner is not swapped again when its record becomes the reference: the printed algorithm does
+    not say so, but a second swap would lose a value and repeat another. What stays as it was is counted as in
     `swap_by_clusters`. O(rows x tuples near a reference).
 
     >>> from keepsense.semantics.attribute import Ordered
@@ -52,7 +54,7 @@ def rank_swapping_of_tuples(
     check_swap(counts, columns, k)
     rng = generator(rng)
     codes = np.stack([counts.column(a.name) for a in columns], axis=1)
-    walk = run_clusters(ClusterWalk(columns, codes, counts.weights), int(k), rng, listener)
+    walk = run_clusters(ClusterWalk(columns, codes, counts.weights, importance), int(k), rng, listener)
     walk.tell(listener, walk.source(), np.arange(counts.total))
     in_place = {a.name: int(x) for a, x in zip(columns, walk.in_place, strict=True)}
     info = {"method": "semantic rank swapping of tuples", "k": int(k), "in_place": in_place}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,7 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.bands import round_bands, spelled
+from keepsense.methods.importance import Importance, importances
 from keepsense.recoding import SUPPRESSED
 from keepsense.taxonomy import Concept, Taxonomy
 
@@ -30,6 +31,7 @@ class Dimension:
     `rank[v]` is value v's place in the order, `width[r]` the place of rank r on a scale from 0 to 1, which says how
     wide a span is. `joint[r]` says how high the common ancestor of rank r and its right neighbour lies (0 for numbers).
     `labels` and `cost` say what a span from one rank to another is called, and what releasing a value as it loses.
+    Widths and scores of cuts count by `importance`.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*"), ("surgeon", "medic", "*")])
     >>> by_branch = nominal("job", ("surgeon", "clerk", "nurse"), jobs)
@@ -43,6 +45,7 @@ class Dimension:
     joint: NDArray[np.int64]
     labels: Callable[[NDArray[Any], NDArray[Any]], list[Value]]
     cost: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]
+    importance: float = 1.0
 
     def name_of(self, low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
         """What is released for groups that span the ranks from low to high."""
@@ -224,6 +227,7 @@ def dimensions(
     numbers: Sequence[str] = (),
     taxonomies: Mapping[str, tuple[Taxonomy, Sequence[Concept]]] | None = None,
     losses: Mapping[str, Sequence[NDArray[Any]]] | None = None,
+    importance: Importance | None = None,
 ) -> list[Dimension]:
     """A dimension for every column: by its numbers, its hierarchy or its taxonomy, in this order of preference.
 
@@ -245,4 +249,5 @@ def dimensions(
             found.append(numeric(name, values, counts.marginal(name)))
         else:
             raise BadInput(f"quasi-identifier {name!r} has no hierarchy and holds no numbers; give it a hierarchy")
-    return found
+    weights = importances(counts.names, importance).tolist()
+    return [replace(dimension, importance=weight) for dimension, weight in zip(found, weights, strict=True)]

@@ -50,11 +50,10 @@ def block_bound(search: LatticeSearch, most: int, deadline: float) -> float:
         least = bound if best is None else min(bound, best.value)
         if not np.isfinite(least):
             continue
-        share = len(block) / d
         if objective.kind == GEOMETRIC:
-            total += share * float(np.log1p(least))
+            total += len(block) / d * float(np.log1p(least))
         elif objective.kind == SQUARES:
-            total += share**2 * least
+            total += float(space.importance[block].sum() / space.importance.sum()) ** 2 * least
         else:  # sums stay as they are, means count by their share of the columns
             total += least * objective.scale / part.objective.scale
     return objective.from_cost(total)

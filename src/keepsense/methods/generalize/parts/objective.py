@@ -37,7 +37,8 @@ class LossTables:
     Leaves are in the order of the column's hierarchy. `suppressed[column]` is what suppressing a value loses: one
     number, or one for each leaf. `combine` says how cells add up: the `mean` over records and columns, the `geometric`
     mean over columns of each column's mean (of 1 + loss, less 1), the `sum` over all cells, or the sum over records of
-    the squared mean over columns (`squares`, as in the semantic SSE).
+    the squared mean over columns (`squares`, as in the semantic SSE). Where columns have an importance, their losses
+    are multiplied by it first, and means over columns are divided by its sum.
 
     >>> tables = LossTables("share", {"sex": [[0, 0], [1, 1]]}, {"sex": 1.0})
     >>> tables.combine
@@ -129,7 +130,7 @@ Metric = str | LossTables
 def objective(metric: Metric, space: Space) -> Objective:
     """Prepare a metric for a table."""
     if isinstance(metric, LossTables):
-        tables, worst = _tables(metric, space)
+        tables, worst = value_losses(metric, space)
         values = np.concatenate([table.ravel() for table in tables])
         return _prepared(metric.name, metric.combine, values, np.concatenate(worst), space)
     if metric not in METRICS:
@@ -143,18 +144,19 @@ def objective(metric: Metric, space: Space) -> Objective:
         return Objective(metric, kind, base.scale, losses, base.column, base.least, True)
     if metric in ("loss", "geometric loss"):
         combine: Combine = "mean" if metric == "loss" else "geometric"
-        return _prepared(metric, combine, _loss(space), np.ones(len(space.marginal)), space)
+        values = _loss(space) * np.repeat(space.importance, np.diff(space.codes_at))
+        return _prepared(metric, combine, values, np.repeat(space.importance, np.diff(space.marginal_at)), space)
     tables, worst = value_losses(metric, space)
     return _prepared(metric, "mean", np.concatenate([t.ravel() for t in tables]), np.concatenate(worst), space)
 
 
 def value_losses(metric: Metric, space: Space) -> tuple[list[Floats], list[Floats]]:
-    """By column: the loss of each value of the table at each level, and the loss of suppressing it.
+    """By column: the loss of each value of the table at each level, and the loss of suppressing it, by its importance.
 
     Only for metrics that add up over cells: tables, `loss`, `precision`, `ncp`, `geniloss`, `non-uniform entropy`.
     """
     if isinstance(metric, LossTables):
-        return _tables(metric, space)
+        return _weighed(*_tables(metric, space), space)
     if metric not in (*_BY_LEVEL, "loss"):
         known = ("loss", *_BY_LEVEL)
         raise BadInput(f"metric {metric!r} does not add up over cells; those that do: {', '.join(known)}")
@@ -167,7 +169,16 @@ def value_losses(metric: Metric, space: Space) -> tuple[list[Floats], list[Float
         tables.append(level_losses(metric, hierarchy, marginal)[leaf])
         entropy = metric == "non-uniform entropy"
         worst.append(np.log2(space.total / np.maximum(mine, 1)) if entropy else np.ones(len(leaf)))
-    return tables, worst
+    return _weighed(tables, worst, space)
+
+
+def _weighed(tables: list[Floats], worst: list[Floats], space: Space) -> tuple[list[Floats], list[Floats]]:
+    """Losses times the importance of their columns."""
+    importance = space.importance.tolist()
+    return (
+        [weight * table for weight, table in zip(importance, tables, strict=True)],
+        [weight * lost for weight, lost in zip(importance, worst, strict=True)],
+    )
 
 
 def _prepared(name: str, combine: Combine, values: Floats, highest: Floats, space: Space) -> Objective:
@@ -182,8 +193,8 @@ def _prepared(name: str, combine: Combine, values: Floats, highest: Floats, spac
     leafwise, monotone = condense(
         values, highest, space.codes, space.codes_at, space.marginal_at, space.marginal, kind == SQUARES, losses, sums
     )
-    total = space.total
-    scale = {"mean": 1 / (d * total), "geometric": 1 / total, "sum": 1.0, "squares": 1 / d**2}[combine]
+    total, columns = space.total, float(space.importance.sum())
+    scale = {"mean": 1 / (columns * total), "geometric": 1 / total, "sum": 1.0, "squares": 1 / columns**2}[combine]
     moments = _moments(values, space) if combine == "squares" else None
     return Objective(name, kind, scale, losses._replace(leafwise=leafwise), sums[0], sums[1], monotone, moments)
 
@@ -212,9 +223,9 @@ def _tables(metric: LossTables, space: Space) -> tuple[list[Floats], list[Floats
 
 def _height(space: Space) -> Objective:
     """Levels of the node added up: suppression costs nothing."""
-    d, wide = space.levels.sizes.shape
+    wide = space.levels.sizes.shape[1]
     flat = _prepared("height", "sum", np.zeros(len(space.codes)), np.zeros(len(space.marginal)), space)
-    column = np.broadcast_to(np.arange(wide, dtype=np.float64), (d, wide)).copy()
+    column = np.outer(space.importance, np.arange(wide, dtype=np.float64))
     return Objective("height", SUM, 1.0, flat.losses, column, column, True)
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy, MissingValues
+from keepsense.methods.importance import Importance, importances
 
 Node = tuple[int, ...]
 """A node of the lattice: one level for each column, in the order of the counts."""
@@ -24,7 +25,8 @@ class Space:
 
     `raw[j][v, l]` is the hierarchy's code of value v of column j at level l, `flat` all of them in one row (column j
     from `codes_at[j]`, value by value), `codes` the same numbered without gaps. `keys` are the packed distinct tuples,
-    `marginal` the records of each value (column j from `marginal_at[j]`).
+    `marginal` the records of each value (column j from `marginal_at[j]`), `importance` how much each
+    column's loss counts.
     """
 
     counts: Counts
@@ -37,6 +39,7 @@ class Space:
     keys: NDArray[np.uint64]
     marginal: NDArray[np.int64]
     marginal_at: NDArray[np.int64]
+    importance: NDArray[np.float64]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -85,7 +88,7 @@ class Space:
         return tuple(found)
 
 
-def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy]) -> Space:
+def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy], importance: Importance | None = None) -> Space:
     """Check the input and number and pack everything; refuses what cannot be searched, by column name."""
     chosen, raw = _checked(counts, hierarchies)
     from keepsense.methods.generalize.kernels.levels import (
@@ -116,7 +119,8 @@ def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy]) -> Space:
     marginal = np.zeros(marginal_at[-1], np.int64)
     pack(counts.codes, counts.weights, levels, keys, marginal, marginal_at.astype(np.uint64))
     level_entropies(codes, codes_at, marginal, marginal_at, levels)
-    return Space(counts, chosen, raw, flat, codes, codes_at, levels, keys, marginal, marginal_at)
+    loss_counts = importances(counts.names, importance)
+    return Space(counts, chosen, raw, flat, codes, codes_at, levels, keys, marginal, marginal_at, loss_counts)
 
 
 def _checked(

@@ -16,6 +16,7 @@ from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement
 from keepsense.methods.generalize.parts.space import Space, prepare
 from keepsense.methods.generalize.parts.table_columns import Candidates, Column, Direction, Flags, Longs, Moves, column
+from keepsense.methods.importance import Importance
 from keepsense.privacy import decide
 from keepsense.privacy.base import Decision, needed_columns
 from keepsense.recoding import Cuts
@@ -45,8 +46,9 @@ class State:
         required: Requirement,
         direction: Direction,
         candidates: Candidates,
+        importance: Importance | None = None,
     ) -> None:
-        self.space: Space = prepare(counts, hierarchies)
+        self.space: Space = prepare(counts, hierarchies, importance)
         self.required = required
         self.direction = direction
         self.columns: list[Column] = [
@@ -176,6 +178,11 @@ class Step:
 
     def __len__(self) -> int:
         return len(self.moves.label)
+
+    @property
+    def importance(self) -> float:
+        """How much the column's loss counts."""
+        return float(self.state.space.importance[self.index])
 
     def _summed(self, of: Longs, numbers: NDArray[np.generic]) -> Floats:
         return np.bincount(of + 1, numbers, len(self) + 1)[1:].astype(np.float64)
