@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,14 @@ def test_no_code_means_different_things_in_two_rooms() -> None:
     assert {code: rooms for code, rooms in rooms_of_codes().items() if len(rooms) > 1} == {}
     said = [meaning.says for meaning in FINDINGS.values()]
     assert len(set(said)) == len(said)
+
+
+def test_no_code_is_listed_twice() -> None:
+    table = ast.parse((SOURCE / "errors.py").read_text(encoding="utf-8"))
+    codes = [node.value for node in ast.walk(table) if isinstance(node, ast.Constant)]
+    listed = Counter(code for code in codes if isinstance(code, str) and CODE.fullmatch(code))
+    assert {code for code, times in listed.items() if times > 1} == set()
+    assert set(listed) == set(FINDINGS)
 
 
 def test_the_table_says_what_to_do_in_words() -> None:

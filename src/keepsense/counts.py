@@ -6,7 +6,7 @@ An engine makes `Counts` with one GROUP BY; `Counts.of` makes them from columns 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -229,6 +229,29 @@ def distinct_rows(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return np.ascontiguousarray(table[first[order]]), rank[group]
+
+
+def with_joined(counts: Counts, wide: Counts, joined: Mapping[str, Sequence[str]]) -> Counts:
+    """Counts with histograms of tuples: of several columns together, which `wide` counts beside the same columns.
+
+    >>> table = {"job": ["nurse"] * 3, "ill": ["flu", "flu", "cold"], "drug": ["x", "x", "y"]}
+    >>> counts = with_joined(Counts.of({"job": table["job"]}), Counts.of(table), {"both": ("ill", "drug")})
+    >>> counts.histograms["both"].values, counts.histograms["both"].counts.tolist()
+    ((('flu', 'x'), ('cold', 'y')), [2, 1])
+    """
+    place = {values: i for i, values in enumerate(_tuples(counts, counts.names))}
+    group = np.array([place[values] for values in _tuples(wide, counts.names)], dtype=np.int64)
+    further = {}
+    for name, columns in joined.items():
+        values, codes = encode(_tuples(wide, columns))
+        further[name] = histogram(values, codes, group, wide.weights, len(counts))
+    return replace(counts, histograms={**counts.histograms, **further})
+
+
+def _tuples(counts: Counts, names: Sequence[str]) -> list[tuple[Value, ...]]:
+    """Values of some columns in every distinct tuple."""
+    columns = [np.fromiter(counts.values_of(name), dtype=object)[counts.column(name)].tolist() for name in names]
+    return list(zip(*columns, strict=True)) if columns else [()] * len(counts)
 
 
 def histogram(

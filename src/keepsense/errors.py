@@ -264,9 +264,9 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W403", "people may have several rows, but the promises count rows", "promise (X,Y)-anonymity"),
         ("W404", "nothing is promised about a sensitive column", "promise l-diversity or t-closeness"),
         ("W405", "released sets are made up, while all other columns stay true", "say so to those who use them"),
-        ("W410", "a column has another type than when its recoding was made", "check the file; values were matched"),
-        ("W411", "values were not seen before, and the earlier rule covers them", "look at what became of them"),
-        ("W412", "values are covered by no rule of the earlier release", "map them, or make a new recoding"),
+        ("W421", "a column has another type than when its recoding was made", "check the file; values were matched"),
+        ("W422", "values were not seen before, and the earlier rule covers them", "look at what became of them"),
+        ("W423", "values are covered by no rule of the earlier release", "map them, or make a new recoding"),
         ("W408", "a promise was checked when the release was made, and is not shown again", "trust it, or run again"),
         (
             "W406",
@@ -276,7 +276,7 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W409", "a column that points at people by itself is accepted", "know who may know its values"),
         ("W410", "a column that tells what was hidden in another is accepted", "know who may read the release"),
         ("W411", "empty sensitive cells count as a value of their own", 'set missing = "unknown" for the promise'),
-        ("W412", "several sensitive columns are protected one by one", "make those that others know quasi-identifiers"),
+        ("W412", "several sensitive columns are protected one by one", "name the others in `beside`"),
         ("W413", "a column lost nearly all of its detail", "leave it out, or other columns that nobody needs"),
         # advice
         ("W501", "only k is promised, which hides who somebody is, not what they have", "add l-diversity"),

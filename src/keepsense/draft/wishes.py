@@ -74,7 +74,7 @@ def models_of(
 
     >>> from keepsense.privacy import LDiversity
     >>> models_of(5, {"illness": LDiversity(2), "pay": None}, ())
-    (KAnonymity(k=5), DistinctDiversity(l=2, column='illness'))
+    (KAnonymity(k=5), DistinctDiversity(l=2, column='illness', missing='value', beside=()))
     """
     models: list[Model] = [] if k is None else [KAnonymity(k)]
     if isinstance(sensitive, Mapping):

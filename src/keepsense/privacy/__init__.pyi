@@ -3,6 +3,7 @@ from keepsense.privacy.base import Model as Model
 from keepsense.privacy.base import Promise as Promise
 from keepsense.privacy.base import bind as bind
 from keepsense.privacy.base import decide as decide
+from keepsense.privacy.base import joined_columns as joined_columns
 from keepsense.privacy.base import monotonic as monotonic
 from keepsense.privacy.base import needed_columns as needed_columns
 from keepsense.privacy.base import suppression_limit as suppression_limit

@@ -23,7 +23,7 @@ from keepsense.privacy.parameters import parameters_of
 
 Weights = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Promise = dict[str, str | float]
+Promise = dict[str, Any]
 """A promise as plain data: the name of its model under `model`, and its parameters."""
 Disclosure = Literal["identity", "attribute", "membership"]
 
@@ -76,6 +76,16 @@ class Model(ABC):
         return tuple(getattr(self, name) for name, p in parameters_of(type(self)).items() if p.column)
 
     @property
+    def together(self) -> Mapping[str, tuple[str, ...]]:
+        """Those of the columns that are several of the table: the histogram of their tuples, by its name."""
+        return {}
+
+    @property
+    def weaker(self) -> tuple[str, ...]:
+        """What to promise where this much cannot be kept."""
+        return (f"a weaker {self.name}",)
+
+    @property
     def least_size(self) -> int | None:
         """The smallest class that the promise allows, where it says: the k of models that have one."""
         k: int | None = getattr(self, "k", None)
@@ -126,7 +136,9 @@ class Model(ABC):
         """The promise in plain words."""
 
 
-def _plain(value: Any) -> str | float:
+def _plain(value: Any) -> str | float | list[str]:
+    if isinstance(value, tuple):
+        return list(value)
     plain: str | float = value.item() if isinstance(value, np.generic) else value
     return plain
 
@@ -259,6 +271,16 @@ def needed_columns(models: Iterable[Model]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(column for model in models for column in model.columns))
 
 
+def joined_columns(models: Iterable[Model]) -> dict[str, tuple[str, ...]]:
+    """Those of the needed columns that are several of the table, by the name of their histogram.
+
+    >>> from keepsense.privacy import DistinctDiversity
+    >>> joined_columns([DistinctDiversity(2, "disease", beside=("drug",))])
+    {'disease beside drug': ('disease', 'drug')}
+    """
+    return {name: parts for model in models for name, parts in model.together.items()}
+
+
 def validate(models: Sequence[Model], quasi_identifiers: Sequence[str], counts: Counts | None = None) -> None:
     """Refuse what cannot work before anything is computed.
 
@@ -286,5 +308,5 @@ def validate(models: Sequence[Model], quasi_identifiers: Sequence[str], counts: 
         if not model.possible(counts.weights, counts.histograms):
             raise Infeasible(
                 f"{model.describe().rstrip('.')}: even the whole table of {counts.total:,} rows as one class breaks it",
-                relax=(f"a weaker {model.name}",),
+                relax=model.weaker,
             )

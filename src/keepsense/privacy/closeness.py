@@ -13,9 +13,10 @@ from keepsense.arrays import Floats
 from keepsense.counts import Histogram, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.privacy.base import Disclosure, Flags, Model, Promise, Weights, histogram_of, unless_empty
+from keepsense.privacy.base import Disclosure, Flags, Promise, Weights, unless_empty
+from keepsense.privacy.beside import OfColumn
 from keepsense.privacy.ground import BY_NAME, Ground, ground
-from keepsense.privacy.parameters import Column, Parameter, Share
+from keepsense.privacy.parameters import Column, Known, Parameter, Share
 from keepsense.privacy.registry import privacy_model
 
 
@@ -28,7 +29,7 @@ from keepsense.privacy.registry import privacy_model
     begin={"t": 0.2},
 )
 @dataclass(frozen=True, eq=False)
-class TCloseness(Model):
+class TCloseness(OfColumn):
     """The sensitive values of every class are spread like those of the whole table, up to t (Li et al. 2007).
 
     The difference is the earth mover's distance with a ground distance: `equal`, `ordered` (ranks), `numeric`, a
@@ -49,6 +50,7 @@ class TCloseness(Model):
     column: Column = ""
     ground: Annotated[Ground | Hierarchy | str, Parameter("string", options=tuple(BY_NAME))] = "equal"
     reference: tuple[tuple[Value, int], ...] | None = None
+    beside: Known = ()
     name: ClassVar[str] = "t-closeness"
     remarks: ClassVar[tuple[str, ...]] = ("distance",)
     protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
@@ -67,17 +69,18 @@ class TCloseness(Model):
         assert isinstance(self.ground, Ground)
         return self.ground
 
-    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+    def judged(self, class_weights: Weights, values: Histogram) -> Flags:
         """Whether each class is at most t away from the whole table."""
-        values = histogram_of(histograms, self.column, len(class_weights), self.name)
         wide, whole = self._whole(values)
         return unless_empty(self._ground.within(wide, whole, self.t), class_weights)
 
     def distances(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Floats:
-        """How far each class is from the whole table."""
-        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+        """How far each class is from the whole table; where columns stand beside, the farthest group in it."""
+        _, values, owner = self.groups(class_weights, histograms)
         wide, whole = self._whole(values)
-        return self._ground.distances(wide, whole)
+        farthest = np.zeros(len(class_weights))
+        np.maximum.at(farthest, owner, self._ground.distances(wide, whole))
+        return farthest
 
     def _whole(self, histogram: Histogram) -> tuple[Histogram, NDArray[np.int64]]:
         """The histogram over all values of the reference, and the reference's counts."""
@@ -111,6 +114,6 @@ class TCloseness(Model):
     def describe(self) -> str:
         """The promise in plain words."""
         return (
-            f"In every class the values of {self.column} are spread as in the whole table, up to {self.t:g} "
+            f"In {self.every_class} the values of {self.column} are spread as in the whole table, up to {self.t:g} "
             f"({self._ground.name} distance)."
         )

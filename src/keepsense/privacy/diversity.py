@@ -7,7 +7,7 @@ then it may be any value, so that, to be safe, it counts as the commonest of its
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
@@ -17,17 +17,9 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Histogram
 from keepsense.errors import BadInput
-from keepsense.privacy.base import (
-    Disclosure,
-    Flags,
-    Model,
-    Promise,
-    Weights,
-    distinct_values,
-    histogram_of,
-    unless_empty,
-)
-from keepsense.privacy.parameters import Column, Count, Parameter, Positive
+from keepsense.privacy.base import Disclosure, Flags, Model, Promise, Weights, distinct_values, unless_empty
+from keepsense.privacy.beside import OfColumn
+from keepsense.privacy.parameters import Column, Count, Known, Parameter, Positive
 from keepsense.privacy.registry import PRIVACY, privacy_model
 
 _NOISE = 1e-9
@@ -38,12 +30,11 @@ Missing = Annotated[str, Parameter("string", options=("value", "unknown"))]
 """What an empty sensitive cell is: a value of its own, or one that nobody knows."""
 
 
-class _Diversity(Model):
+class _Diversity(OfColumn):
     name: ClassVar[str] = "l-diversity"
     protects: ClassVar[tuple[Disclosure, ...]] = ("attribute",)
     decided_by: ClassVar[str] = "fewest"
     if TYPE_CHECKING:  # parameters keep the order in which each form declares them
-        column: str
         missing: str
 
     def __post_init__(self) -> None:
@@ -55,8 +46,7 @@ class _Diversity(Model):
         """The promise as plain data; what empty cells are only where they are no values."""
         return {key: told for key, told in super().promise().items() if key != "missing" or told != "value"}
 
-    def _values(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Histogram:
-        values = histogram_of(histograms, self.column, len(class_weights), self.name)
+    def _known(self, values: Histogram) -> Histogram:
         return values if self.missing == "value" else missing_as_commonest(values)
 
 
@@ -76,16 +66,16 @@ class EntropyDiversity(_Diversity):
     l: Annotated[float, Parameter("number", least=1)]  # noqa: E741
     column: Column
     missing: Missing = "value"
+    beside: Known = ()
     form: ClassVar[str] = "entropy"
 
-    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+    def judged(self, class_weights: Weights, values: Histogram) -> Flags:
         """Whether the entropy of each class reaches log l."""
-        values = self._values(class_weights, histograms)
-        return unless_empty(class_entropy(values) >= math.log(self.l) - _NOISE, class_weights)
+        return unless_empty(class_entropy(self._known(values)) >= math.log(self.l) - _NOISE, class_weights)
 
     def describe(self) -> str:
         """The promise in plain words."""
-        return f"In every class the values of {self.column} are as mixed as {self.l} equally frequent ones."
+        return f"In {self.every_class} the values of {self.column} are as mixed as {self.l} equally frequent ones."
 
 
 @dataclass(frozen=True)
@@ -104,18 +94,18 @@ class RecursiveDiversity(_Diversity):
     l: Count  # noqa: E741
     column: Column
     missing: Missing = "value"
+    beside: Known = ()
     form: ClassVar[str] = "recursive"
 
-    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+    def judged(self, class_weights: Weights, values: Histogram) -> Flags:
         """Whether the most frequent value of each class is outweighed."""
-        values = self._values(class_weights, histograms)
-        first, tail = head_and_tail(values, self.l)
+        first, tail = head_and_tail(self._known(values), self.l)
         return unless_empty(outweighed(first, tail, self.c), class_weights)
 
     def describe(self) -> str:
         """The promise in plain words."""
         return (
-            f"In every class the commonest value of {self.column} is rarer than {self.c} times "
+            f"In {self.every_class} the commonest value of {self.column} is rarer than {self.c} times "
             f"all values from the {self.l}th commonest on together."
         )
 
@@ -145,16 +135,17 @@ class DistinctDiversity(_Diversity):
     l: Count  # noqa: E741 - the name of the parameter in the field
     column: Column
     missing: Missing = "value"
+    beside: Known = ()
     form: ClassVar[str] = "distinct"
 
-    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+    def judged(self, class_weights: Weights, values: Histogram) -> Flags:
         """Whether each class holds at least l different values."""
-        values = self._values(class_weights, histograms)
-        return unless_empty(distinct_values(values) >= self.l, class_weights)
+        return unless_empty(distinct_values(self._known(values)) >= self.l, class_weights)
 
     def describe(self) -> str:
         """The promise in plain words."""
-        return f"Every class holds at least {self.l} different values of {self.column}."
+        whole = f"{self.every_class[0].upper()}{self.every_class[1:]}"
+        return f"{whole} holds at least {self.l} different values of {self.column}."
 
 
 @dataclass(frozen=True)
@@ -163,18 +154,20 @@ class LDiversity:
 
     `form` is "distinct" (l different values), "entropy" (as mixed as l equally frequent values) or "recursive" (the
     commonest value is rarer than `c` times the l-th and all less frequent ones together). With `missing="unknown"` an
-    empty cell is no value of its own: it counts as the commonest of its class.
+    empty cell is no value of its own: it counts as the commonest of its class. `beside` names other columns that are
+    released and that somebody may know of a person: among those who share their values too, the promise still holds.
 
     >>> LDiversity(2).on("diagnosis")
-    DistinctDiversity(l=2, column='diagnosis')
+    DistinctDiversity(l=2, column='diagnosis', missing='value', beside=())
     >>> LDiversity(3, form="recursive", c=2.0).on("diagnosis")
-    RecursiveDiversity(c=2.0, l=3, column='diagnosis')
+    RecursiveDiversity(c=2.0, l=3, column='diagnosis', missing='value', beside=())
     """
 
     l: float  # noqa: E741
     form: Literal["distinct", "entropy", "recursive"] = "distinct"
     c: float | None = None
     missing: Literal["value", "unknown"] = "value"
+    beside: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         self.on("a column")  # refuses parameters that do not fit the form
@@ -182,7 +175,8 @@ class LDiversity:
     def on(self, column: str) -> Model:
         """The promise about one sensitive column."""
         rarer = {} if self.c is None else {"c": self.c}
-        return PRIVACY[_Diversity.name].make(form=self.form, l=self.l, column=column, missing=self.missing, **rarer)
+        asked: Promise = {"l": self.l, "column": column, "missing": self.missing, "beside": self.beside, **rarer}
+        return PRIVACY[_Diversity.name].make(form=self.form, **asked)
 
 
 def missing_as_commonest(histogram: Histogram) -> Histogram:

@@ -16,7 +16,9 @@ _LARGEST = 1 << 53
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that is a whole number, a number, or a text, with its bounds; `above` leaves the least value out.
+    """A parameter that is a whole number, a number, a text or a list of texts, with its bounds.
+
+    `above` leaves the least value out.
 
     A `column` names a column whose values the model looks at, and must be given in a project file.
 
@@ -28,7 +30,7 @@ class Parameter:
     {'type': 'number', 'exclusiveMinimum': 0, 'maximum': 1}
     """
 
-    kind: Literal["integer", "number", "string"]
+    kind: Literal["integer", "number", "string", "array"]
     least: int | None = None
     most: int | None = None
     above: bool = False
@@ -39,6 +41,10 @@ class Parameter:
         """Refuse a value that is not of the kind or not within the bounds."""
         if self.kind == "string":
             return  # columns are looked up in a table, options by the model itself
+        if self.kind == "array":
+            if not isinstance(value, tuple) or not all(isinstance(text, str) and text for text in value):
+                raise BadInput(f"{model}: {name} must be {self}, not {value!r}")
+            return
         kinds = (int, np.integer) if self.kind == "integer" else (int, float, np.integer, np.floating)
         if isinstance(value, bool) or not isinstance(value, kinds) or not self._within(_number(value)):
             raise BadInput(f"{model}: {name} must be {self}, not {value!r}")
@@ -50,7 +56,9 @@ class Parameter:
         return low and (self.most is None or value <= self.most) and bool(np.isfinite(value))
 
     def __str__(self) -> str:
-        what = "a whole number" if self.kind == "integer" else "a number" if self.kind == "number" else "a text"
+        what = {"integer": "a whole number", "number": "a number", "string": "a text", "array": "a list of texts"}[
+            self.kind
+        ]
         if self.most is not None:
             return (
                 f"{what} above {self.least} and up to {self.most}"
@@ -61,6 +69,8 @@ class Parameter:
 
     def schema(self) -> dict[str, object]:
         """The parameter in JSON schema."""
+        if self.kind == "array":
+            return {"type": "array", "items": {"type": "string"}}
         least = {"exclusiveMinimum" if self.above else "minimum": self.least} if self.least is not None else {}
         most = {"maximum": self.most} if self.most is not None else {}
         return {"type": self.kind, **least, **most, **({"enum": list(self.options)} if self.options else {})}
@@ -78,6 +88,8 @@ Share = Annotated[float, Parameter("number", least=0, most=1)]
 Chance = Annotated[float, Parameter("number", least=0, most=1, above=True)]
 Positive = Annotated[float, Parameter("number", least=0, above=True)]
 Column = Annotated[str, Parameter("string", column=True)]
+Known = Annotated[tuple[str, ...], Parameter("array")]
+"""Columns whose values others may know of a person, for which the promise holds nevertheless."""
 
 
 @cache
@@ -85,7 +97,7 @@ def parameters_of(model: type) -> Mapping[str, Parameter]:
     """The parameters that a class declares, in order.
 
     >>> from keepsense.privacy import RecursiveDiversity
-    >>> {name: str(parameter) for name, parameter in parameters_of(RecursiveDiversity).items()}
+    >>> {name: str(parameter) for name, parameter in list(parameters_of(RecursiveDiversity).items())[:3]}
     {'c': 'a number above 0', 'l': 'a whole number of at least 1', 'column': 'a text'}
     """
     hints = get_type_hints(model, include_extras=True).items()

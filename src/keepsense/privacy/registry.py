@@ -54,7 +54,7 @@ class PrivacyModel:
         """The parameters of one form; those of all of them where it is not named.
 
         >>> list(PRIVACY["l-diversity"].parameters("recursive"))
-        ['form', 'c', 'l', 'column']
+        ['form', 'c', 'l', 'column', 'missing', 'beside']
         """
         names = tuple(model.form for model in self.forms if model.form)
         shown = {"form": Parameter("string", options=names)} if names else {}

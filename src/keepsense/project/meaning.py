@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from keepsense.taxonomy import Taxonomy
 
 
-_TO_SETTLE = ("E101", "W101", "W104", "W105", "W110", "W111")
-"""Findings about words that a mapping file settles."""
-
 _BY_ITSELF: Literal["first"] = "first"  # keepsense.taxonomy.mapping.senses.ALONE
 """The way to choose a word's sense that looks at nothing but the word."""
 
@@ -158,7 +155,7 @@ class Meaning:
         read = column.hierarchy not in (None, "auto") or name in self.given.hierarchies
         if read or not KINDS[column.kind].words or (column.taxonomy is None and name not in self.given.taxonomies):
             return []
-        return [finding for finding in self.mapping(name, values).findings() if finding.code in _TO_SETTLE]
+        return self.mapping(name, values).to_settle()
 
     def own_senses(self, name: str) -> Mapped | None:
         """What the publisher's mapping file says that a column's words mean; None where there is none."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from keepsense.counts import Counts, Value
+from keepsense.counts import Counts, Value, with_joined
 from keepsense.engines import Engine, Table, Writing
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
@@ -21,7 +21,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.attributes import attributes_of
 from keepsense.methods.registry import Method, method
 from keepsense.methods.task import least_size
-from keepsense.privacy import Model, differentially_private, model, needed_columns, with_population
+from keepsense.privacy import Model, differentially_private, joined_columns, model, needed_columns, with_population
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
@@ -167,9 +167,20 @@ class Job:
         targets = [name for name, is_number in numeric.items() if not is_number]
         sums = [*(name for name, is_number in numeric.items() if is_number), *self.project.having("weight")]
         further = dict.fromkeys([*needed, *targets])
+        joined = joined_columns(self.models)
+        further = {name: None for name in further if name not in joined}
+        if joined:
+            return self._gathered(joined, further, sums)
         # all columns in one scan; what the method decides on is added up from it
         self.count(self.every_quasi_identifier, histograms=further, sums=sums)
         return self.count(self.quasi_identifiers, histograms=further, sums=sums)
+
+    def _gathered(self, joined: Mapping[str, tuple[str, ...]], further: Iterable[str], sums: Iterable[str]) -> Counts:
+        """Counts with histograms of tuples: those of several columns that a promise is about together."""
+        names = list(dict.fromkeys(part for parts in joined.values() for part in parts))
+        counts = self.count(self.quasi_identifiers, histograms=further, sums=sums)
+        wide = self.count([*self.quasi_identifiers, *names])
+        return with_joined(counts, wide, joined)
 
     @cached_property
     def every_count(self) -> Counts:

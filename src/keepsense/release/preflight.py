@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keepsense.engines.formats import format_of, would_run
-from keepsense.errors import BadInput, Finding
+from keepsense.errors import BadInput, Finding, did_you_mean
 from keepsense.methods.registry import method, methods
-from keepsense.privacy import DifferentialPrivacy, KmAnonymity, differentially_private
+from keepsense.privacy import DifferentialPrivacy, KmAnonymity, Model, differentially_private
 from keepsense.privacy.diversity import is_blank
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
@@ -55,6 +55,21 @@ def refuse_contradictions(job: Job) -> None:
                 raise BadInput(f'{model.name} counts people by {name!r}: give that column the role "person"')
             if role == "identifier":
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
+        for name in getattr(model, "beside", ()):
+            _check_beside(job, model, name)
+
+
+def _check_beside(job: Job, model: Model, name: str) -> None:
+    """Refuse columns beside a promise that nobody would see, or that it takes into account already."""
+    if name not in job.table.columns:
+        hint = did_you_mean(name, job.released)
+        raise BadInput(f"{model.name}: there is no column {name!r} to stand beside.{hint}")
+    if name in job.every_quasi_identifier:
+        raise BadInput(
+            f"{model.name}: {name!r} is a quasi-identifier, and counts as one already; leave it out of beside"
+        )
+    if name not in job.released:
+        raise BadInput(f"{model.name}: {name!r} is not released, so nobody sees it; leave it out of beside")
 
 
 def refuse_marks(job: Job) -> None:
@@ -155,13 +170,11 @@ def _words_to_settle(job: Job) -> list[Finding]:
     """Words of quasi-identifiers that are unknown, known in part, or by several senses, with what settles them."""
     if any(isinstance(model, DifferentialPrivacy) for model in job.models):
         return []  # there each word is looked up by itself, and what is counted of all is not told
-    findings = []
+    findings: list[Finding] = []
     for name in job.every_quasi_identifier:
         rows = job.every_count.rows_of(name)
         findings += job.meaning.findings(name, job.item_rows(name, rows) if job.holds_sets(name) else rows)
-    return [
-        Finding("W101", found.where, found.message) if found.is_error else found for found in findings
-    ]  # a release with words that no taxonomy knows is poor, not wrong
+    return findings
 
 
 def _empty_cells(job: Job) -> Iterator[Finding]:
@@ -192,10 +205,11 @@ def _empty_cells(job: Job) -> Iterator[Finding]:
 def _several_secrets(job: Job) -> Iterator[Finding]:
     """Sensitive columns that are protected one by one: what somebody knows of one may tell another."""
     secret = [name for name in job.project.having("sensitive") if any(name in model.columns for model in job.models)]
-    if len(secret) > 1:
+    known = {name: {n for m in job.models if name in m.columns for n in getattr(m, "beside", ())} for name in secret}
+    if any({*secret} - {name} - known[name] for name in secret):
         yield Finding(
             "W412",
             ", ".join(secret),
-            "each is protected by itself: who knows a person's value in one of them may learn that of another; make "
-            "those that others may know quasi-identifiers",
+            "each is protected by itself: who knows a person's value in one of them may learn that of another; name "
+            "the others in `beside` of each promise, or make those that others may know quasi-identifiers",
         )

@@ -78,16 +78,16 @@ def _changed(job: Job, rule: Cuts, covered: Mapping[str, Covered]) -> list[Findi
         if wider.retyped:
             before, now = wider.retyped
             findings.append(
-                Finding("W410", name, f"the column held {before} when its recoding was made, and holds {now} now")
+                Finding("W421", name, f"the column held {before} when its recoding was made, and holds {now} now")
             )
         fresh = len(wider.cut.inputs) - len(cut.inputs)
         if fresh and not wider.retyped:
-            findings.append(Finding("W411", name, f"{_n(fresh, 'value')} not seen before, released by the same rule"))
+            findings.append(Finding("W422", name, f"{_n(fresh, 'value')} not seen before, released by the same rule"))
         if wider.unknown:
             rows = job.counts.rows_of(name)
             records = _n(sum(rows[value] for value in wider.unknown), "record")
             findings.append(
-                Finding("W412", name, f"{_n(len(wider.unknown), 'value')} that no rule covers; {records} suppressed")
+                Finding("W423", name, f"{_n(len(wider.unknown), 'value')} that no rule covers; {records} suppressed")
             )
     return findings
 

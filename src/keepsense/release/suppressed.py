@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from keepsense.counts import Counts, Value
+from keepsense.counts import Counts, Value, with_joined
 from keepsense.engines import Table
 from keepsense.methods.task import least_size
-from keepsense.privacy import bind, needed_columns
+from keepsense.privacy import bind, joined_columns, needed_columns
 from keepsense.recoding import suppressed_tuples
 from keepsense.release.job import Job
 
@@ -29,8 +29,12 @@ def settle_suppressed(job: Job, recoded: Table) -> tuple[Table, Counts]:
     names, choice = job.every_quasi_identifier, job.project.release.suppressed
     if not job.truthful:  # methods that change values hide none
         return recoded, job.count_in(recoded)
-    needed = [n for n in needed_columns(job.models) if n in recoded.columns and n not in names]
+    joined = joined_columns(job.models)
+    needed = [n for n in needed_columns(job.models) if n in recoded.columns and n not in (*names, *joined)]
     counts = job.engine.count(recoded, names, histograms=dict.fromkeys(needed))
+    if joined:
+        parts = dict.fromkeys(part for columns in joined.values() for part in columns)
+        counts = with_joined(counts, job.engine.count(recoded, [*names, *parts]), joined)
     hidden = suppressed_class(counts)
     if hidden is None or (choice != "drop" and _keeps(job, counts, hidden)):
         return recoded, counts

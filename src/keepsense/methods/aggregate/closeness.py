@@ -74,6 +74,11 @@ def t_close_microaggregation(  # noqa: PLR0913
     """
     k = check_size(group_size(models, k), counts.total)
     promise = next((model for model in models if isinstance(model, TCloseness)), None)
+    if promise is not None and promise.beside:
+        raise BadInput(
+            f"this method groups people by the values of {promise.column!r} alone; leave `beside` out of the promise, "
+            "or choose a method that generalizes, such as optimal or mondrian"
+        )
     if promise is not None:
         t = promise.t if t is None else t
         sensitive = promise.column if sensitive is None else sensitive

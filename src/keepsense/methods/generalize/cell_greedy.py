@@ -325,7 +325,7 @@ def _of_groups(table: Histogram, group: Longs, size: int) -> Histogram:
 
 def _infeasible(space: Space, asked: Requirement) -> Infeasible:
     relax = [f"k of at most {space.total:,}, the number of rows" if asked.k > space.total else f"k below {asked.k}"]
-    relax += [f"a weaker {model.name}" for model in asked.models if model.columns]
+    relax += [weaker for model in asked.models if model.columns for weaker in model.weaker]
     relax += [
         f"one top value for the hierarchy of {name!r}"
         for name, raw in zip(space.names, space.raw, strict=True)

@@ -228,7 +228,7 @@ def _infeasible(state: State, limit: int, method: str, steps: int) -> Infeasible
         relax.append(f"k below {required.k}")
     if limit < risky < total:
         relax.append(f"allow {np.ceil(risky / total * 1000) / 10:.1f}% of the records to be suppressed")
-    relax += [f"a weaker {model.name}" for model in required.models if model.columns]
+    relax += [weaker for model in required.models if model.columns for weaker in model.weaker]
     for one, raw in zip(state.columns, state.space.raw, strict=True):
         tops = len(np.unique(raw[:, -1]))
         if tops > 1:

@@ -16,6 +16,8 @@ EXAMPLES = 100
 class Classes:
     """The combinations of quasi-identifiers in a release: a table `tuples` of them, with numbers (`class_`).
 
+    The names of its tables begin with `prefix`.
+
     `own` records have a combination; the table `sizes` says how many records fit it (`n`), which differ where missing
     cells in the `wild` columns fit anything. Records that are suppressed in every quasi-identifier are a class that the
     promises are about, too, but not of the `number` of classes, unless all are: then the table is generalized to the
@@ -37,8 +39,12 @@ class Classes:
         *,
         suppressed: str = "*",
         wild: Collection[str] = (),
+        prefix: str = "",
     ) -> None:
         self.ask = connection.run
+        self._connection, self._mark = connection, suppressed
+        self.tuples, self.sizes, self._prefix = f"{prefix}tuples", f"{prefix}sizes", prefix
+        self._finer: dict[tuple[str, ...], Classes] = {}
         self.tables = tables
         self.quasi_identifiers = tuple(quasi_identifiers)
         released = tables["released"]
@@ -50,7 +56,7 @@ class Classes:
         self.records = self.rows("released")
         self.suppressed = self._suppressed(released, suppressed)
         self._group()
-        self.number = self.rows("tuples") - (self.suppressed > 0)
+        self.number = self.rows(self.tuples) - (self.suppressed > 0)
 
     def rows(self, table: str) -> int:
         """Rows of a table."""
@@ -82,26 +88,27 @@ class Classes:
         keys = ", ".join(self.keys)
         number = f"CAST(row_number() OVER (ORDER BY {keys}) AS BIGINT)"
         self.ask(
-            f"CREATE TABLE tuples AS SELECT {keys}, own, {number} AS class_, {self.gaps()} AS gaps FROM "
+            f"CREATE TABLE {self.tuples} AS SELECT {keys}, own, {number} AS class_, {self.gaps()} AS gaps FROM "
             f"(SELECT {keys}, count(*) AS own FROM released GROUP BY {keys}) grouped"
         )
-        sizes = "SELECT class_, own, own AS n FROM tuples"
+        sizes = f"SELECT class_, own, own AS n FROM {self.tuples}"
         if self.wild:
             fitting = " UNION ALL ".join(
-                f"SELECT a.class_, a.own, b.own AS n FROM tuples a JOIN tuples b ON {fits}" for fits in self.fits()
+                f"SELECT a.class_, a.own, b.own AS n FROM {self.tuples} a JOIN {self.tuples} b ON {fits}"
+                for fits in self.fits()
             )
             sizes = f"SELECT class_, own, CAST(sum(n) AS BIGINT) AS n FROM ({fitting}) fitting GROUP BY class_, own"
-        self.ask(f"CREATE TABLE sizes AS {sizes}")
+        self.ask(f"CREATE TABLE {self.sizes} AS {sizes}")
 
     def gaps(self) -> str:
         """SQL for the pattern of a row's cells that fit anything, as a number."""
         wild = [(i, key) for i, key in enumerate(self.keys) if key in self.wild]
         return " + ".join(["0", *(f"CASE WHEN {key} IS NULL THEN {1 << i} ELSE 0 END" for i, key in wild)])
 
-    def fits(self, left: str = "tuples", right: str = "tuples") -> list[str]:
+    def fits(self, left: str = "", right: str = "") -> list[str]:
         """Conditions under which row a of a table with keys and gaps fits row b, one for each two patterns of gaps."""
         patterns = [
-            [int(row[0]) for row in self.ask(f"SELECT DISTINCT gaps FROM {table} ORDER BY gaps")]
+            [int(row[0]) for row in self.ask(f"SELECT DISTINCT gaps FROM {table or self.tuples} ORDER BY gaps")]
             for table in (left, right)
         ]
         return [
@@ -116,19 +123,20 @@ class Classes:
         if column not in self.tables["released"].columns:
             raise Unseen(f"column {column!r} is not in the release, so the promise cannot be checked on it")
         if column not in self._counted:
-            name = f"values_{len(self._counted)}"
+            name = f"{self._prefix}values_{len(self._counted)}"
             keys, value = ", ".join(self.keys), self.tables["released"].column(column)
             # an alias of its own: the column may be a key, too
             rows = f"SELECT *, {value} AS value FROM released"
             grouped = f"SELECT {keys}, value, count(*) AS n FROM ({rows}) valued GROUP BY {keys}, value"
             matching = " AND ".join(same("g", "t", key) for key in self.keys)
-            own = f"SELECT t.*, g.value, g.n FROM ({grouped}) g JOIN tuples t ON {matching}"
+            own = f"SELECT t.*, g.value, g.n FROM ({grouped}) g JOIN {self.tuples} t ON {matching}"
             if not self.wild:
                 self.ask(f"CREATE TABLE {name} AS SELECT class_, value, n FROM ({own}) own_values")
             else:
                 self.ask(f"CREATE TABLE {name}_own AS {own}")
                 fitting = " UNION ALL ".join(
-                    f"SELECT a.class_, b.value, b.n FROM tuples a JOIN {name}_own b ON {fits}" for fits in self.fits()
+                    f"SELECT a.class_, b.value, b.n FROM {self.tuples} a JOIN {name}_own b ON {fits}"
+                    for fits in self.fits()
                 )
                 self.ask(
                     f"CREATE TABLE {name} AS SELECT class_, value, CAST(sum(n) AS BIGINT) AS n "
@@ -137,6 +145,24 @@ class Classes:
             self._counted[column] = name
         return self._counted[column]
 
+    def beside(self, columns: Sequence[str]) -> Classes:
+        """The classes divided further by other columns of the release, as if these were quasi-identifiers, too."""
+        for column in columns:
+            if column not in self.tables["released"].columns:
+                raise Unseen(f"column {column!r} is not in the release, so the promise cannot be checked beside it")
+        more = tuple(column for column in columns if column not in self.quasi_identifiers)
+        if more not in self._finer:
+            wild = [name for name, key in zip(self.quasi_identifiers, self.keys, strict=True) if key in self.wild]
+            self._finer[more] = Classes(
+                self._connection,
+                self.tables,
+                [*self.quasi_identifiers, *more],
+                suppressed=self._mark,
+                wild=wild,
+                prefix=f"finer_{len(self._finer)}_",
+            )
+        return self._finer[more]
+
     # ---- judging -----------------------------------------------------------------------------------------------------
 
     def judged(self, promise: Mapping[str, Any], per_class: str, bad: str, worst: str) -> Check:
@@ -144,7 +170,7 @@ class Classes:
 
         `bad` may ask for the number of records that fit the class, too: `n`.
         """
-        query = f"SELECT s.class_, s.own, s.n, p.x FROM ({per_class}) p JOIN sizes s ON p.class_ = s.class_"
+        query = f"SELECT s.class_, s.own, s.n, p.x FROM ({per_class}) p JOIN {self.sizes} s ON p.class_ = s.class_"
         ((broken, records, extreme),) = self.ask(
             f"SELECT count(*) FILTER (WHERE {bad}), coalesce(sum(own) FILTER (WHERE {bad}), 0), {worst}(x) "
             f"FROM ({query}) judged"
@@ -158,7 +184,7 @@ class Classes:
 
         There are far fewer different pairs than classes. The worst is the largest a/b.
         """
-        query = f"SELECT s.class_, s.own, p.a, p.b FROM ({per_class}) p JOIN sizes s ON p.class_ = s.class_"
+        query = f"SELECT s.class_, s.own, p.a, p.b FROM ({per_class}) p JOIN {self.sizes} s ON p.class_ = s.class_"
         pairs = [
             tuple(map(int, row))
             for row in self.ask(f"SELECT a, b, count(*), sum(own) FROM ({query}) compared GROUP BY a, b ORDER BY a, b")
@@ -177,16 +203,26 @@ class Classes:
 
     def examples(self, limit: int) -> tuple[tuple[str | None, ...], ...]:
         """Combinations of quasi-identifiers that break a promise: only for those who may see them."""
+        for finer in self._finer.values():
+            for query in finer._failing:
+                matching = " AND ".join(same("t", "f", key) for key in self.keys)
+                of_finer = f"SELECT * FROM {finer.tuples} WHERE class_ IN ({query})"
+                self._failing.append(f"SELECT t.class_ FROM {self.tuples} t JOIN ({of_finer}) f ON {matching}")
+            finer._failing.clear()
         if not self._failing:
             return ()
         keys, failing = ", ".join(self.keys), " UNION ".join(self._failing)
-        return tuple(self.ask(f"SELECT {keys} FROM tuples WHERE class_ IN ({failing}) ORDER BY class_ LIMIT {limit}"))
+        return tuple(
+            self.ask(f"SELECT {keys} FROM {self.tuples} WHERE class_ IN ({failing}) ORDER BY class_ LIMIT {limit}")
+        )
 
     def missing_everywhere(self) -> int:
         """Records all of whose quasi-identifiers are missing and fit anything."""
         if len(self.wild) < len(self.keys):
             return 0
-        return int(self.one(f"SELECT coalesce(sum(own), 0) FROM tuples WHERE gaps = {(1 << len(self.keys)) - 1}"))
+        return int(
+            self.one(f"SELECT coalesce(sum(own), 0) FROM {self.tuples} WHERE gaps = {(1 << len(self.keys)) - 1}")
+        )
 
     def changed_rows(self, columns: Sequence[str]) -> int:
         """Rows of the release whose values in some columns occur more often than in the original, or not at all.
@@ -198,6 +234,14 @@ class Classes:
         )
         changed = f"SELECT {now} FROM released EXCEPT ALL SELECT {before} FROM original"
         return int(self.one(f"SELECT count(*) FROM ({changed}) changed"))
+
+
+def among(classes: Classes, promise: Mapping[str, Any]) -> Classes:
+    """The classes that a promise about one column is about: divided by the columns that are known beside it."""
+    columns = promise.get("beside", ())
+    if not isinstance(columns, list | tuple) or not all(isinstance(column, str) for column in columns):
+        raise Unseen("the columns beside the sensitive one are no list of names")
+    return classes.beside(columns) if columns else classes
 
 
 def same(left: str, right: str, column: str) -> str:

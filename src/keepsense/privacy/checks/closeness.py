@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.privacy.checks.classes import EXAMPLES, Classes
+from keepsense.privacy.checks.classes import EXAMPLES, Classes, among
 from keepsense.privacy.checks.outcome import SLACK, Check, Unseen
 
 Cell = str | None
@@ -20,6 +20,7 @@ Work = Callable[[Shares, Mapping[Cell, int], Shares, float], float]
 def t_closeness(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
     """Every class is at most t away from the whole table, the original where it is at hand."""
     column, limit = str(promise["column"]), float(promise["t"]) + SLACK
+    classes = among(classes, promise)
     values = classes.counted(column)
     whole = "original" if "original" in classes.tables and column in classes.tables["original"].columns else "released"
     cell = classes.tables[whole].column(column)
@@ -27,10 +28,10 @@ def t_closeness(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[
     rows = classes.ask(f"SELECT class_, value, n FROM {values} ORDER BY class_")
     work = class_distances(rows, table, promise, evidence.get(column, {}), limit)
     bad = [number for number, distance in work.items() if distance > limit]
-    own = dict(classes.ask("SELECT class_, own FROM sizes"))
+    own = dict(classes.ask(f"SELECT class_, own FROM {classes.sizes}"))
     if bad:
         listed = ", ".join(map(str, bad[:EXAMPLES]))
-        classes.remember(f"SELECT class_ FROM tuples WHERE class_ IN ({listed})")
+        classes.remember(f"SELECT class_ FROM {classes.tuples} WHERE class_ IN ({listed})")
     return Check(promise, not bad, len(bad), sum(own[number] for number in bad), max(work.values(), default=None))
 
 

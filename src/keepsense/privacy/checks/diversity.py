@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keepsense.privacy.checks.classes import Classes, exact
+from keepsense.privacy.checks.classes import Classes, among, exact
 from keepsense.privacy.checks.outcome import SLACK, Check, Unseen
 
 
@@ -14,6 +14,7 @@ def l_diversity(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[
     form = promise.get("form", "distinct")
     if form not in _FORMS:
         raise Unseen(f"the verifier knows no form {form!r} of l-diversity")
+    classes = among(classes, promise)
     values = classes.counted(str(promise["column"]))
     how = promise.get("missing", "value")
     if how not in ("value", "unknown"):

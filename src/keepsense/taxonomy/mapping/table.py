@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -209,6 +209,21 @@ class Mapping:
     def findings(self) -> list[Finding]:
         """What a person should look at, in counts; no value of the column appears in a message."""
         return _findings(self)
+
+    def to_settle(self) -> list[Finding]:
+        """Those findings that a mapping file settles, none of them an error: what knows few words is poor, not wrong.
+
+        >>> from keepsense.taxonomy import from_edges, map_values
+        >>> tools = from_edges([("hammer", "tool")], name="tools")
+        >>> [finding.code for finding in map_values(["hummus"], tools).to_settle()]
+        ['W101']
+        """
+        codes = {"E101": "W101", **dict.fromkeys(("W101", "W104", "W105", "W110", "W111"))}
+        return [
+            replace(finding, code=codes[finding.code] or finding.code)
+            for finding in self.findings()
+            if finding.code in codes
+        ]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file that a person can edit and `Mapping.read` reads back."""

@@ -72,7 +72,7 @@ def infeasible(search: LatticeSearch, algorithm: str) -> Infeasible:
     asked = [model.name for model in required.rest]
     for model in required.models:
         if model.columns or model.name in asked:
-            relax.append(f"a weaker {model.name}")
+            relax += model.weaker
     for name, tops, height in zip(space.names, space.levels.sizes.tolist(), space.heights, strict=True):
         if tops[height] > 1:
             relax.append(f"one top value for the hierarchy of {name!r} (it has {tops[height]})")

@@ -89,5 +89,5 @@ def requirement(models: Sequence[Model], suppression: float, counts: Counts) -> 
 
 def _few(counts: Counts, model: Model) -> bool:
     """Whether a kernel can count the different values itself: few, and empty cells one of them."""
-    few = len(counts.histograms[model.columns[0]].values) <= MOST_VALUES
+    few = len(counts.histograms[model.columns[0]].values) <= MOST_VALUES and not model.together
     return few and getattr(model, "missing", "value") == "value"
