@@ -278,6 +278,11 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W411", "empty sensitive cells count as a value of their own", 'set missing = "unknown" for the promise'),
         ("W412", "several sensitive columns are protected one by one", "name the others in `beside`"),
         ("W413", "a column lost nearly all of its detail", "leave it out, or other columns that nobody needs"),
+        (
+            "W415",
+            "cells that a spreadsheet would run as formulas were written with an apostrophe before them",
+            "set spreadsheet_safe = false if nobody opens the release in a spreadsheet",
+        ),
         # advice
         ("W501", "only k is promised, which hides who somebody is, not what they have", "add l-diversity"),
         ("W502", "k is small", "take 5 for known recipients, 11 or more for the public"),

@@ -135,7 +135,7 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
     console.print()
     flagged = {finding.where for finding in done.findings if finding.code == NEARLY_LOST}
     rows = [
-        (c.column, c.values, c.released, percent(c.lost) + (f" {NEARLY_LOST}" if c.column in flagged else ""), c.how)
+        (c.column, c.values, c.released, c.lost_in_words + (f" {NEARLY_LOST}" if c.column in flagged else ""), c.how)
         for c in changes(done)
     ]
     console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))

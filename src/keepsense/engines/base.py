@@ -107,6 +107,10 @@ class Writing:
     spreadsheet_safe: bool = True
     """Put an apostrophe before text in CSV and Excel that a spreadsheet would run as a formula."""
     table: str = "released"
+    newline: str = "\n"
+    """What ends the lines of a text file."""
+    like: str | None = None
+    """A file of the same format, such as the source: columns of the same type are written as they are there."""
 
 
 @dataclass(frozen=True)
@@ -221,6 +225,9 @@ class Engine(Protocol):
         rng: Random = None,
     ) -> None:
         """Write a table; the file or database table appears under its name only when it is whole."""
+
+    def guarded(self, table: Any, writing: Writing) -> dict[str, int]:
+        """How many cells of each column get an apostrophe in the format of `writing`, where some do."""
 
     def reader(
         self,

@@ -160,8 +160,10 @@ class Target(_Part):
     )
     shuffle: bool = Field(True, description="Release the rows in random order")
     spreadsheet_safe: bool = Field(True, description="Defuse text that a spreadsheet would run as a formula")
-    delimiter: str = Field(
-        ",", pattern=r'^[^"\r\n]$', description="Delimiter of a released CSV file: one character, no quote"
+    delimiter: str | None = Field(
+        None,
+        pattern=r'^[^"\r\n]$',
+        description="Delimiter of a released CSV file, one character, no quote; that of the source where not given",
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from keepsense.privacy import differentially_private
 from keepsense.release.dictionary import how_recoded, how_unrecoded
 from keepsense.release.run import Outcome
+from keepsense.shown import percent
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,13 @@ class Change:
     released: int
     lost: float | None
     how: str
+
+    @property
+    def lost_in_words(self) -> str:
+        """The share of certainty that is gone, or why there is none to show: never nothing."""
+        if self.lost is not None:
+            return percent(self.lost)
+        return "not told" if self.values is None else "not measured"
 
 
 def changes(outcome: Outcome) -> list[Change]:

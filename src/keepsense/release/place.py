@@ -16,6 +16,7 @@ from keepsense.engines import Engine, Reading, Table, Writing
 from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
 from keepsense.files import hold, parsed_json, sweep
+from keepsense.privacy import differentially_private
 from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING, mend
 from keepsense.release.job import Job
 from keepsense.release.ledger import FILE as LEDGER
@@ -277,8 +278,39 @@ def reading_of(job: Job, file: Path) -> Reading:
     ','
     """
     form = format_of(file.name)
-    table = job.released_table if form.keeps_tables else None  # of a workbook, whoever made it, the first sheet
-    return form.reading(delimiter=job.project.release.delimiter, table=table)
+    table = job.released_table if form.keeps_tables else None  # of a workbook, whoever made it, the only sheet
+    return form.reading(delimiter=writing_of(job).delimiter, table=table)
+
+
+def writing_of(job: Job) -> Writing:
+    """How the release of a job is written: as the project says, and where it says nothing, as the source is.
+
+    >>> from keepsense.release.example import example_job
+    >>> writing_of(example_job()).delimiter
+    ','
+    """
+    release, place = job.project.release, job.project.source
+    how = Writing(
+        delimiter=release.delimiter or ",",
+        shuffle=release.shuffle,
+        spreadsheet_safe=release.spreadsheet_safe,
+        table=job.released_table,
+    )
+    if release.database is not None:
+        return how
+    form = format_of(job.released_name)
+    if form.dialect is not None and release.delimiter is None and ".tsv" in Path(job.released_name).suffixes:
+        how = replace(how, delimiter="\t")
+    if job.data is not None or place is None or "://" in place.path:
+        return how
+    path = located(job.folder, place)
+    if not Path(path).is_file() or format_of(path, place.format) is not form:
+        return how
+    if form.dialect is None:
+        return replace(how, like=path)
+    guess = not differentially_private(job.models)
+    delimiter, newline = form.dialect(path, replace(job.project.reading(place), guess=guess))
+    return replace(how, delimiter=release.delimiter or delimiter, newline=newline)
 
 
 def database_of(address: str) -> Database:

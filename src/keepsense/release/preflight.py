@@ -79,6 +79,10 @@ def refuse_marks(job: Job) -> None:
     >>> refuse_marks(example_job())
     """
     for name in job.quasi_identifiers:
+        if any(isinstance(value, bytes) for value in job.own_counts.values_of(name)):
+            raise BadInput(
+                f"column {name!r} holds bytes, which cannot be generalized; write them as text, or give it another role"
+            )
         if SUPPRESSED in job.own_counts.values_of(name):
             raise BadInput(
                 f"column {name!r} holds cells that read {SUPPRESSED!r}, the mark of suppressed ones; rename them"

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from keepsense.counts import Counts
-from keepsense.engines import Engine, Writing, started
+from keepsense.engines import Engine, started
+from keepsense.engines.formats import format_of
 from keepsense.errors import Finding, Infeasible
 from keepsense.methods.perturb.private import epsilon_of
 from keepsense.privacy import Verification, differentially_private
@@ -32,7 +33,7 @@ from keepsense.release.interrupts import interrupts_held
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, entered, read_ledger, today
 from keepsense.release.measure import linkage, linkage_kept, measured_risk, measured_utility, promises_linkage
-from keepsense.release.place import Draft, Place, place_of
+from keepsense.release.place import Draft, Place, place_of, writing_of
 from keepsense.release.preflight import refuse_contradictions, refuse_marks, warnings
 from keepsense.release.recode import Recoded, recode
 from keepsense.release.reuse import Unknown, reuse_recoding
@@ -166,7 +167,12 @@ def run(  # noqa: PLR0913
             emit(listener, "verified", 1, 1, ok=verification.ok)
             _stop_unless_kept(verification, linked)
             with stage("measure"):
-                description = {**_measured(job, recoded, verification, linked), "sha256": draft.digest()}
+                guarded = _guarded(job, recoded)
+                description = {
+                    **_measured(job, recoded, verification, linked),
+                    **({"cells with an apostrophe": guarded} if guarded else {}),
+                    "sha256": draft.digest(),
+                }
                 for name, column in description["columns"].items():
                     column |= telling[name].described() if name in telling else {}
                 if reuse is None:
@@ -185,7 +191,7 @@ def run(  # noqa: PLR0913
         recoded.counts,
         job,
         recoded.set_rules,
-        [*findings, *verification.findings],
+        [*findings, *verification.findings, *_apostrophes(guarded)],
         stage.seconds,
         None if place.file else place.name,
     )
@@ -193,21 +199,27 @@ def run(  # noqa: PLR0913
 
 def _write(job: Job, made: Recoded, draft: Draft) -> Path | None:
     """Write the release, and, for promises about people, who they are, in the same order, where nobody sees it."""
-    release = job.project.release
-    how = Writing(
-        delimiter=release.delimiter,
-        shuffle=release.shuffle,
-        spreadsheet_safe=release.spreadsheet_safe,
-        table=job.released_table,
-    )
+    how = writing_of(job)
     same_order = copy.deepcopy(job.rng)
     draft.write(made.released, how)
     if not made.beside:
         return None
     path = job.engine.scratch("beside.parquet")
     others = [name for name in made.rows.columns if name not in made.beside]
-    job.engine.write(job.engine.recode(made.rows, [], drop=others), path, how, rng=same_order)
+    job.engine.write(job.engine.recode(made.rows, [], drop=others), path, replace(how, like=None), rng=same_order)
     return path
+
+
+def _guarded(job: Job, made: Recoded) -> dict[str, int]:
+    """Cells of each column that are written with an apostrophe, so that no spreadsheet runs them."""
+    if job.project.release.database is not None:
+        return {}
+    return job.engine.guarded(made.released, replace(writing_of(job), format=format_of(job.released_name).name))
+
+
+def _apostrophes(guarded: Mapping[str, int]) -> Iterator[Finding]:
+    for name, cells in guarded.items():
+        yield Finding("W415", name, f"{cells:,} cell(s) begin like a formula and were written with an apostrophe")
 
 
 def _measured(job: Job, made: Recoded, verification: Verification, linked: Linkage | None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from keepsense.engines.base import Writing
 from keepsense.engines.duckdb.table import DuckTable
-from keepsense.engines.formats import FORMATS, FORMULA, Format
+from keepsense.engines.formats import FORMATS, FORMULA, HARMLESS, Format
 from keepsense.engines.store import ROW, literal, quoted
 from keepsense.random import Random, generator
 
@@ -26,12 +26,27 @@ def shuffled(row: str, rng: np.random.Generator) -> str:
     return f"md5_number_upper('{rng.bytes(16).hex()}' || {row})"
 
 
+def guarded(table: DuckTable, writing: Writing) -> dict[str, int]:
+    """How many cells of each column get an apostrophe, where some do."""
+    form = None if writing.format is None else FORMATS[writing.format]
+    names = [name for name in table.columns if table.is_text(name)]
+    if form is None or not form.runs_formulas or not writing.spreadsheet_safe or not names:
+        return {}
+    counted = ", ".join(f"count(*) FILTER ({_runs(quoted(name))})" for name in names)
+    (cells,) = table.store.run(f"SELECT {counted} FROM {table.name}")
+    return {name: int(number) for name, number in zip(names, cells, strict=True) if number}
+
+
+def _runs(column: str) -> str:
+    """SQL for whether a spreadsheet would run a cell; numbers as people write them are left alone."""
+    starts = f"strpos({literal(FORMULA)}, left({column}, 1)) > 0"
+    number = f"TRY_CAST({column} AS DOUBLE) IS NOT NULL OR regexp_full_match({column}, {literal(HARMLESS)})"
+    return f"{column} <> '' AND {starts} AND NOT ({number})"
+
+
 def _cell(table: DuckTable, name: str, form: Format, writing: Writing) -> str:
     column = quoted(name)
     if form.runs_formulas and writing.spreadsheet_safe and table.is_text(name):
-        # an apostrophe before what a spreadsheet would run; plain numbers such as -3 are left alone
-        starts = f"strpos({literal(FORMULA)}, left({column}, 1)) > 0"
-        runs = f"{column} <> '' AND {starts} AND TRY_CAST({column} AS DOUBLE) IS NULL"
-        return f"CASE WHEN {runs} THEN '''' || {column} ELSE {column} END AS {column}"
+        return f"CASE WHEN {_runs(column)} THEN '''' || {column} ELSE {column} END AS {column}"
     spelled = form.spelled(column, table.type_of(name).upper())
     return column if spelled == column else f"{spelled} AS {column}"

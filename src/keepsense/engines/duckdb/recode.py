@@ -27,8 +27,9 @@ def recode(table: DuckTable, rule: Recoding, rng: np.random.Generator) -> DuckTa
 
 def _cuts(table: DuckTable, rule: Cuts) -> DuckTable:
     joins, outputs = [], {}
+    released = [_cells_of(cut.outputs) for cut in rule.cuts]
     for i, cut in enumerate(rule.cuts):
-        name = _lookup(table.store, {"i": _typed(table, cut.name, cut.inputs), "o": _cells_of(cut.outputs)})
+        name = _lookup(table.store, {"i": _typed(table, cut.name, cut.inputs), "o": released[i]})
         alias = f"m{i}"
         joins.append(f"LEFT JOIN {name} {alias} ON t.{quoted(cut.name)} IS NOT DISTINCT FROM {alias}.i")
         outputs[cut.name] = f"{alias}.o"
@@ -36,10 +37,9 @@ def _cuts(table: DuckTable, rule: Cuts) -> DuckTable:
     hidden = None
     if rule.suppress:
         classes = list(rule.suppress)
-        # Compared as text: a cut may leave some values as they are and generalize others, which mixes types.
-        columns = {f"c{j}": [None if c[j] is None else str(c[j]) for c in classes] for j in range(len(rule.cuts))}
+        columns = {f"c{j}": _cells_of([c[j] for c in classes], released[j].type) for j in range(len(rule.cuts))}
         name = _lookup(table.store, columns)
-        on = " AND ".join(f"m{j}.o::VARCHAR IS NOT DISTINCT FROM s.c{j}::VARCHAR" for j in range(len(rule.cuts)))
+        on = " AND ".join(f"m{j}.o IS NOT DISTINCT FROM s.c{j}" for j in range(len(rule.cuts)))
         joins.append(f"LEFT JOIN {name} s ON {on}")
         hidden = "s.k IS NOT NULL"
     chosen = []
@@ -139,14 +139,21 @@ def _typed(table: DuckTable, column: str, values: Sequence[Value]) -> Any:
         raise BadInput(f"the recoding of column {column!r} is for values of another type than the table's") from None
 
 
-def _cells_of(values: Sequence[Value]) -> Any:
-    """Output values as one Arrow array: as they are where they have one type, else as text."""
+def _cells_of(values: Sequence[Value], kind: Any = None) -> Any:
+    """Output values as one Arrow array: as they are where they have one type, or are of the `kind`, else as text."""
     import pyarrow as pa
 
     try:
-        return pa.array([list(v) if isinstance(v, tuple) else v for v in values])
+        return pa.array([list(v) if isinstance(v, tuple) else v for v in values], kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([None if v is None else str(v) for v in values])
+        return pa.array([_text(v) for v in values], pa.string())
+
+
+def _text(value: Value) -> str | None:
+    """A value as DuckDB spells it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return None if value is None else str(value)
 
 
 def _decoded(values: Sequence[Value], codes: Ints) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, fields
@@ -17,6 +18,21 @@ if TYPE_CHECKING:
 
 FORMULA = "=+-@\t\r"
 """Signs at the start of a text that make a spreadsheet run it."""
+
+_CURRENCY = "€$£¥₹₽₩₺₴₪฿"
+_BLANK = " \u00a0\u202f"
+_DIGITS = rf"[0-9]+([.,'’{_BLANK}][0-9]+)*[.,]?|[.,][0-9]+"
+HARMLESS = "|".join(
+    (
+        # a number of any country, with a currency or percent: -1.234,50  -€5  +3 %  -CHF 1'200.-
+        rf"[-+][{_BLANK}]*([{_CURRENCY}]|[A-Z]{{3}}[{_BLANK}]+)?[{_BLANK}]*({_DIGITS})([eE][-+]?[0-9]+)?"
+        rf"[{_BLANK}]*([%‰{_CURRENCY}]|[A-Z]{{3}}|-+)?",
+        rf"\+[0-9][0-9{_BLANK}()./-]*",  # a telephone number
+        r"[-+][0-9]{1,2}:[0-9]{2}(:[0-9]{2})?",  # a time zone, a span
+        rf"[-+.{_BLANK}]+",  # a mark of what is missing
+    )
+)
+"""Texts that begin like a formula and can be none: what a spreadsheet may read in them is a number."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +80,8 @@ class Format:
     """SQL by which DuckDB itself reads a file, as a recipient would, every cell as it stands."""
     spelled: Callable[[str, str], str] = field(default=lambda column, kind: column)
     """SQL for a column of a type where the format needs another type."""
+    dialect: Callable[[str, Reading], tuple[str, str]] | None = None
+    """What stands between the cells of a text file and ends its lines, so that another can be written alike."""
     database: Database | None = None
 
     def reading(self, **options: Any) -> Reading:
@@ -122,10 +140,10 @@ def names() -> str:
 def would_run(text: str) -> bool:
     """Whether a spreadsheet would run a text as a formula.
 
-    >>> would_run("=1+1"), would_run("nurse")
-    (True, False)
+    >>> would_run("=1+1"), would_run("nurse"), would_run("-1.234,50"), would_run("-cmd|' /C calc'!A0")
+    (True, False, False, True)
     """
-    return text[:1] != "" and text[:1] in FORMULA
+    return text[:1] != "" and text[:1] in FORMULA and re.fullmatch(HARMLESS, text) is None
 
 
 def chosen_table(path: Path, places: Mapping[str, str], reading: Reading) -> str:

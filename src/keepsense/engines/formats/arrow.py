@@ -12,6 +12,7 @@ from typing import Any
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import readable
 from keepsense.engines.formats import Format, register
+from keepsense.engines.formats._types import differing, retyped
 from keepsense.engines.store import Store
 from keepsense.errors import BadInput
 
@@ -45,10 +46,32 @@ def write(store: Store, query: str, part: Path, writing: Writing) -> None:
     """A file, which can be mapped into memory."""
     import pyarrow as pa
 
-    reader = store.connection.sql(query).to_arrow_reader(65_536)
-    with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, reader.schema) as out:
-        for batch in reader:
+    types = {} if writing.like is None else _types(store, query, writing.like)
+    schema, batches = retyped(store.connection.sql(query).to_arrow_reader(65_536), types)
+    if any(map(pa.types.is_dictionary, types.values())):  # a file has one dictionary a column, for all its batches
+        batches = iter(pa.Table.from_batches(batches, schema).unify_dictionaries().to_batches())
+    with pa.OSFile(str(part), "wb") as sink, pa.ipc.new_file(sink, schema) as out:
+        for batch in batches:
             out.write_batch(batch)
+
+
+def _types(store: Store, query: str, like: str) -> dict[str, Any]:
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(like) as file:
+            try:
+                schema = pa.ipc.open_file(file).schema
+            except pa.ArrowInvalid:
+                file.seek(0)
+                schema = pa.ipc.open_stream(file).schema
+    except (pa.ArrowException, OSError):
+        return {}
+    store.connection.register("alike", schema.empty_table())
+    try:
+        return differing(store, query, schema, "alike")
+    finally:
+        store.connection.unregister("alike")
 
 
 register(Format("arrow", (".arrow", ".feather", ".ipc"), read, write))

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import re
+import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterable
@@ -32,8 +33,32 @@ def read(store: Store, source: str, reading: Reading) -> str:
     encoding = reading.encoding or (None if reading.guess else "utf-8")
     utf8 = path if path.suffix == ".gz" else transcoded(path, encoding_of(path, encoding), store.folder)
     relation = _relation(path, utf8, reading)
-    with refused(path, lines=True):
-        return store.keep(relation)
+    try:
+        with refused(path, lines=True):
+            return store.keep(relation)
+    except BadInput:
+        _refuse_mixed_ends(path, utf8)
+        raise
+
+
+def _refuse_mixed_ends(path: Path, utf8: Path) -> None:
+    """A file whose lines end in several ways is named as such, if it could not be read."""
+    ends: Counter[str] = Counter()
+    with gzip.open(utf8, "rb") if utf8.suffix == ".gz" else utf8.open("rb") as file:
+        last = b""
+        while block := last + file.read(1 << 20):
+            last = b"\r" if block.endswith(b"\r") and len(block) > 1 else b""
+            block = block.removesuffix(last) if last else block
+            both = block.count(b"\r\n")
+            ends += Counter(
+                {"CR LF": both, "LF": block.count(b"\n") - both, "CR": block.count(b"\r") - both},
+            )
+    several = [f"{number:,} with {name}" for name, number in ends.items() if number]
+    if len(several) > 1:
+        raise BadInput(
+            f"{path.name}: its lines end in several ways ({', '.join(several)}), and it cannot be read so; save it "
+            "again with one end of lines"
+        )
 
 
 def write(store: Store, query: str, part: Path, writing: Writing) -> None:
@@ -41,6 +66,58 @@ def write(store: Store, query: str, part: Path, writing: Writing) -> None:
     packed = ", COMPRESSION gzip" if part.suffix == ".gz" else ""
     options = f"FORMAT csv, HEADER true, DELIMITER {literal(writing.delimiter)}{packed}"
     store.run(f"COPY ({query}) TO {literal(str(part))} ({options})")
+    if writing.newline != "\n":
+        _end_lines(part, writing.newline.encode())
+
+
+def _end_lines(part: Path, newline: bytes) -> None:
+    """End the lines in another way, and leave alone what stands inside quotes."""
+    opened = gzip.open if part.suffix == ".gz" else open
+    other = part.with_name(f"{part.name}.lines{part.suffix}")
+    quoted = False
+    with opened(part, "rb") as source, opened(other, "wb") as target:
+        while block := source.read(1 << 20):
+            pieces = block.split(b'"')
+            for i, piece in enumerate(pieces):
+                quoted = quoted if i == 0 else not quoted  # a doubled quote opens and closes again
+                pieces[i] = piece if quoted else piece.replace(b"\n", newline)
+            target.write(b'"'.join(pieces))
+    other.replace(part)
+
+
+def dialect(source: str, reading: Reading) -> tuple[str, str]:
+    """What stands between the cells of a file, and what ends its lines.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_bytes(b"job;age\\r\\nnurse;31\\r\\n")
+    ...     dialect(str(file), Reading())
+    (';', '\\r\\n')
+    """
+    path = readable(source)
+    usual = "\t" if ".tsv" in path.suffixes else ","
+    if not reading.guess:
+        return reading.delimiter or usual, "\n"
+    head = _decoded_head(path, reading.encoding)
+    quote = reading.quote or _quote(head)
+    newline = "\r\n" if "\r\n" in head else "\n"
+    if reading.delimiter is not None:
+        return reading.delimiter, newline
+    if reading.header is None and _are_baskets(head):
+        return usual, newline
+    several = len(next(iter(_records(head, _delimiter(head, quote), quote)), [])) > 1
+    return _delimiter(head, quote) if several else usual, newline
+
+
+def _decoded_head(path: Path, encoding: str | None) -> str:
+    if path.suffix == ".gz":
+        return _head(path, path.name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever reads the file hears of it
+        code = encoding_of(path, encoding)
+    with path.open("rb") as file:
+        return file.read(_BYTES).decode(code, errors="replace")
 
 
 def as_it_stands(source: str, reading: Reading) -> str:
@@ -204,5 +281,6 @@ register(
         is_text=True,
         runs_formulas=True,
         as_it_stands=as_it_stands,
+        dialect=dialect,
     )
 )

@@ -65,7 +65,7 @@ def read(store: Store, source: str, reading: Reading) -> str:
 def _sheet(store: Store, path: Path, book: Any, name: str | None) -> str:
     if name and name not in book.sheetnames:
         raise BadInput(f"{path.name}: there is no sheet {name!r}; it has {', '.join(book.sheetnames)}")
-    sheet = book[name] if name else book.worksheets[0]
+    sheet = book[name] if name else _only(path, book)
     sheet.reset_dimensions()  # what it says of its own size may be wrong
     with closing(sheet.iter_rows(max_row=1, max_col=MOST_COLUMNS)) as first:
         header = [_cell(cell) for cell in next(first, ())]
@@ -75,6 +75,21 @@ def _sheet(store: Store, path: Path, book: Any, name: str | None) -> str:
     decimals: dict[str, str] = {}
     with closing(sheet.iter_rows(min_row=2, max_col=len(names))) as rows:
         return gather(store, names, _rows(_numbered(path, rows), names, decimals), decimals)
+
+
+def _only(path: Path, book: Any) -> Any:
+    """The only sheet that holds something; several are asked about, as tables of a database are."""
+    if len(book.worksheets) == 1:
+        return book.worksheets[0]
+    places = {}
+    for sheet in book.worksheets:
+        sheet.reset_dimensions()
+        with closing(sheet.iter_rows(max_row=1, max_col=MOST_COLUMNS)) as first:
+            if any(cell.value is not None for cell in next(first, ())):
+                places[sheet.title] = sheet
+    if len(places) > 1:
+        raise BadInput(f"{path.name}: say which sheet to read, as its `table`; it has {', '.join(places)}")
+    return next(iter(places.values()), book.worksheets[0])
 
 
 def _numbered(path: Path, rows: Iterator[Any]) -> Iterator[Any]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import readable
 from keepsense.engines.formats import Format, register
+from keepsense.engines.formats._types import differing, retyped
 from keepsense.engines.store import Store, literal, refused
 
 
@@ -18,8 +20,27 @@ def read(store: Store, source: str, reading: Reading) -> str:
 
 
 def write(store: Store, query: str, part: Path, writing: Writing) -> None:
-    """Every type is kept."""
-    store.run(f"COPY ({query}) TO {literal(str(part))} (FORMAT parquet)")
+    """Every type is kept; those that only Arrow knows are as in the file that this one is to be like."""
+    types = {} if writing.like is None else _types(store, query, writing.like)
+    if not types:
+        store.run(f"COPY ({query}) TO {literal(str(part))} (FORMAT parquet)")
+        return
+    import pyarrow.parquet as pq
+
+    schema, batches = retyped(store.connection.sql(query).to_arrow_reader(65_536), types)
+    with pq.ParquetWriter(part, schema) as out:
+        for batch in batches:
+            out.write_batch(batch)
+
+
+def _types(store: Store, query: str, like: str) -> dict[str, Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return differing(store, query, pq.read_schema(like), as_it_stands(like, Reading()))
+    except (pa.ArrowException, OSError):
+        return {}  # DuckDB read the file; what its types are in Arrow nobody knows
 
 
 def as_it_stands(source: str, reading: Reading) -> str:
