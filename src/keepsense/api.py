@@ -287,11 +287,14 @@ def assess(
     *,
     sensitive: Names = (),
     person: str | None = None,
+    suppressed: Names = "*",
+    missing: Names = (),
     engine: str | None = None,
 ) -> Assessment:
     """Compare a release, made by whatever tool, with its original: risk, class sizes, what became of each column.
 
-    `person` is a column that tells which rows belong to one person: classes and risk then count people.
+    `person` is a column that tells which rows belong to one person: classes and risk then count people. `suppressed`
+    are the texts of cells that were suppressed, `missing` those of cells of which nothing is known.
 
     >>> import keepsense as ks
     >>> before, after = {"job": ["nurse", "surgeon", "clerk"]}, {"job": ["medic", "medic", "clerk"]}
@@ -301,7 +304,14 @@ def assess(
     from keepsense.release.assess import assess as compared
 
     return compared(
-        original, released, _names(quasi_identifiers), sensitive=_names(sensitive), person=person, engine=engine
+        original,
+        released,
+        _names(quasi_identifiers),
+        sensitive=_names(sensitive),
+        person=person,
+        suppressed=_names(suppressed),
+        missing=_names(missing),
+        engine=engine,
     )
 
 

@@ -149,3 +149,51 @@ def test_a_mistake_names_the_project_file(tmp_path: Path) -> None:
     write_people(tmp_path)
     with pytest.raises(BadInput, match=r"a\.toml: .*jobs\.csv"):
         compare([_file(tmp_path, "a.toml", 3)])
+
+
+# ---- cells that other tools suppress one by one ----------------------------------------------------------------------
+
+PEOPLE = {
+    "sex": ["f", "f", "f", "f", "m", "m", "m", "m"],
+    "age": ["20", "20", "20", "30", "30", "30", "30", "40"],
+}
+# as sdcMicro (NA) and mu-Argus do it: the two that stand out lose one cell each
+BY_CELLS = {
+    "sex": ["f", "f", "f", None, "m", "m", "m", "m"],
+    "age": ["20", "20", "20", "30", "30", "30", "30", None],
+}
+
+
+@pytest.mark.parametrize("mark", [None, "NA", "*", "."])
+def test_cells_suppressed_one_by_one_are_read_in_both_ways(mark: str | None) -> None:
+    after = {name: [mark if cell is None else cell for cell in cells] for name, cells in BY_CELLS.items()}
+    found = assess(PEOPLE, after, ["sex", "age"], suppressed=["*", "."], missing=["NA"])
+    assert found.hidden_cells == {"sex": 1, "age": 1}
+    assert (found.k, found.k_wildcard) == (1, 3)  # three women of 20 fit one another; the hidden ones fit more
+    assert (
+        found.risk["after, hidden cells fit any"]["prosecutor, highest"] <= found.risk["before"]["prosecutor, highest"]
+    )
+    assert all(0 < column.information < 1 for column in found.columns)
+
+
+def test_no_column_has_more_information_after_than_before() -> None:
+    before = {"age": ["20"] * 7 + ["30"]}
+    after = {"age": ["20", "21", "22", "23", "24", "25", "*", "NA"]}
+    found = assess(before, after, ["age"], missing=["NA"])
+    assert found.columns[0].information == 1.0
+
+
+def test_a_table_without_hidden_cells_has_one_reading() -> None:
+    found = assess(PEOPLE, PEOPLE, ["sex", "age"])
+    assert not found.hidden_cells
+    assert found.k == found.k_wildcard == 1
+    assert set(found.risk) == {"before", "after"}
+    assert [column.information for column in found.columns] == [1.0, 1.0]
+
+
+def test_records_that_are_hidden_altogether_fit_nobody() -> None:
+    after = {name: [*cells, "*", "*"] for name, cells in BY_CELLS.items()}
+    before = {name: [*cells, cells[0], cells[0]] for name, cells in PEOPLE.items()}
+    found = assess(before, after, ["sex", "age"])
+    assert found.suppressed == 2
+    assert found.k_wildcard == 3

@@ -13,6 +13,7 @@ from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._reading import EngineName, reading
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.recoding import SUPPRESSED
 from keepsense.shown import visible
 
 if TYPE_CHECKING:
@@ -42,7 +43,14 @@ def assess_release(
     released_delimiter: Annotated[
         str | None, typer.Option(help="Delimiter of the release, if it is a CSV file.")
     ] = None,
-    suppressed: Annotated[str, typer.Option(help="What stands in a suppressed cell.")] = "*",
+    suppressed: Annotated[
+        list[str] | None,
+        typer.Option("--suppressed", help="What stands in a suppressed cell, * unless given; for each, or a,b,c."),
+    ] = None,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option("--missing", help="What stands in a cell of which nothing is known, such as NA; or a,b,c."),
+    ] = None,
     threshold: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Risk above which a record counts as at risk.")
     ] = 0.2,
@@ -63,18 +71,21 @@ def assess_release(
         original_reading=reading(delimiter=delimiter),
         released_reading=reading(delimiter=released_delimiter),
         threshold=threshold,
-        suppressed=suppressed,
+        suppressed=parted(suppressed) or SUPPRESSED,
+        missing=parted(missing),
         engine=engine,
     )
     show(as_data(assessment), lambda console: render(console, assessment, released), as_json=as_json, quiet=quiet)
 
 
+def parted(names: list[str] | None) -> list[str]:
+    """Names of an option that may be given several times, or once with commas."""
+    return [part.strip() for name in names or [] for part in name.split(",") if part.strip()]
+
+
 def _roles(
     quasi: list[str] | None, sensitive: list[str] | None, project: Path | None
 ) -> tuple[list[str], list[str], str | None]:
-    def parted(names: list[str] | None) -> list[str]:
-        return [part.strip() for name in names or [] for part in name.split(",") if part.strip()]
-
     columns, secret, person = parted(quasi), parted(sensitive), None
     if project is not None:
         from keepsense.project.file import read_project
@@ -121,6 +132,13 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
     console.print(
         f"[bold]k = {assessment.k:,}[/]: every combination of quasi-identifiers fits at least so many records"
     )
+    if assessment.hidden_cells:
+        cells = sum(assessment.hidden_cells.values())
+        console.print(
+            f"[bold]k = {assessment.k_wildcard:,}[/] where the {cells:,} cells that are empty or suppressed one by one "
+            "fit any value; above they are a value of their own",
+            soft_wrap=True,
+        )
     for column in assessment.sensitive:
         console.print(
             f"[bold]{safe(column.column)}[/]: at least {column.distinct} different values a class (l by entropy "
@@ -158,10 +176,10 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
 
 
 def _risk(assessment: Assessment) -> Table:
-    before, after = assessment.risk["before"], assessment.risk["after"]
-    rows = [(name, _percent(before[name]), _percent(after.get(name))) for name in before]
+    before = assessment.risk["before"]
+    rows = [(name, *(_percent(figures.get(name)) for figures in assessment.risk.values())) for name in before]
     title = f"Risk of being recognized (at risk: above {assessment.risk_before.threshold:g})"
-    return table(title, ("attack", "before", "after"), rows)
+    return table(title, ("attack", *assessment.risk), rows)
 
 
 def _percent(share: float | None) -> str:

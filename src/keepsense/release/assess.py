@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -15,6 +15,7 @@ from keepsense.metrics import by_name, figures
 from keepsense.privacy import Risk
 from keepsense.privacy.disclosure import Sensitive, disclosed
 from keepsense.privacy.exposed import Exposed
+from keepsense.privacy.matching import class_sizes
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
 from keepsense.release.people import counted_people
 from keepsense.shown import Shown, Summary, percent
@@ -61,7 +62,11 @@ class Assessment(Shown):
     added: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     risk: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Every metric of risk by name, "before" and "after"."""
+    """Every metric of risk by name, "before" and "after"; where single cells are hidden, in both readings."""
+    hidden_cells: Mapping[str, int] = field(default_factory=dict)
+    """Cells of each quasi-identifier that are empty or suppressed in records that are not suppressed altogether."""
+    k_wildcard: int = 0
+    """k where such a cell fits any value; in `k` it is a value of its own, which others may not have."""
 
     def summary(self) -> Summary:
         """The smallest class and the highest risk, and how much each column changed."""
@@ -93,7 +98,8 @@ def assess(  # noqa: PLR0913
     original_reading: Reading | None = None,
     released_reading: Reading | None = None,
     threshold: float = 0.2,
-    suppressed: str = SUPPRESSED,
+    suppressed: str | Sequence[str] = SUPPRESSED,
+    missing: Sequence[str] = (),
     associations: bool = True,
     engine: str | Engine | None = None,
 ) -> Assessment:
@@ -106,6 +112,11 @@ def assess(  # noqa: PLR0913
     `person` is a column of both tables that tells which rows belong to one person: classes, k and risk then count
     people. A release that does not have it takes it from the original where the rows are in the same order.
 
+    Other tools suppress single cells: `suppressed` are the texts that stand there, `missing` those that mean in both
+    tables that nothing is known, as an empty cell does. Whether such a cell is a value of its own or fits any is for
+    the reader to say, so that k and risk are worked out both ways; it tells nothing, so that no column has more
+    information after than before.
+
     >>> table = {"job": ["nurse", "nurse", "clerk"], "disease": ["flu", "cold", "flu"]}
     >>> found = assess(table, table, ["job"], sensitive=["disease"])
     >>> found.k, found.sensitive[0].distinct, found.columns[0].distance
@@ -113,9 +124,10 @@ def assess(  # noqa: PLR0913
     """
     if not quasi_identifiers:
         raise BadInput("name the quasi-identifiers: the columns by which people could be recognized")
+    marks = (suppressed,) if isinstance(suppressed, str) else tuple(suppressed)
     with started(engine) as running:
-        before = running.read(original, original_reading)
-        after = running.read(released, released_reading)
+        before = running.read(original, _with_marks(original_reading, missing))
+        after = running.read(released, _with_marks(released_reading, missing))
         _require(before.columns, [*quasi_identifiers, *sensitive], "original")
         _require(after.columns, [*quasi_identifiers, *sensitive], "release")
         names = [name for name in before.columns if name in after.columns]
@@ -126,11 +138,14 @@ def assess(  # noqa: PLR0913
         changed = running.differing(before, after, names) if aligned else {}
         people = _people(running, before, after, tuple(quasi_identifiers), person, aligned) or (counts, now)
         pairs = _associations(running, before, after, marginals) if associations else ()
-    gone = suppressed_tuples(now, suppressed)
+    now, people = _one_mark(now, marks), (people[0], _one_mark(people[1], marks))
+    gone = suppressed_tuples(now)
     original_table = Exposed(people[0], threshold=threshold)
-    released_table = Exposed(people[1], threshold=threshold, suppressed=suppressed)
-    shown = people[1].weights[~suppressed_tuples(people[1], suppressed)]
+    released_table = Exposed(people[1], threshold=threshold)
+    shown = people[1].weights[~suppressed_tuples(people[1])]
     nobody = not shown.sum()
+    hidden, fitting = hidden_cells(now), _fitting(people[1])
+    fitting_table = Exposed(fitting, threshold=threshold, missing="wildcard")
     sizes, number = np.unique(shown, return_counts=True)
     return Assessment(
         rows_before=counts.total,
@@ -142,7 +157,7 @@ def assess(  # noqa: PLR0913
         risk_before=original_table.risk,
         risk_after=None if nobody else released_table.risk,
         sizes=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
-        columns=tuple(change(name, *marginals[name], suppressed, changed.get(name)) for name in names),
+        columns=tuple(change(name, *marginals[name], marks, changed.get(name)) for name in names),
         sensitive=tuple(disclosed(name, now.histograms[name], ~gone, marginals[name][0]) for name in sensitive),
         associations=pairs,
         aligned=aligned,
@@ -152,8 +167,64 @@ def assess(  # noqa: PLR0913
         risk={
             "before": by_name(figures("risk", original_table)),
             "after": {} if nobody else by_name(figures("risk", released_table)),
+            **({FITTING: by_name(figures("risk", fitting_table))} if hidden and not nobody else {}),
         },
+        hidden_cells=hidden,
+        k_wildcard=int(class_sizes(fitting, "wildcard").min()) if len(fitting) else 0,
     )
+
+
+FITTING = "after, hidden cells fit any"
+"""The second reading of the risk after, where single cells are hidden."""
+
+
+def _with_marks(reading: Reading | None, missing: Sequence[str]) -> Reading:
+    how = reading or Reading()
+    return replace(how, empty=(*how.empty, *missing))
+
+
+def _one_mark(counts: Counts, marks: Sequence[str]) -> Counts:
+    """The same counts with one mark for suppressed cells, however many words other tools have for them."""
+    if set(marks) <= {SUPPRESSED}:
+        return counts
+    values, codes = list(counts.values), counts.codes.copy()
+    for j, column in enumerate(counts.values):
+        hidden = [i for i, value in enumerate(column) if value in marks]
+        if hidden:
+            codes[np.isin(codes[:, j], hidden), j] = hidden[0]
+            values[j] = tuple(SUPPRESSED if i == hidden[0] else value for i, value in enumerate(column))
+    # tuples that read alike now are one
+    return replace(counts, values=tuple(values), codes=codes).project(counts.names)
+
+
+def hidden_cells(counts: Counts) -> dict[str, int]:
+    """Cells of each column that are empty or suppressed, in records that show something in another.
+
+    A column that shows nothing at all was generalized to the top: none of its cells was hidden by itself.
+
+    >>> hidden_cells(Counts.of({"sex": ["f", None, "*"], "age": ["30", "40", "*"]}))
+    {'sex': 1}
+    """
+    shown = ~suppressed_tuples(counts)
+    cells = {}
+    for name, column in zip(counts.names, counts.values, strict=True):
+        nothing = np.array([value is None or value in (SUPPRESSED, (SUPPRESSED,)) for value in column], np.bool_)
+        cells[name] = int(counts.weights[shown & nothing[counts.column(name)]].sum())
+    whole = int(counts.weights[shown].sum())
+    return {name: number for name, number in cells.items() if 0 < number < whole}
+
+
+def _fitting(counts: Counts) -> Counts:
+    """The records that show something, with hidden cells empty, so that they can fit any value."""
+    shown = ~suppressed_tuples(counts)
+    values = tuple(
+        tuple(None if value in (SUPPRESSED, (SUPPRESSED,)) else value for value in column) for column in counts.values
+    )
+    codes = counts.codes[shown].copy()
+    for j, column in enumerate(values):
+        empty = [i for i, value in enumerate(column) if value is None]
+        codes[np.isin(codes[:, j], empty), j] = empty[0] if empty else 0
+    return Counts(counts.names, values, codes, counts.weights[shown]).project(counts.names)
 
 
 def _people(

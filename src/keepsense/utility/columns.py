@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,8 @@ class Change:
     `distance` is half the sum of the differences of the values' shares: 0 where each value is as frequent as before,
     1 where no old value is left. `shift` is for columns of numbers: how far the distribution moved on average, as a
     share of the range (an interval counts as its middle). `information` is the share of the column's entropy that is
-    left. `changed` is the share of changed cells, known only where the rows are in the same order.
+    left, at most all of it; a cell that is empty or suppressed tells nothing. `changed` is the share of changed cells,
+    known only where the rows are in the same order.
 
     >>> Change("age", 80, 5, 0, 1.0, None, 0.4).column
     'age'
@@ -39,7 +40,7 @@ def change(
     name: str,
     before: Mapping[Value, int],
     after: Mapping[Value, int],
-    marker: str = "*",
+    markers: str | Sequence[str] = "*",
     changed: float | None = None,
 ) -> Change:
     """Compare how often each value occurs before and after.
@@ -49,10 +50,17 @@ def change(
     """
     was, now = _shares(before), _shares(after)
     apart = 0.5 * sum(abs(was.get(v, 0.0) - now.get(v, 0.0)) for v in {*was, *now})
-    full = entropy(before.values())
-    left = entropy(after.values()) / full if full else 1.0
-    hidden = sum(rows for value, rows in after.items() if str(value) == marker)
-    return Change(name, len(before), len(after), hidden, round(apart, 12), _shift(before, after, marker), left, changed)
+    marks = {markers} if isinstance(markers, str) else set(markers)
+    full = _told(before, marks)
+    left = min(1.0, _told(after, marks) / full) if full else 1.0
+    hidden = sum(rows for value, rows in after.items() if str(value) in marks)
+    return Change(name, len(before), len(after), hidden, round(apart, 12), _shift(before, after, marks), left, changed)
+
+
+def _told(rows: Mapping[Value, int], marks: Collection[str]) -> float:
+    """Entropy of the cells that tell something, by their share of all."""
+    telling = [number for value, number in rows.items() if value is not None and str(value) not in marks]
+    return entropy(telling) * sum(telling) / (sum(rows.values()) or 1)
 
 
 def _shares(marginal: Mapping[Value, int]) -> dict[str | None, float]:
@@ -75,13 +83,13 @@ def entropy(counts: Iterable[int]) -> float:
     return float(-(shares * np.log2(shares)).sum()) + 0.0
 
 
-def _shift(before: Mapping[Value, int], after: Mapping[Value, int], marker: str) -> float | None:
+def _shift(before: Mapping[Value, int], after: Mapping[Value, int], marks: Collection[str]) -> float | None:
     """Mean movement of a distribution of numbers (1-Wasserstein) over its range, or None where they are no numbers."""
     was = _middles({v: n for v, n in before.items() if v is not None})
     if was is None or not len(was[0]):
         return None
     ends = float(was[0].min()), float(was[0].max())
-    now = _middles({v: n for v, n in after.items() if v is not None and str(v) != marker}, ends)
+    now = _middles({v: n for v, n in after.items() if v is not None and str(v) not in marks}, ends)
     if now is None or not len(now[0]):
         return None
     span = ends[1] - ends[0]
