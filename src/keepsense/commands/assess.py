@@ -13,7 +13,6 @@ from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._reading import EngineName, reading
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.recoding import SUPPRESSED
 from keepsense.shown import visible
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def assess_release(
         original_reading=reading(delimiter=delimiter),
         released_reading=reading(delimiter=released_delimiter),
         threshold=threshold,
-        suppressed=parted(suppressed) or SUPPRESSED,
+        suppressed=parted(suppressed) or "*",
         missing=parted(missing),
         engine=engine,
     )
@@ -103,6 +102,8 @@ def _roles(
 
 def as_data(assessment: Assessment) -> dict[str, Any]:
     """An assessment for scripts."""
+    from keepsense.release.assess import FITTING
+
     data = {
         key: value
         for key, value in vars(assessment).items()
@@ -114,6 +115,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
         "risk": {
             "before": asdict(assessment.risk_before),
             "after": None if assessment.risk_after is None else asdict(assessment.risk_after),
+            **{when: dict(figures) for when, figures in assessment.risk.items() if when == FITTING},
         },
         "columns": [asdict(column) for column in assessment.columns],
         "sensitive": [asdict(column) for column in assessment.sensitive],
