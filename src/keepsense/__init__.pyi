@@ -9,6 +9,7 @@ from keepsense.api import verify as verify
 from keepsense.counts import Counts as Counts
 from keepsense.errors import Infeasible as Infeasible
 from keepsense.errors import KeepsenseError as KeepsenseError
+from keepsense.guide.rules import check_rules as check_rules
 from keepsense.hierarchies import Hierarchy as Hierarchy
 from keepsense.hierarchies import read_hierarchy as read_hierarchy
 from keepsense.privacy import DeltaPresence as DeltaPresence

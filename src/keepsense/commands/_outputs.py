@@ -396,7 +396,20 @@ OUTPUTS: Mapping[str, dict[str, Any]] = {
             ],
         ),
         "findings": _FINDINGS,
-        "presets?": ("with `--preset`: each rule that was checked", [{"*": "any"}]),
+        "presets?": (
+            "with `--preset`: each rule that was checked",
+            [
+                {
+                    "preset": ("name of the rules", "text"),
+                    "rule": ("the rule", "text"),
+                    "met": ("whether it is met; null where people must look", "truth|null"),
+                    "verdict": ("the same in words: met, not met, look", "text"),
+                    "why": ("what was seen", "text"),
+                    "columns": ("columns it is about", ["text"]),
+                    "figures": ("figures that speak to it", {"*": "number"}),
+                }
+            ],
+        ),
         "examples?": ("with `--show-values`: some failing records, real data", [{"*": "any"}]),
     },
     "version": {"version": ("of Keepsense", "text")},

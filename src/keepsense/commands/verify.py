@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,6 +30,10 @@ def verify_release(
     person: Annotated[
         str | None, typer.Option("--person", help="Column of the file that tells whose rows they are: count people.")
     ] = None,
+    rules: Annotated[
+        list[str] | None,
+        typer.Option("--preset", help="Also check the file by these rules, one by one: hipaa, gdpr or risk-0.09."),
+    ] = None,
     show_values: Annotated[
         bool, typer.Option("--show-values", help="Show some combinations that break a promise: real data.")
     ] = False,
@@ -36,6 +42,7 @@ def verify_release(
     quiet: Quiet = False,
 ) -> None:
     """Check a released file against the promises of a project file, with a verifier that trusts no method."""
+    from keepsense.guide.rules import check_rules
     from keepsense.release.verify import verify_file
 
     verification, names = verify_file(
@@ -67,6 +74,13 @@ def verify_release(
         ],
         "findings": [{"code": f.code, "where": f.where, "message": f.message} for f in verification.findings],
     }
+    criteria = {name: check_rules(name, project, released, engine=engine) for name in rules or ()}
+    if criteria:
+        result["presets"] = [
+            {"preset": name, **plain(asdict(criterion)), "verdict": criterion.verdict}
+            for name, found in criteria.items()
+            for criterion in found
+        ]
     if show_values:
         result["examples"] = [dict(zip(names, plain(row), strict=True)) for row in verification.examples]
 
@@ -84,6 +98,9 @@ def verify_release(
         if rows:
             names_ = ("promise", "holds", "failing classes", "failing records", "worst")
             console.print(table("Promises", names_, rows))
+        for name, found in criteria.items():
+            lines = [(c.rule, c.verdict, ", ".join(c.columns), f"{c.why}{_figures(c.figures)}") for c in found]
+            console.print(table(f"Rules: {name}", ("rule", "verdict", "columns", "why"), lines))
         for finding in verification.findings:
             style = "red" if finding.is_error else "yellow"
             console.print(f"[{style}]{finding.code}[/] {safe(f'{finding.where}: {finding.message}')}", soft_wrap=True)
@@ -93,7 +110,7 @@ def verify_release(
             )
 
     show(result, render, as_json=as_json, quiet=quiet)
-    if not verification.ok:
+    if not verification.ok or any(criterion.met is False for found in criteria.values() for criterion in found):
         raise typer.Exit(1)
 
 
@@ -101,6 +118,11 @@ def spelled(promise: Any) -> str:
     """A promise in a few words: k-anonymity (k = 5)."""
     rest = ", ".join(f"{k} = {v}" for k, v in promise.items() if k != "model" and not isinstance(v, list | dict))
     return f"{promise['model']} ({rest})" if rest else str(promise["model"])
+
+
+def _figures(figures: Mapping[str, float]) -> str:
+    told = "; ".join(f"{name} {value:.4g}" for name, value in figures.items())
+    return f" ({told})" if told else ""
 
 
 def _worst(worst: float | None) -> str:
