@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import copy
 import csv
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from html import escape, unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -19,7 +21,7 @@ from keepsense.metrics import number, percent
 from keepsense.project.file import Project
 from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run
-from keepsense.report import charts, write_report
+from keepsense.report import charts, meaning, sections, write_report
 from keepsense.report.columns import pruned
 from keepsense.report.report import Audience, render
 from keepsense.report.subject import Subject
@@ -249,6 +251,54 @@ def test_other_methods_and_levels_are_compared(reports: dict[tuple[str, Audience
     assert "What generalizing would lose" in _Page(reports["rank swapping", "internal"]).text
 
 
+@pytest.mark.parametrize("method", ["optimal", "semantic mondrian"])
+def test_released_records_stand_beside_the_original_ones(
+    outcomes: dict[str, Outcome], reports: dict[tuple[str, Audience], str], method: str
+) -> None:
+    """Each pair shown is a combination of the source above which a combination of the released file stands."""
+    done = outcomes[method]
+    with (done.job.folder / "people.csv").open(encoding="utf-8") as file:
+        originals = {(row["job"], row["age"]) for row in csv.DictReader(file)}
+    with done.file.open(encoding="utf-8") as file:
+        released = {(row["job"], row["age"]) for row in csv.DictReader(file)}
+    section = re.search(r'<section id="records".*?</section>', reports[method, "internal"], re.DOTALL)
+    assert section is not None
+    pairs = []
+    for line in re.findall(r"<tr>(<td.*?)</tr>", section[0]):
+        cells = re.findall(r"<td[^>]*>(?:<span>)?([^<]*)(?:</span>)?(?:<small>was ([^<]*)</small>)?</td>", line)
+        pairs.append([(unescape(now), unescape(was or now)) for now, was in cells])
+    assert len(pairs) == 20
+    names = done.job.quasi_identifiers
+    for pair in pairs:
+        record = dict(zip(names, pair, strict=True))
+        assert tuple(record[name][0] for name in ("job", "age")) in released
+        assert tuple(record[name][1] for name in ("job", "age")) in originals
+    assert any(now != was for pair in pairs for now, was in pair)
+    assert 'id="records"' not in reports[method, "public"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_original_record_is_public(reports: dict[tuple[str, Audience], str], method: str) -> None:
+    for private in ("Records before and after", "<small>was ", "To look at", "Taken because"):
+        assert private not in reports[method, "public"], private
+
+
+def test_why_a_taxonomy_was_taken_is_told(outcomes: dict[str, Outcome]) -> None:
+    text = _Page(meaning.taken(Subject(outcomes["rank swapping"]), "job")).text
+    assert text.startswith("Meaning from ")
+    assert "names 100% of the values exactly" in text
+    assert meaning.taken(Subject(outcomes["optimal"]), "job") == "", "its hierarchy was made by hand"
+
+
+def test_a_column_that_lost_nearly_everything_is_flagged(outcome: Outcome) -> None:
+    told = copy.deepcopy(outcome.description)
+    told["columns"]["job"]["lost"], told["columns"]["age"]["lost"] = 0.95, 0.9
+    for public in (False, True):
+        drawn = sections.changes(Subject(replace(outcome, description=told), public))
+        assert drawn.count("nearly all is lost") == drawn.count("<tr class=mark>") == 1
+        assert "job" in drawn.partition("<tr class=mark>")[2].partition("</tr>")[0]
+
+
 def test_it_is_written_whole(outcome: Outcome, tmp_path: Path) -> None:
     target = write_report(outcome, tmp_path / "report.html", "public")
     assert target.read_text(encoding="utf-8").endswith("</html>\n")
@@ -301,10 +351,15 @@ def test_a_browser_shows_all_of_them_without_complaint(
                 view.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true })")
                 wide = view.evaluate("document.documentElement.scrollWidth")
                 small = view.evaluate(_SMALLEST)
+                cut = view.evaluate(_CUT)
+                view.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+                top = view.evaluate("document.querySelector('nav').getBoundingClientRect().top")
                 context.close()
                 assert said == [], (method, who, width)
                 assert asked == [path.as_uri()], (method, who, width)
                 assert wide <= width, (method, who, width)
+                assert cut == [], (method, who, width)
+                assert media == "print" or 0 <= top < 10, "the contents stay in sight"
                 assert small >= 10, "text that nobody can read"
         browser.close()
 
@@ -312,6 +367,9 @@ def test_a_browser_shows_all_of_them_without_complaint(
 SCREENS = ((1200, "light", "screen"), (1200, "dark", "screen"), (390, "light", "screen"), (700, "light", "print"))
 _SMALLEST = """() => Math.min(...[...document.querySelectorAll('main *')].filter(one => one.innerText &&
   !one.children.length).map(one => parseFloat(getComputedStyle(one).fontSize)))"""
+
+_CUT = """() => [...document.querySelectorAll('main *')].filter(one => one.scrollWidth > one.clientWidth + 1 &&
+  !['inline', 'none'].includes(getComputedStyle(one).display)).map(one => `${one.tagName} ${one.className}`)"""
 
 
 # ---- charts ----------------------------------------------------------------------------------------------------------
@@ -345,8 +403,6 @@ def test_numbers_read_well() -> None:
 
 
 def test_hierarchies_considered_are_listed(outcome: Outcome) -> None:
-    from dataclasses import replace
-
     from keepsense.report.choices import _hierarchies
 
     subject = Subject(outcome)

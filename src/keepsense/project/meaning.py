@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
     from keepsense.methods.aggregate.items import ItemSets
     from keepsense.privacy import Model
+    from keepsense.project.knowledge import Matched
     from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
@@ -91,6 +92,19 @@ class Meaning:
             _check_language(name, column.language, whole)
             self.taxonomies[key] = whole if domain is None else whole.below(domain)
         return self.taxonomies[key]
+
+    def fit(self, name: str, rows: Mapping[Value, int]) -> Matched:
+        """How well the taxonomy of a column fits its words, all of it looked at; or why it does not.
+
+        >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
+        >>> words.fit("job", {"nurse": 2, "surgeon": 1, "baker": 2, "dentist": 1}).known.rows
+        1.0
+        """
+        from keepsense.project.knowledge import Library
+
+        key = str(self.column(name).taxonomy)
+        whole = self.given.taxonomies.get(name) or self._named(key)
+        return Library({key: whole}).match({value: n for value, n in rows.items() if value is not None}, name)
 
     def _named(self, name: str) -> Taxonomy:
         """A taxonomy by its name, or from a file beside the project file."""

@@ -16,6 +16,7 @@ from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.release.costs import NEARLY_LOST
 from keepsense.report import charts, page
 from keepsense.report.charts import Branch, Row
+from keepsense.report.meaning import taken
 from keepsense.report.subject import Subject
 
 _TOP = 8
@@ -37,7 +38,7 @@ def columns(subject: Subject) -> str:
     parts = [page.paragraph(text)]
     for name in subject.columns:
         parts.append(f"<h3>{escape(name)}</h3>{_facts(subject, name)}{_distribution(subject, name)}")
-        parts.append(_hierarchy(subject, name))
+        parts.append(taken(subject, name) + _hierarchy(subject, name))
     return "".join(parts)
 
 

@@ -14,7 +14,7 @@ STYLE = """
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif;
 overflow-wrap:break-word}
-main{max-width:900px;margin:0 auto;padding:24px 18px 60px}
+main{max-width:900px;margin:0 auto;padding:24px 18px 60px;min-width:0}
 h1{font-size:1.75rem;line-height:1.2;margin:.2em 0}
 h2{font-size:1.3rem;margin:2.4em 0 .5em;padding-top:.7em;border-top:1px solid var(--line)}
 h3{font-size:1.05rem;margin:2em 0 .3em}
@@ -23,8 +23,18 @@ p,li{max-width:74ch}
 a{color:var(--after)}
 .lead,.facts{color:var(--soft);margin-top:0}
 .facts{font-size:.93rem}
-nav{font-size:.93rem;margin:14px 0}
-nav a{display:inline-block;margin:0 16px 4px 0}
+nav{font-size:.9rem;line-height:1.35;background:var(--paper)}
+nav b{display:block}
+nav a{display:block;padding:5px 0;color:var(--soft);text-decoration:none}
+nav a:hover,nav a:focus{color:var(--after);text-decoration:underline}
+section:focus{outline:none}
+@media (min-width:1100px){body{display:grid;grid-template-columns:220px minmax(0,900px);justify-content:center;gap:24px}
+nav{position:sticky;top:0;align-self:start;max-height:100vh;overflow-y:auto;padding:34px 0 20px 14px}
+nav b{color:var(--ink);padding-bottom:6px}main{width:100%}}
+@media (max-width:1099px){nav{position:sticky;top:0;z-index:1;border-bottom:1px solid var(--line);padding:0 18px}
+nav b{padding:9px 0;color:var(--after);cursor:pointer}nav b::after{content:" \\25BE"}
+nav div{display:none;padding-bottom:8px;max-height:70vh;overflow-y:auto}nav:focus-within div{display:block}
+nav:focus{outline:none}nav:focus-visible b{text-decoration:underline}section{scroll-margin-top:34px}}
 .verdict{border-left:5px solid var(--good);background:var(--card);padding:12px 16px;border-radius:4px}
 .verdict ul{margin:.5em 0 0;padding-left:1.2em}
 .verdict.no{border-color:var(--bad)}
@@ -70,6 +80,7 @@ border-radius:4px;border-left:3px solid var(--mark)}
 .key{display:inline-block;margin-right:16px}.key svg{margin-right:5px;vertical-align:-1px}
 .warn{background:var(--card);border-left:4px solid var(--mark);padding:8px 14px;border-radius:4px;margin:8px 0;
 max-width:none}
+.warn p{margin:.3em 0;max-width:none;font-size:.93rem}
 .note{color:var(--soft);font-size:.88rem}
 details{margin:8px 0}summary{cursor:pointer;color:var(--after);font-size:.93rem}
 code{background:var(--card);padding:1px 5px;border-radius:4px;font-size:.9em}
@@ -77,7 +88,12 @@ pre{background:var(--card);padding:12px;border-radius:6px;overflow-x:auto;white-
 footer{margin-top:48px;color:var(--soft);font-size:.85rem;border-top:1px solid var(--line);padding-top:12px}
 @media (max-width:640px){main{padding:16px 14px 40px}h1{font-size:1.4rem}.sides{grid-template-columns:1fr}
 .row,.sides .row{grid-template-columns:minmax(0,1fr);gap:0;padding:5px 0}.label{text-align:left}
-th,td{padding-right:10px}}
+nav{padding:0 14px}th,td{padding-right:10px}
+.wide thead{display:none}.wide tr{display:block;padding:8px 0;border-bottom:1px solid var(--line)}
+.wide td,.wide td.n{display:grid;grid-template-columns:38% minmax(0,1fr);gap:0 12px;border:0;padding:2px 0;
+text-align:left;white-space:normal;overflow-wrap:anywhere}
+.wide td::before{content:attr(data-label);color:var(--soft);grid-row:span 2}.wide td small{grid-column:2}
+.wide td:empty{display:none}.wide tr.mark{background:var(--card);padding-left:8px}}
 @media print{:root{color-scheme:light;--ink:#000;--paper:#fff;--card:#f1f3f5;--soft:#444;--line:#bbb;--before:#9aa5b3;
 --after:#1d5f9e;--good:#2b8a4b;--bad:#b03a32;--mark:#c27f16}
 @page{margin:15mm 14mm}body{font-size:10pt;line-height:1.4}h2{margin-top:1.4em}
@@ -99,7 +115,8 @@ def page(title: str, head: str, sections: Sequence[tuple[str, str, str]], foot: 
     shown = [section for section in sections if section[2]]
     links = "".join(f'<a href="#{anchor}">{escape(heading)}</a>' for anchor, heading, _ in shown)
     body = "".join(
-        f'<section id="{anchor}"><h2>{escape(heading)}</h2>{text}</section>' for anchor, heading, text in shown
+        f'<section id="{anchor}" tabindex="-1"><h2>{escape(heading)}</h2>{text}</section>'
+        for anchor, heading, text in shown
     )
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
@@ -107,7 +124,7 @@ def page(title: str, head: str, sections: Sequence[tuple[str, str, str]], foot: 
         f'<meta name="color-scheme" content="light dark">'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<link rel="icon" href="data:,"><style>{STYLE}</style></head>'
-        f'<body><main>{head}<nav aria-label="Contents">{links}</nav>{body}'
+        f'<body><nav aria-label="Contents" tabindex="0"><b>Contents</b><div>{links}</div></nav><main>{head}{body}'
         f"<footer>{foot}</footer></main></body></html>\n"
     )
 
@@ -127,20 +144,26 @@ def table(
 ) -> str:
     """A table; columns are set as numbers, apart from `words`. A cell may have a remark after a line break.
 
+    With more than two columns a row becomes a list on a phone, each cell after the name of its column.
+
     >>> table(["metric", "value"], [["loss\\nless is better", "0.2"]]).count("<small>")
     1
     """
+    wide = len(header) > 2
 
     def cell(kind: str, j: int, text: str) -> str:
         first, _, rest = text.partition("\n")
         note = f"<small>{escape(rest)}</small>" if rest else ""
-        return f"<{kind}{'' if j in words else ' class=n'}>{escape(first)}{note}</{kind}>"
+        label = f' data-label="{escape(header[j])}"' if wide and kind == "td" else ""
+        value = f"<span>{escape(first)}</span>" if label and first else escape(first)
+        return f"<{kind}{label}{'' if j in words else ' class=n'}>{value}{note}</{kind}>"
 
     def line(kind: str, row: Sequence[str]) -> str:
         return "".join(cell(kind, j, text) for j, text in enumerate(row))
 
     body = "".join(f"<tr{' class=mark' if i in marked else ''}>{line('td', row)}</tr>" for i, row in enumerate(rows))
-    return f'<div class="scroll"><table><thead><tr>{line("th", header)}</tr></thead><tbody>{body}</tbody></table></div>'
+    kind = "scroll wide" if wide else "scroll"
+    return f'<div class="{kind}"><table><thead><tr>{line("th", header)}</tr></thead><tbody>{body}</tbody></table></div>'
 
 
 def paragraph(text: str, kind: str = "") -> str:

@@ -12,7 +12,7 @@ from keepsense import __version__
 from keepsense.files import whole_file
 from keepsense.release.ledger import today
 from keepsense.release.run import Outcome
-from keepsense.report import choices, classes, columns, dictionary, measured, sections
+from keepsense.report import choices, classes, columns, dictionary, measured, records, sections
 from keepsense.report.page import page
 from keepsense.report.subject import Subject
 
@@ -23,8 +23,8 @@ Audience = Literal["internal", "public"]
 class Section:
     """A part of a report: its title, and what draws it as HTML, or as nothing where it does not apply.
 
-    >>> [section.title for section in SECTIONS if not section.public]
-    ['What goes together', 'Alternatives considered', 'How to reproduce it']
+    >>> [section.title for section in SECTIONS if not section.public][:3]
+    ['To look at', 'Records before and after', 'What goes together']
     """
 
     id: str
@@ -34,7 +34,9 @@ class Section:
 
 
 SECTIONS = (
+    Section("warnings", "To look at", sections.warnings, public=False),
     Section("changes", "What was changed", sections.changes),
+    Section("records", "Records before and after", records.beside, public=False),
     Section("risk", "Risk of being recognized", measured.risk),
     Section("utility", "What it is still worth", measured.utility),
     Section("columns", "Columns by which people could be recognized", columns.columns),
@@ -90,7 +92,6 @@ def render(outcome: Outcome, audience: Audience = "internal", *, alternatives: b
     head = [
         f"<h1>{escape(title)}</h1><p class=lead>{lead} {note}</p>",
         sections.summary(subject),
-        "" if subject.public else sections.warnings(subject),
     ]
     drawn = [
         (section.id, section.title, section.draw(subject))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 
 from keepsense.metrics import figure, number, percent
@@ -16,6 +17,9 @@ _METHODS: dict[bool, str] = {
     "that did to the table as a whole.",
 }
 """What a method does to values, by whether it keeps them true."""
+
+_NEARLY_ALL = 0.9
+"""Share of a column's certainty above which it is flagged as lost."""
 
 
 def summary(subject: Subject) -> str:
@@ -70,18 +74,27 @@ def _reached(promise: object, worst: float | None) -> str:
 
 
 def warnings(subject: Subject) -> str:
-    """What the publisher should look at.
+    """What the publisher should look at, column by column.
 
     >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> "nothing is promised about these sensitive columns" in warnings(Subject(example_release()))
     True
     """
-    seen = [f for f in subject.outcome.findings if not f.is_error]
+    groups: dict[str, list[str]] = {}
+    for finding in subject.outcome.findings:
+        if not finding.is_error:
+            text = f"{_with_commands(finding.message)} <small>({escape(finding.code)})</small>"
+            groups.setdefault(finding.where, []).append(text)
     return "".join(
-        f'<p class="warn"><b>{escape(f.where)}:</b> {escape(f.message)} <small>({escape(f.code)})</small></p>'
-        for f in seen
+        f'<div class="warn"><b>{escape(where)}</b>' + "".join(f"<p>{text}</p>" for text in texts) + "</div>"
+        for where, texts in groups.items()
     )
+
+
+def _with_commands(message: str) -> str:
+    """A message as HTML, what stands in backticks as code."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", escape(message))
 
 
 # ---- how it was made -------------------------------------------------------------------------------------------------
@@ -137,18 +150,26 @@ def changes(subject: Subject) -> str:
     >>> "1 column removed altogether." in changes(Subject(example_release()))
     True
     """
-    rows = []
+    rows, flagged = [], []
     for name in subject.columns:
         lost = subject.told["columns"].get(name, {}).get("lost")
         after = subject.values_released(name)
         before = "" if subject.public else number(len(subject.marginal(subject.before, name)))
-        rows.append([name, *([] if subject.public else [before]), number(after), "" if lost is None else percent(lost)])
+        told = "" if lost is None else percent(lost)
+        if lost is not None and lost > _NEARLY_ALL:
+            flagged.append(len(rows))
+            told += "\nnearly all is lost" + ("" if subject.public else ": see its section below for what would help")
+        rows.append([name, *([] if subject.public else [before]), number(after), told])
     header = ["column", *([] if subject.public else ["values before"]), "values released", "certainty lost"]
     if not any(row[-1] for row in rows):
         rows, header = [row[:-1] for row in rows], header[:-1]
     removed = int(subject.told.get("removed columns", 0))
     gone = f"{removed} column{'' if removed == 1 else 's'} removed altogether." if removed else ""
-    return page.table(header, rows) + _as_they_are(subject) + (page.paragraph(gone, "note") if gone else "")
+    return (
+        page.table(header, rows, marked=flagged)
+        + _as_they_are(subject)
+        + (page.paragraph(gone, "note") if gone else "")
+    )
 
 
 def _as_they_are(subject: Subject) -> str:
@@ -166,4 +187,4 @@ def _as_they_are(subject: Subject) -> str:
     header = ["column", "released", "people found by it alone", "hidden values it tells"]
     if not any(row[-1] for row in rows):
         rows, header = [row[:-1] for row in rows], header[:-1]
-    return "<h3>Columns that no method changed</h3>" + page.table(header, rows, words=(0, 1))
+    return "<h3>Columns that no method changed</h3>" + page.table(header, rows, words=(0, 1, 3))
