@@ -9,22 +9,27 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```\s*$", re.MULTILINE | re.DOTALL)
+TITLE = re.compile(r'title="([^"]+)"')
 BEFORE = re.compile(r"^<!-- before: (.*?) -->$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: its language, its text, and the line it starts on."""
+    """A fenced block of a page: its language, its text, the line it starts on, and the file it is, if it has a title."""
 
     kind: str
     text: str
     line: int
+    title: str = ""
 
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
-    return [Block(m[1], m[2], text.count("\n", 0, m.start()) + 2) for m in FENCE.finditer(text)]
+    return [
+        Block(m[1], m[3], text.count("\n", 0, m.start()) + 2, title[1] if (title := TITLE.search(m[2])) else "")
+        for m in FENCE.finditer(text)
+    ]
 
 
 def commands(page: Path) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,6 @@ import io
 import os
 import pkgutil
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -150,18 +149,21 @@ def name_of(page: Path) -> str:
 
 
 def pages_with(kind: str) -> list[Path]:
-    return [page for page in PAGES if any(block.kind == kind for block in blocks(page))]
+    return [page for page in PAGES if any(block.kind == kind and not block.title for block in blocks(page))]
 
 
 @pytest.mark.parametrize("page", pages_with("python"), ids=name_of)
 def test_python_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of a page share one namespace and an empty folder; a block `output` is what the one before it prints."""
+    """Blocks of a page share one namespace and an empty folder; a block `output` is what the one before it prints.
+
+    A block with a title is a file, which the page's commands run.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("KEEPSENSE_HOME", str(tmp_path / "home"))
     namespace: dict[str, Any] = {"__name__": "__main__"}
     printed = ""
     for block in blocks(page):
-        if block.kind == "python":
+        if block.kind == "python" and not block.title:
             # blank lines before it make a traceback name the page's own line
             code = compile("\n" * (block.line - 1) + block.text, name_of(page), "exec")
             with redirect_stdout(io.StringIO()) as out:
@@ -171,16 +173,31 @@ def test_python_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: 
             assert printed.splitlines() == block.text.splitlines(), f"{name_of(page)}, line {block.line}"
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name == "README.md" or "tutorial" in p.parts], ids=name_of)
+@pytest.mark.parametrize("page", [p for p in pages_with("console") if {"how-to", "explanation"}.isdisjoint(p.parts)], ids=name_of)
 def test_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    """Lines after `$ keepsense` run in an empty folder and print what the page shows; `...` stands for any lines."""
-    environment = {**os.environ, "KEEPSENSE_HOME": str(tmp_path / "home"), "COLUMNS": "100", "NO_COLOR": "1"}
+    """Every line after `$` runs, in an empty folder, and prints what the page shows; `...` stands for any lines.
+
+    A block with a title is a file of that name.
+    """
+    programs, folder = tmp_path / "bin", tmp_path / "work"
+    for place in (programs, folder):
+        place.mkdir()
+    for name, arguments in (("keepsense", " -m keepsense"), ("python", "")):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}"{arguments} "$@"\n')
+        (programs / name).chmod(0o755)
+    for block in blocks(page):
+        if block.title:
+            (folder / block.title).write_text(block.text, encoding="utf-8")
+    environment = {
+        **os.environ,
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "KEEPSENSE_HOME": str(tmp_path / "home"),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
     for command, shown in commands(page):
-        words = shlex.split(command)
-        if words[0] != "keepsense":
-            continue
         run = subprocess.run(
-            [sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, check=False
         )
         assert run.returncode == 0, f"{command}: {run.stderr}"
         pattern = r"(?s:.*)".join(re.escape(part) for part in shown.split("...\n"))

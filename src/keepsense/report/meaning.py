@@ -12,11 +12,13 @@ def taken(subject: Subject, name: str) -> str:
 
     Nothing either where the column has no words, no taxonomy, or a hierarchy that somebody made.
 
-    >>> from keepsense.release.example import example_release
-    >>> from keepsense.report.subject import Subject
-    >>> done = example_release()
-    >>> "names 100% of the values exactly" in taken(Subject(done), "job"), taken(Subject(done), "age")
-    (True, '')
+    >>> from dataclasses import replace
+    >>> from keepsense.release.example import example_job, example_release
+    >>> columns = {name: {"role": "insensitive"} for name in ("id", "age", "illness", "likes")}
+    >>> columns["job"] = {"role": "quasi-identifier", "taxonomy": "wordnet"}
+    >>> subject = Subject(replace(example_release(), job=example_job(columns=columns)))
+    >>> "Taken because it names 100% of the values exactly" in taken(subject, "job")
+    True
     """
     column = subject.job.column(name)
     made = column.hierarchy not in (None, "auto")

@@ -24,7 +24,7 @@ def beside(subject: Subject) -> str:
     >>> from keepsense.release.example import example_release
     >>> from keepsense.report.subject import Subject
     >>> done = example_release()
-    >>> "<small>was 31</small>" in beside(Subject(done)), beside(Subject(done, public=True))
+    >>> "30 to 39<small>was 35</small>" in beside(Subject(done)), beside(Subject(done, public=True))
     (True, '')
     """
     if subject.public:
