@@ -16,7 +16,7 @@ BEFORE = re.compile(r"^<!-- before: (.*?) -->$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block of a page: its language, its text, the line it starts on, and the file it is, if it has a title."""
+    """A fenced block of a page: its language, text and first line, and the file it is, where it has a title."""
 
     kind: str
     text: str

@@ -173,7 +173,9 @@ def test_python_examples_of_a_page_run(page: Path, tmp_path: Path, monkeypatch: 
             assert printed.splitlines() == block.text.splitlines(), f"{name_of(page)}, line {block.line}"
 
 
-@pytest.mark.parametrize("page", [p for p in pages_with("console") if {"how-to", "explanation"}.isdisjoint(p.parts)], ids=name_of)
+@pytest.mark.parametrize(
+    "page", [p for p in pages_with("console") if {"how-to", "explanation"}.isdisjoint(p.parts)], ids=name_of
+)
 def test_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     """Every line after `$` runs, in an empty folder, and prints what the page shows; `...` stands for any lines.
 
@@ -202,6 +204,15 @@ def test_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
         assert run.returncode == 0, f"{command}: {run.stderr}"
         pattern = r"(?s:.*)".join(re.escape(part) for part in shown.split("...\n"))
         assert re.fullmatch(pattern, trimmed(run.stdout)), f"{command} printed\n{run.stdout}"
+
+
+def test_the_index_of_how_to_pages_lists_each_once_under_a_task() -> None:
+    folder = ROOT / "docs" / "how-to"
+    _, *tasks = re.split(r"^## ", (folder / "index.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    linked = [page for task in tasks for page in re.findall(r"\]\(([\w-]+\.md)\)", task)]
+    pages = sorted(page.name for page in folder.glob("*.md") if page.name != "index.md")
+    assert sorted(linked) == pages, "put a new page under its task in docs/how-to/index.md"
+    assert len(tasks) >= 5
 
 
 def test_the_readme_has_a_short_library_example_and_commands() -> None:

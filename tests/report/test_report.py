@@ -19,9 +19,10 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.metrics import number, percent
 from keepsense.project.file import Project
+from keepsense.release.describe import FLAG
 from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run
-from keepsense.report import charts, meaning, sections, write_report
+from keepsense.report import charts, columns, meaning, sections, write_report
 from keepsense.report.columns import pruned
 from keepsense.report.report import Audience, render
 from keepsense.report.subject import Subject
@@ -292,11 +293,17 @@ def test_why_a_taxonomy_was_taken_is_told(outcomes: dict[str, Outcome]) -> None:
 
 def test_a_column_that_lost_nearly_everything_is_flagged(outcome: Outcome) -> None:
     told = copy.deepcopy(outcome.description)
-    told["columns"]["job"]["lost"], told["columns"]["age"]["lost"] = 0.95, 0.9
+    told["columns"]["job"] |= {"lost": 0.95, "flag": FLAG}
+    for column in told["columns"].keys() - {"job"}:
+        told["columns"][column].pop("flag", None)
     for public in (False, True):
         drawn = sections.changes(Subject(replace(outcome, description=told), public))
         assert drawn.count("nearly all is lost") == drawn.count("<tr class=mark>") == 1
         assert "job" in drawn.partition("<tr class=mark>")[2].partition("</tr>")[0]
+    flagged = Subject(replace(outcome, description=told, findings=[]))
+    assert "job" in flagged.remedies, "a report that is written later finds the remedy again"
+    assert escape(flagged.remedies["job"].rstrip(".")) in columns.columns(flagged)
+    assert flagged.remedies["job"] not in columns.columns(replace(flagged, public=True))
 
 
 def test_it_is_written_whole(outcome: Outcome, tmp_path: Path) -> None:

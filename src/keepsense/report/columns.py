@@ -13,7 +13,6 @@ from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import number, percent
 from keepsense.recoding import SUPPRESSED, Cuts
-from keepsense.release.costs import NEARLY_LOST
 from keepsense.report import charts, page
 from keepsense.report.charts import Branch, Row
 from keepsense.report.meaning import taken
@@ -60,8 +59,8 @@ def _flag(subject: Subject, name: str) -> str:
     flag = subject.told["columns"].get(name, {}).get("flag")
     if flag is None:
         return ""
-    remedies = [f.message for f in subject.outcome.findings if f.code == NEARLY_LOST and f.where == name]
-    said = f"{flag[0].upper()}{flag[1:]}" if subject.public or not remedies else remedies[0]
+    remedy = "" if subject.public else subject.remedies.get(name, "")
+    said = remedy or f"{flag[0].upper()}{flag[1:]}"
     return page.paragraph(f"{said.rstrip('.')}.", "warn")
 
 

@@ -18,9 +18,6 @@ _METHODS: dict[bool, str] = {
 }
 """What a method does to values, by whether it keeps them true."""
 
-_NEARLY_ALL = 0.9
-"""Share of a column's certainty above which it is flagged as lost."""
-
 
 def summary(subject: Subject) -> str:
     """The verdict, the promises in plain words with what was reached, and the figures people look for first.
@@ -150,13 +147,14 @@ def changes(subject: Subject) -> str:
     >>> "1 column removed altogether." in changes(Subject(example_release()))
     True
     """
-    rows, flagged = [], []
+    rows: list[list[str]] = []
+    flagged: list[int] = []
     for name in subject.columns:
         lost = subject.told["columns"].get(name, {}).get("lost")
         after = subject.values_released(name)
         before = "" if subject.public else number(len(subject.marginal(subject.before, name)))
         told = "" if lost is None else percent(lost)
-        if lost is not None and lost > _NEARLY_ALL:
+        if "flag" in subject.told["columns"].get(name, {}):
             flagged.append(len(rows))
             told += "\nnearly all is lost" + ("" if subject.public else ": see its section below for what would help")
         rows.append([name, *([] if subject.public else [before]), number(after), told])

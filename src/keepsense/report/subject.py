@@ -16,6 +16,7 @@ from keepsense.errors import KeepsenseError
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import Note
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding, suppressed_tuples
+from keepsense.release.costs import NEARLY_LOST, nearly_lost
 from keepsense.release.job import Job
 from keepsense.release.measure import Measurements, item_counts, measured_for_report
 from keepsense.release.place import read_released
@@ -100,6 +101,15 @@ class Subject:
             return measured_for_report(self.job, self.rules)
         except KeepsenseError as error:
             return Measurements(notes=(Note("utility", f"Some figures are missing: {error}"),))
+
+    @cached_property
+    def remedies(self) -> dict[str, str]:
+        """What would win columns back that lost nearly everything: as the run found, or, later, found again."""
+        seen = [finding for finding in self.outcome.findings if finding.code == NEARLY_LOST]
+        if not seen:
+            lost = {name: column["lost"] for name, column in self.told["columns"].items() if "flag" in column}
+            seen = nearly_lost(self.job, lost) if lost else []
+        return {finding.where: finding.message for finding in seen}
 
     def values_released(self, name: str) -> int:
         """Different values of a column in the release, what is hidden not counted unless all is."""
