@@ -79,10 +79,14 @@ def columns_for(method: str, missing: str) -> dict[str, Any]:
         columns |= {name: {"role": "identifier"} for name in ("born", "zip")}
     if "noise" in method or method == "rank swapping of numbers":
         columns["zip"] = {"role": "insensitive"}  # nothing says how far codes are apart
-    return {
-        name: {**column, "missing": missing} if column["role"] == "quasi-identifier" else column
-        for name, column in columns.items()
-    }
+    return {name: {**column, **further(column["role"], missing)} for name, column in columns.items()}
+
+
+def further(role: str, missing: str) -> dict[str, Any]:
+    """What is asked of a column here besides; what so few rows tell by themselves is accepted."""
+    if role == "quasi-identifier":
+        return {"missing": missing}
+    return {} if role in ("identifier", "person") else {"accept": "identifying"}
 
 
 def outcome(folder: Path, method: str, missing: str, name: str = "people.parquet") -> Any:

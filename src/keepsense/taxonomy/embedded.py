@@ -13,11 +13,10 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
-
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
+
+    from keepsense.taxonomy.core import Taxonomy
 
 WORDNET = "wordnet"
 
@@ -62,6 +61,8 @@ def embedded(name: str) -> Taxonomy:
     >>> words.name, [words.label(words.parents[words.code(w)][0]) for w in ("smartphone", "COVID-19")]
     ('Open English WordNet 2026', ['cellular telephone', 'coronavirus disease'])
     """
+    from keepsense.taxonomy.core import Taxonomy
+
     with as_file(EMBEDDED[name].file) as path:
         return Taxonomy.load(path)
 
@@ -84,6 +85,8 @@ def exceptions(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
     >>> exceptions(wordnet())["mice"], exceptions(wordnet())["axes"]
     (('mouse',), ('ax', 'axis'))
     """
+    from keepsense.taxonomy.loaders.wndb import EXCEPTION_BASES, EXCEPTION_FORMS
+
     found: dict[str, tuple[str, ...]] = {}
     forms, bases = taxonomy.tables.get(EXCEPTION_FORMS, ()), taxonomy.tables.get(EXCEPTION_BASES, ())
     for form, base in zip(forms, bases, strict=True):
