@@ -14,9 +14,7 @@ from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName, TaxonomyName
 from keepsense.errors import BadInput, InputWarning
-from keepsense.project.language import not_english
 from keepsense.taxonomy import library
-from keepsense.taxonomy.mapping.context import DOUBT
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,6 +57,7 @@ def map_column(
     quiet: Quiet = False,
 ) -> None:
     """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
+    from keepsense.project.language import not_english
     from keepsense.taxonomy import Mapping, map_values
 
     chosen = library.find(taxonomy)
@@ -197,6 +196,8 @@ def _senses(words: Iterable[Ambiguity], mapping: Mapping) -> list[dict[str, Any]
 
 def _show_senses(console: Console, result: dict[str, Any], limit: int) -> None:
     """Words in doubt and the command that settles them, then words whose sense was chosen; each with its senses."""
+    from keepsense.taxonomy.mapping.context import DOUBT
+
     settle = f"keepsense map {result['file']} {result['column']} --output mapping.csv"
     for title, entries in (
         (f"In doubt: say which is meant in the file that `{settle}` writes", result["doubtful"]),
