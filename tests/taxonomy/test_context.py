@@ -204,10 +204,10 @@ def test_doubt_is_settled_in_the_file_and_asked_again_without(tmp_path: Path) ->
     again = map_values(DOUBTED, nouns, table=Mapping.read(file, nouns))
     assert again.how == ("doubtful",)
     with file.open(encoding="utf-8", newline="") as lines:
-        header, line = list(csv.reader(lines))
+        header, line, stated = list(csv.reader(lines))
     line[header.index("label")] = "surgery#2"
     with file.open("w", encoding="utf-8", newline="") as lines:
-        csv.writer(lines).writerows([header, line])
+        csv.writer(lines).writerows([header, line, stated])
     settled = map_values(DOUBTED, nouns, table=Mapping.read(file, nouns))
     assert (settled.labels, settled.how, settled.doubtful) == (("surgery#2",), ("table",), ())
 

@@ -247,7 +247,7 @@ def test_an_obo_graph(tmp_path: Path) -> None:
         ('{"graphs": [{"nodes": 3}]}', "'nodes' is not a list"),
         ('{"graphs": [{"nodes": [{"id": 3}]}]}', "'id' is not text"),
         ('{"graphs": []}', "defines no term"),
-        ('{"graphs": [{"nodes": [{"id": "A", "lbl": "half \\ud800"}]}]}', "characters that are not text"),
+        ('{"graphs": [{"nodes": [{"id": "A", "lbl": "half \\ud800"}]}]}', "half a surrogate pair"),
         (
             '{"graphs": [{"nodes": [{"id": "A"}], "edges": [{"sub": "A", "pred": "is_a", "obj": "B"}]}]}',
             "defined nowhere",
