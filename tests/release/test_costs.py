@@ -99,7 +99,9 @@ def test_a_sample_tells_within_15_percent_what_the_full_run_loses(
         assert told is not None
         assert told.tuples == most < told.of
         (best,) = told.choices
-        without = measuring._lost(job, job.counts.project([n for n in job.quasi_identifiers if n not in best.columns]))
+        without = measuring.losses_on(
+            job, job.counts.project([n for n in job.quasi_identifiers if n not in best.columns])
+        )
     done = run(project, given=given, folder=tmp_path, into=tmp_path / "release", rng=1)
     lost = [done.description["columns"][name]["lost"] for name in told.now.columns]
     assert told.now.mean == pytest.approx(fmean(lost), rel=0.15)

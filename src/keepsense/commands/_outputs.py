@@ -294,6 +294,26 @@ OUTPUTS: Mapping[str, dict[str, Any]] = {
             [{"code": ("its code", "text"), "about": ("what it is about", "text"), "text": ("what it says", "text")}],
         ),
         "left out?": ("methods that do not fit, and why", {"*": "text"}),
+        "trade?": (
+            "with `--try`: what each column would keep if it weighed twice",
+            {
+                "offers": (
+                    "one for each column",
+                    [
+                        {
+                            "column": ("the column", "text"),
+                            "lost": ("share it loses now", "number"),
+                            "twice": ("share it would lose", "number"),
+                            "others": ("what the others lose now, on average", "number"),
+                            "others_then": ("what they would lose", "number"),
+                        }
+                    ],
+                ),
+                "method": ("the method it was measured with", "text"),
+                "combinations": ("combinations of values it was measured on", "whole"),
+                "of": ("how many there are", "whole"),
+            },
+        ),
     },
     "hierarchy build": _HIERARCHY,
     "hierarchy choose": {

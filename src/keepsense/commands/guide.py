@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from keepsense.guide.answers import Answers
     from keepsense.guide.try_out import Trial
     from keepsense.project.file import Project
+    from keepsense.release.trade import Trade
 
 
 def guide(
@@ -126,6 +127,7 @@ def guide(
     trials = []
     if try_on is not None and plan is not None:
         trials = _tried(plan, folder, found, seconds, quiet=quiet or as_json, engine=engine)
+    weighed = _trade(plan, found.answers, folder, trials, engine)
     names = list(plan.columns) if plan is not None else []
     best = view.chosen(found, trials, method)
     change = None
@@ -145,9 +147,11 @@ def guide(
             project or PROJECT, try_on, best, found, rules, names, roles, other_promise=other, engine=engine
         )
     result = view.as_data(found, trials, rules, names) | ({} if change is None else change.as_data())
+    result |= {} if weighed is None else {"trade": weighed.as_data()}
 
     def render(console: Console) -> None:
         view.render(console, found, trials, rules, names)
+        _weights(console, weighed)
         _next(console, best, project, try_on, change)
 
     show(result, render, as_json=as_json, quiet=quiet)
@@ -199,23 +203,42 @@ def _tried(
     plan: Project, folder: Path, found: Guidance, seconds: float, *, quiet: bool, engine: str | None
 ) -> list[Trial]:
     from keepsense.commands._progress import progress
-    from keepsense.errors import BadInput
     from keepsense.guide.try_out import try_out
 
-    answers = found.answers
-    promised = answers.promised()
-    if any(section.get("column") == "..." for section in promised):
-        raise BadInput(f"{answers.promise} is about a sensitive column; name it with --sensitive")
-    changed = plan.model_copy(
-        update={
-            "privacy": promised,
-            "release": plan.release.model_copy(update={"suppression": answers.suppression}),
-        }
-    )
+    answers, changed = found.answers, _promising(plan, found.answers)
     # beside other columns, sets are recoded by the one method for that, in every trial
     tried = [one for one in found.advice if one.part == "records" or not answers.others]
     with progress(quiet=quiet, what="trying") as listener:
         return try_out(changed, tried, folder=folder, seconds=seconds, listener=listener, engine=engine)
+
+
+def _promising(plan: Project, answers: Answers) -> Project:
+    """The project with the promise that is asked for."""
+    from keepsense.errors import BadInput
+
+    promised = answers.promised()
+    if any(section.get("column") == "..." for section in promised):
+        raise BadInput(f"{answers.promise} is about a sensitive column; name it with --sensitive")
+    release = plan.release.model_copy(update={"suppression": answers.suppression})
+    return plan.model_copy(update={"privacy": promised, "release": release})
+
+
+def _trade(
+    plan: Project | None, answers: Answers, folder: Path, trials: list[Trial], engine: str | None
+) -> Trade | None:
+    """What each column would keep if it weighed twice, where methods were tried on a table."""
+    from keepsense.release.trade import project_trade
+
+    return project_trade(_promising(plan, answers), folder, engine) if trials and plan is not None else None
+
+
+def _weights(console: Console, weighed: Trade | None) -> None:
+    """What each column would keep if it weighed twice."""
+    if weighed is None:
+        return
+    console.print(f"\n[bold]If a column weighed twice[/] ({safe(weighed.measured)})")
+    for offer in weighed.offers:
+        console.print(f"  {safe(offer.sentence)}", soft_wrap=True)
 
 
 def _next(

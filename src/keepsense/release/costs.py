@@ -112,12 +112,23 @@ def costs(job: Job, goal: Sequence[str] = ()) -> Costs | None:
     >>> measured.now.columns, measured.now.mean
     ({'age': 0.5, 'job': 0.5}, 0.5)
     """
-    if not job.truthful or job.set_columns or differentially_private(job.models) or job.project.population is not None:
+    if not measurable(job):
         return None
     try:
         return _measured(job, tuple(goal) or job.quasi_identifiers)
     except KeepsenseError:  # said again, with its remedies, where it is run
         return None
+
+
+def measurable(job: Job) -> bool:
+    """Whether what columns lose can be measured on a sample: values stay true, and the promise is about this table.
+
+    >>> from keepsense.release.example import example_job
+    >>> measurable(example_job()), measurable(example_job(method={"name": "rank swapping"}))
+    (True, False)
+    """
+    beyond = differentially_private(job.models) or job.project.population is not None
+    return job.truthful and not job.set_columns and not beyond
 
 
 def draft_costs(project: Project, folder: Path, engine: str | None = None) -> Costs | None:
@@ -223,7 +234,7 @@ def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
     every = job.quasi_identifiers
     screened, counts = some_tuples(job.counts, SCREENED), some_tuples(job.counts, MOST_TUPLES)
     now = _extrapolated(job, counts, every)
-    before = _lost(job, screened)
+    before = losses_on(job, screened)
     choices: list[Choice] = []
     out: tuple[str, ...] = ()
     candidates: Sequence[str] = every
@@ -232,7 +243,7 @@ def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
         for name in candidates:
             gone = (*out, name)
             if rest := [other for other in goal if other not in gone]:
-                after = _lost(job, screened.project([other for other in every if other not in gone]))
+                after = losses_on(job, screened.project([other for other in every if other not in gone]))
                 won[name] = fmean(before[other] - after[other] for other in rest)
         if not won or max(won.values()) <= 0:
             break
@@ -258,7 +269,7 @@ def _extrapolated(
     columns = tuple(names)
     sizes = (len(counts),) if len(counts) == len(job.counts) else (len(counts) // 4, len(counts) // 2, len(counts))
     parts = [some_tuples(counts, size) for size in sizes]
-    lost = [_lost(job, part.project(columns), importance) for part in parts]
+    lost = [losses_on(job, part.project(columns), importance) for part in parts]
     rows = np.log([part.total for part in parts])
     further = float(np.log(job.counts.total)) - rows[-1]
     carried = {name: _carried([losses[name] for losses in lost], rows, further) for name in columns}
@@ -273,7 +284,14 @@ def _carried(lost: Sequence[float], rows: np.ndarray[tuple[int, ...], np.dtype[n
     return min(1.0, lost[-1] * float(np.exp(_SLOWER * slope * further)))
 
 
-def _lost(job: Job, counts: Counts, importance: Mapping[str, float] | None = None) -> dict[str, float]:
+def losses_on(job: Job, counts: Counts, importance: Mapping[str, float] | None = None) -> dict[str, float]:
+    """What each column of some tuples loses, where columns count by their weights or by what is given instead.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job(privacy=[{"model": "k-anonymity", "k": 10}])
+    >>> losses_on(job, job.counts)
+    {'age': 0.5, 'job': 0.5}
+    """
     trial = Trial(job, counts, importance or {})
     hierarchies = {name: job.hierarchies[name] for name in counts.names}
     rule = trial.rule(hierarchies)

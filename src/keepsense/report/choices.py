@@ -8,6 +8,7 @@ from typing import Any
 from keepsense.methods.registry import methods
 from keepsense.metrics import number, percent
 from keepsense.release.alternatives import Lattice, Tried, lattice, measured, other_methods
+from keepsense.release.trade import trade
 from keepsense.report import charts, page
 from keepsense.report.subject import Subject
 from keepsense.utility.alignment import whole_table
@@ -16,7 +17,7 @@ _MOST_HEIGHTS = 30
 
 
 def alternatives(subject: Subject) -> str:
-    """The lattice with safe and unsafe nodes, other methods tried, and hierarchies that were not chosen.
+    """The lattice with safe and unsafe nodes, other methods tried, other weights, and hierarchies not chosen.
 
     Only the hierarchies unless others are to be tried: those are known, the others have to be worked out.
 
@@ -25,7 +26,7 @@ def alternatives(subject: Subject) -> str:
     >>> "semantic mondrian" in alternatives(Subject(example_release()))
     True
     """
-    parts = [_lattice(subject), _methods(subject)] if subject.tries_others else []
+    parts = [_lattice(subject), _methods(subject), _weights(subject)] if subject.tries_others else []
     parts.append(_hierarchies(subject))
     return "".join(part for part in parts if part)
 
@@ -112,6 +113,23 @@ def _row(attempt: Tried) -> list[str]:
         number(attempt.classes),
         number(attempt.suppressed),
     ]
+
+
+def _weights(subject: Subject) -> str:
+    """What each column would keep if it weighed twice, and what the others would pay for it."""
+    offers = trade(subject.job)
+    if offers is None:
+        return ""
+    text = (
+        "What a column would lose if its weight were doubled, and what that would cost the others on average; "
+        f"{offers.measured}. Losses of a part are higher than those of the whole: the difference tells."
+    )
+    rows = [
+        [offer.column, *map(percent, (offer.lost, offer.twice, offer.others, offer.others_then))]
+        for offer in offers.offers
+    ]
+    header = ["column", "lost now", "lost at twice the weight", "others now", "others then"]
+    return f"<h3>Weights</h3>{page.paragraph(text)}{page.table(header, rows)}"
 
 
 def _hierarchies(subject: Subject) -> str:
