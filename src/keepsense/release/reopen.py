@@ -147,6 +147,25 @@ class _Column(_Part):
     lost: float | None = None
 
 
+class _Label(_Part):
+    lower: float | str | None = None
+    upper: float | str | None = None
+    meaning: str = ""
+    concept: str | None = None
+    stands_for: list[str] = Field([], alias="stands for")
+    and_others: bool | int = Field(False, alias="and others")
+
+
+class _Entry(_Part):
+    role: str
+    kind: str
+    done: str
+    truth: str = ""
+    taxonomy: str = ""
+    marks: dict[str, str] = {}
+    labels: dict[str, _Label] = {}
+
+
 class _Matrix(_Part):
     values: list[str | float | bool | None]
     chances: list[list[float]]
@@ -170,6 +189,7 @@ class _Description(_Part):
     left_out: float = Field(0, alias="of them left out")
     limit: float = Field(0, alias="suppression limit")
     matrices: dict[str, _Matrix] = Field({}, alias="transition matrices")
+    dictionary: dict[str, _Entry] = {}
 
 
 def _recodings(folder: Path) -> list[Recoding]:

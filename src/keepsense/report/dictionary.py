@@ -46,7 +46,7 @@ def _meaning(entry: Mapping[str, Any]) -> str:
         return f"from {lower} to {upper}" if lower and upper else f"{lower} or more" if lower else f"up to {upper}"
     texts = [entry["meaning"]] if "meaning" in entry else []
     if entry.get("stands for"):
-        texts.append(f"stands for {', '.join(entry['stands for'])}{' and others' if entry['and others'] else ''}")
+        texts.append(f"stands for {', '.join(entry['stands for'])}{' and others' if entry.get('and others') else ''}")
     return "; ".join(texts)
 
 
