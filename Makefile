@@ -10,7 +10,7 @@ SECONDS ?= 10
 export KEEPSENSE_DATA := $(DATA)
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo test test-all fuzz golden check format bench docs experiments wordnet picture clean
+.PHONY: help demo test test-all fuzz attack golden check format bench docs experiments wordnet picture clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -53,6 +53,9 @@ test-all: test ## and those that need more: a browser, faults at every place, pr
 
 fuzz: .venv/.dev ## give damaged bytes to everything that reads files, SECONDS for each (ARGS names readers)
 	@$(PY) -m tests.fuzz --seconds $(SECONDS) $(ARGS)
+
+attack: .venv/.dev ## attack releases of every family of methods; fails where people are linked more often than promised
+	@$(PY) -m experiments.attack.run
 
 golden: .venv/.dev ## run only the published numbers
 	@$(PY) -m pytest -m golden $(ARGS)

@@ -88,7 +88,9 @@ def person(rng: random.Random, number: int, gaps: float, spread: int) -> dict[st
     def maybe(cell):
         return None if rng.random() < gaps else cell
 
-    age = rng.randint(20, 20 + spread)
+    age: float = rng.randint(20, 20 + spread)
+    if spread == 30:  # halves and quarters, and now and then somebody far away
+        age = 117.5 if rng.random() < 0.01 else age + rng.choice([0, 0.25, 0.5])
     return {
         "id": f"secret{number:05d}x",
         "row": number,

@@ -48,7 +48,10 @@ def infogain_mondrian(
     """
     table = counts.histograms.get(target)
     if table is None:
-        raise BadInput(f"the target column {target!r} is not counted; count it along as a histogram")
+        raise BadInput(
+            f"the target column {target!r} is not counted as categories; count it along as a histogram, in a project "
+            'file with kind = "nominal"'
+        )
     classes = table.table().astype(np.float64)
 
     def gain(cutting: Cutting) -> Floats:

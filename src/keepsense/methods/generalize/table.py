@@ -300,7 +300,10 @@ def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") ->
             raise BadInput(f"column {target!r} is a quasi-identifier and the target; choose one role")
         if target not in state.counts.histograms:
             hint = did_you_mean(target, list(state.counts.histograms))
-            raise BadInput(f"the target column {target!r} is not counted; count it along as a histogram.{hint}")
+            raise BadInput(
+                f"the target column {target!r} is not counted as categories; count it along as a histogram, in a "
+                f'project file with kind = "nominal".{hint}'
+            )
         tables = target_tables(state.space, target)
         return _against(lambda step: step.importance * step.information(tables), anonymity)
 
