@@ -39,6 +39,12 @@ class Case:
     def fitting(self, combination, rows):
         return [row for row in rows if self.alike(combination, self.combination(row))]
 
+    def beside(self, columns):
+        """The same where some further columns are known, too."""
+        known = [*self.quasi_identifiers, *(name for name in columns if name not in self.quasi_identifiers)]
+        more = {"population": self.population, "evidence": self.evidence}
+        return Case(self.released, known, wild=self.wild, original=self.original, **more)
+
     def classes(self):
         """The records that fit each combination that is released."""
         return [
@@ -75,9 +81,8 @@ def average_risk(promise, case):
 
 
 def l_diversity(promise, case):
-    return all(
-        DIVERSE[promise.get("form", "distinct")](promise, _values(promise, members)) for members in case.classes()
-    )
+    classes = case.beside(promise.get("beside", ())).classes()
+    return all(DIVERSE[promise.get("form", "distinct")](promise, _values(promise, members)) for members in classes)
 
 
 def _values(promise, members):
@@ -117,7 +122,7 @@ def t_closeness(promise, case):
     limit = exact(promise["t"])
     return all(
         earth_movers_distance(Counter(row[column] for row in members), whole, distance) <= limit
-        for members in case.classes()
+        for members in case.beside(promise.get("beside", ())).classes()
     )
 
 

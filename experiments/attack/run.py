@@ -35,7 +35,7 @@ ATTACKED = (
 )  # fmt: skip
 """At least one method of every family."""
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "rank swapping": {"k": 40},
+    "rank swapping": {"k": 300},
     "noise": {"alpha": 1.0},
     "post-randomization": {"keep": 0.1},
 }

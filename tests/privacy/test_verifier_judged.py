@@ -32,6 +32,7 @@ def _closeness(ground, column="disease"):
         "t": rng.choice([0.1, 0.25, 0.3, 0.5]),
         "column": column,
         "ground": ground,
+        "beside": rng.choice([[], [], ["maybe"]]),
     }
 
 
@@ -40,6 +41,7 @@ def _diversity(form, **draws):
         "model": "l-diversity",
         "form": form,
         "column": "maybe",
+        "beside": rng.choice([[], [], ["half"]]),
         **{name: rng.choice(choices) for name, choices in draws.items()},
     }
 
@@ -88,6 +90,7 @@ def table(rng, most):
             "y": rng.choice(["c", None] if width == 1 else ["c", "d", None]),
             "disease": rng.choice(DISEASES[: rng.choice([2, 3, 4])]),
             "maybe": rng.choice([*DISEASES[:2], None, " "]),
+            "half": rng.choice("12"),
             "pay": str(rng.choice([1, 2.5, 7, 12])),
             "person": rng.choice("pqrst"),
             **(hidden if rng.random() < 0.2 else {}),
