@@ -180,3 +180,17 @@ def test_what_is_still_changed_is_counted(tmp_path: Path) -> None:
     assert about["cells with an apostrophe"] == {"x": guarded}
     assert guarded == ROWS * 7 // 8  # all but the nurses
     assert [finding.where for finding in done.findings if finding.code == "W415"] == ["x"]
+
+
+def test_numbers_with_decimal_commas_are_written_back_with_them(tmp_path: Path) -> None:
+    lines = ["pay;sex", *(f"{('1.200,50', '-3,5', '7')[i % 3]};{SEX[i]}" for i in range(ROWS))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    pay = {"role": "insensitive", "kind": "numeric", "format": "1.234,56", "accept": "identifying"}
+    for safe in (True, False):
+        job = project(
+            columns={"pay": pay, "sex": {"role": "quasi-identifier"}},
+            release={"shuffle": False, "spreadsheet_safe": safe},
+        )
+        done = run(job, folder=tmp_path, rng=1)
+        cells = [line.split(";")[0] for line in done.file.read_text(encoding="utf-8").splitlines()[1:4]]
+        assert cells == ["1200,5", "-3,5", "7"]

@@ -109,6 +109,8 @@ class Writing:
     table: str = "released"
     newline: str = "\n"
     """What ends the lines of a text file."""
+    numbers: Mapping[str, str] = field(default_factory=dict)
+    """Columns of numbers that a text file spells as one of `NUMBER_FORMATS` does, without parting thousands."""
     like: str | None = None
     """A file of the same format, such as the source: columns of the same type are written as they are there."""
 

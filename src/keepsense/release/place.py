@@ -13,6 +13,7 @@ from shutil import rmtree
 from typing import IO, Any, Protocol
 
 from keepsense.engines import Engine, Reading, Table, Writing
+from keepsense.engines.base import NUMBER_FORMATS
 from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
 from keepsense.files import hold, parsed_json, sweep
@@ -299,6 +300,8 @@ def writing_of(job: Job) -> Writing:
     if release.database is not None:
         return how
     form = format_of(job.released_name)
+    written = {name: column.format for name, column in job.project.columns.items() if column.format in NUMBER_FORMATS}
+    how = replace(how, numbers={n: str(f) for n, f in written.items() if n not in job.every_quasi_identifier})
     if form.dialect is not None and release.delimiter is None and ".tsv" in Path(job.released_name).suffixes:
         how = replace(how, delimiter="\t")
     if job.data is not None or place is None or "://" in place.path:

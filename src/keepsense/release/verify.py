@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines import Engine, Reading, Table, Writing, started
+from keepsense.engines import Engine, Reading, Table, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
 from keepsense.privacy import KAnonymity, KmAnonymity, Model, Verification, XYAnonymity, verify, verify_sets
@@ -16,7 +16,7 @@ from keepsense.project.roles import ROLES
 from keepsense.random import generator
 from keepsense.release.describe import PRIVATE, RECODING
 from keepsense.release.job import Job
-from keepsense.release.place import reading_of
+from keepsense.release.place import reading_of, writing_of
 from keepsense.release.recoding_file import read_recodings
 
 _REMOVED = [name for name, role in ROLES.items() if not role.released]
@@ -105,12 +105,12 @@ def preserved_columns(job: Job) -> list[str]:
 
 
 def _as_written(job: Job, columns: list[str]) -> Any:
-    """The source as it would read in the released format: text that a spreadsheet would run is defused there."""
+    """The source as it would read in the released format: formulas are defused there, numbers have their marks."""
     release = job.project.release
     form = None if release.database is not None else format_of(job.released_name)
-    if form is None or not form.runs_formulas or not release.spreadsheet_safe:
+    if form is None or not (form.is_text or (form.runs_formulas and release.spreadsheet_safe)):
         return job.engine.reader(job.table, columns)
-    return job.engine.reader(job.table, columns, Writing(format=form.name))
+    return job.engine.reader(job.table, columns, replace(writing_of(job), format=form.name, shuffle=False))
 
 
 def _fetched(job: Job, address: str) -> Path:

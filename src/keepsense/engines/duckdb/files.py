@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keepsense.engines.base import Writing
+from keepsense.engines.base import NUMBER_FORMATS, Writing
 from keepsense.engines.duckdb.table import DuckTable
 from keepsense.engines.formats import FORMATS, FORMULA, HARMLESS, Format
 from keepsense.engines.store import ROW, literal, quoted
@@ -48,5 +48,9 @@ def _cell(table: DuckTable, name: str, form: Format, writing: Writing) -> str:
     column = quoted(name)
     if form.runs_formulas and writing.spreadsheet_safe and table.is_text(name):
         return f"CASE WHEN {_runs(column)} THEN '''' || {column} ELSE {column} END AS {column}"
+    if form.is_text and name in writing.numbers and not table.is_text(name):
+        mark = NUMBER_FORMATS[writing.numbers[name]][1]
+        plain = f"regexp_replace(CAST({column} AS VARCHAR), '[.]0$', '')"
+        return f"replace({plain}, '.', {literal(mark)}) AS {column}"
     spelled = form.spelled(column, table.type_of(name).upper())
     return column if spelled == column else f"{spelled} AS {column}"
