@@ -14,8 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.release.tables import project
 
+from keepsense.draft.write import draft
 from keepsense.engines import Reading, engine
 from keepsense.errors import BadInput
+from keepsense.project.inspect import inspect
 from keepsense.release.changes import changes
 from keepsense.release.run import Outcome, run
 
@@ -194,3 +196,10 @@ def test_numbers_with_decimal_commas_are_written_back_with_them(tmp_path: Path) 
         done = run(job, folder=tmp_path, rng=1)
         cells = [line.split(";")[0] for line in done.file.read_text(encoding="utf-8").splitlines()[1:4]]
         assert cells == ["1200,5", "-3,5", "7"]
+
+
+def test_a_draft_says_which_columns_become_text(tmp_path: Path) -> None:
+    ages = pa.array([20 + i % 20 for i in range(ROWS)])
+    pq.write_table(pa.table({"age": ages, "sex": SEX}), tmp_path / "people.parquet")
+    text = draft(inspect(str(tmp_path / "people.parquet"), taxonomies={}), source={"path": "people.parquet"})
+    assert text.count("released as text where it is generalized or suppressed") == 1

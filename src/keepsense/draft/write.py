@@ -234,7 +234,13 @@ def _columns(found: Inspection, hierarchies: Mapping[str, str]) -> str:
 def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
     seen = column.profile
     facts = f"{seen.distinct:,} different value{'' if seen.distinct == 1 else 's'}"
-    yield _comment(visible("; ".join([facts, *column.notes])))
+    typed = any(value is not None and not isinstance(value, str | tuple | list) for value in seen.values)
+    becomes = (
+        ["released as text where it is generalized or suppressed"]
+        if typed and column.role == "quasi-identifier"
+        else []
+    )
+    yield _comment(visible("; ".join([facts, *column.notes, *becomes])))
     yield f"[columns.{_key(column.name)}]"
     yield f'role = "{column.role}"  # {_doubt(column)}{visible(column.reason)}'
     if ROLES[column.role].released and column.empty:
