@@ -10,7 +10,7 @@ SECONDS ?= 10
 export KEEPSENSE_DATA := $(DATA)
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo test test-all fuzz attack golden check format bench docs experiments wordnet picture clean
+.PHONY: help demo test test-all fuzz attack golden check format bench docs experiments wordnet picture clean wheelhouse wheelcheck
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -80,6 +80,17 @@ docs: .venv/.docs ## build the documentation into site/, offline
 experiments: .venv/.dev ## reproduce the papers' tables
 	@$(PY) -m experiments run all
 
+wheelhouse: .venv/.made ## a folder of wheels to install from on a machine without network (EXTRAS=excel,... adds theirs)
+	@rm -rf wheelhouse
+	@$(PY) -m pip wheel --quiet --disable-pip-version-check --wheel-dir wheelhouse '.$(if $(EXTRAS),[$(EXTRAS)])'
+	@echo "wheelhouse/: $$(ls wheelhouse | wc -l) wheels; pip install --no-index --find-links wheelhouse keepsense"
+
+wheelcheck: wheelhouse ## install from it in a bare environment, and publish a table there
+	@rm -rf wheelhouse/bare && $(PY) -m venv wheelhouse/bare
+	@wheelhouse/bare/bin/python -m pip install --quiet --disable-pip-version-check --no-index --find-links wheelhouse keepsense
+	@cd wheelhouse/bare && env -u PYTHONPATH bin/keepsense demo --rows 200 --seed 1 --quiet && env -u PYTHONPATH bin/keepsense version
+	@rm -rf wheelhouse/bare
+
 wordnet: .venv/.dev ## compile the embedded WordNet again from its database files (WNDB=/usr/share/wordnet)
 	@$(PY) scripts/compile_wordnet.py $(WNDB)
 	@$(PY) scripts/compile_lexicon.py $(WNDB)
@@ -91,4 +102,4 @@ picture: .venv/.base ## draw the README's picture again from a run of the demo
 	@$(PY) scripts/draw_demo.py
 
 clean: ## remove what the targets made
-	@rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist
+	@rm -rf .venv site .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis build dist wheelhouse

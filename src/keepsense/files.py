@@ -7,9 +7,11 @@ import json
 import os
 import re
 import secrets
+import time
 import tomllib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +103,48 @@ def hold(descriptor: int, *, wait: bool = False) -> bool | None:
     """
     try:
         import fcntl
-    except ImportError:  # Windows has none of this kind
-        return None
+    except ImportError:
+        return _held_on_windows(descriptor, wait=wait)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
         return False
     return True
+
+
+_FAR = 0x7FFF_0000
+"""Place of the byte that is locked on Windows, where no content is: others cannot even read a byte that is locked."""
+
+
+def _held_on_windows(descriptor: int, *, wait: bool) -> bool | None:
+    try:
+        msvcrt: Any = import_module("msvcrt")
+    except ImportError:  # a system without either kind of lock
+        return None
+    place = os.lseek(descriptor, 0, os.SEEK_CUR)
+    try:
+        while True:
+            os.lseek(descriptor, _FAR, os.SEEK_SET)
+            try:
+                msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+                return True
+            except OSError:
+                if not wait:
+                    return False
+            time.sleep(0.1)
+    finally:
+        os.lseek(descriptor, place, os.SEEK_SET)
+
+
+def remove_lock(lock: Path) -> None:
+    """Remove a lock file; Windows removes none that is open, and there it stays, which does not bind anybody.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     remove_lock(Path(folder) / "lock")
+    """
+    with suppress(PermissionError):
+        lock.unlink(missing_ok=True)
 
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")

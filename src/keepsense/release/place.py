@@ -16,7 +16,7 @@ from keepsense.engines import Engine, Reading, Table, Writing
 from keepsense.engines.base import NUMBER_FORMATS
 from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
-from keepsense.files import hold, parsed_json, sweep
+from keepsense.files import hold, parsed_json, remove_lock, sweep
 from keepsense.privacy import differentially_private
 from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING, mend
 from keepsense.release.job import Job
@@ -176,7 +176,7 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            lock.unlink(missing_ok=True)
+            remove_lock(lock)
 
 
 def _locked(file: IO[str]) -> bool:
