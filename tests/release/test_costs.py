@@ -56,11 +56,11 @@ def test_what_is_measured_on_all_tuples_is_what_the_run_loses(tmp_path: Path) ->
     done = run(asking(table), data=table, folder=tmp_path)
     lost = {name: done.description["columns"][name]["lost"] for name in table}
     assert told.tuples == told.of
-    assert told.now.columns == pytest.approx(lost)
+    assert told.now.columns == pytest.approx(lost, abs=1e-3)
     best = told.choices[0]
     rest = {name: values for name, values in table.items() if name not in best.columns}
     again = run(asking(rest), data=rest, folder=tmp_path / "rest")
-    assert best.without == pytest.approx(fmean(again.description["columns"][name]["lost"] for name in rest))
+    assert best.without == pytest.approx(fmean(again.description["columns"][name]["lost"] for name in rest), abs=1e-3)
 
 
 def test_no_other_column_left_out_wins_more_than_the_first_named(tmp_path: Path) -> None:

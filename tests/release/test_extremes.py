@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ GENERALIZING = sorted(
 """All that release numbers as ranges: not those that swap or change values, nor those for words or sets alone."""
 
 
-def write_table(folder: Path, seed: int) -> None:
+def write_table(folder: Path, seed: int, extremes: tuple[str, str, str] = (OLDEST, RICHEST, FIRST)) -> None:
     rng = np.random.default_rng(seed)
     with (folder / "people.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -50,7 +51,7 @@ def write_table(folder: Path, seed: int) -> None:
             seen = f"20{rng.integers(10, 20)}-{rng.integers(1, 13):02}-{rng.integers(1, 29):02}"
             pay = round(float(rng.lognormal(10.3, 0.5)))
             table.writerow([rng.integers(20, 61), pay, seen, ("flu", "cold")[i % 2], i % 9])
-        table.writerow([OLDEST, RICHEST, FIRST, "flu", 3])
+        table.writerow([*extremes, "flu", 3])
         table.writerow([41, 30_000, LAST, "flu", 3])
 
 
@@ -81,3 +82,41 @@ def test_the_oldest_and_the_richest_are_nowhere(tmp_path: Path, method: str) -> 
         ends = {parse_interval(row[column]) for row in rows if row[column] != "*"}
         assert None not in ends
         assert max((end for pair in ends if pair for end in pair if np.isfinite(end)), default=0) <= most
+
+
+@pytest.mark.parametrize("method", ["optimal", "datafly", "samarati", "local suppression"])
+def test_nobody_can_solve_for_the_extreme(tmp_path: Path, method: str) -> None:
+    """Two tables that differ only in one person's extremes are published alike, to the last digit."""
+    seen = []
+    for extremes in ((OLDEST, RICHEST, FIRST), ("99", "5120034", "1932-11-02")):
+        folder = tmp_path / extremes[0]
+        folder.mkdir()
+        write_table(folder, 2, extremes)
+        job = project(
+            columns=COLUMNS,
+            privacy=[{"model": "k-anonymity", "k": K}],
+            method={"name": method, "parameters": PARAMETERS.get(method, {})},
+            release={"suppression": 0.1},
+        )
+        done = run(job, folder=folder, rng=1)
+        write_report(done, done.file.parent / "public.html", "public")
+        seen.append(published(done.file.parent))
+    assert seen[0] == seen[1]
+
+
+def test_all_that_is_not_the_release_is_the_publishers_alone(tmp_path: Path) -> None:
+    """Under a lax umask too; the ledger stays as open as somebody made it."""
+    write_table(tmp_path, 3)
+    job = project(columns=COLUMNS, privacy=[{"model": "k-anonymity", "k": K}], release={"suppression": 0.1})
+    before = os.umask(0o002)
+    try:
+        done = run(job, folder=tmp_path, rng=1)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.rglob("*")}
+        (tmp_path / "ledger.jsonl").chmod(0o640)
+        run(job, folder=tmp_path, rng=1)
+    finally:
+        os.umask(before)
+    private = done.file.parent / "private"
+    assert (modes["ledger.jsonl"], modes["private"]) == (0o600, 0o700)
+    assert {path.stat().st_mode & 0o777 for path in private.rglob("*") if path.is_file()} == {0o600}
+    assert (tmp_path / "ledger.jsonl").stat().st_mode & 0o777 == 0o640

@@ -14,13 +14,14 @@ from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
 
 
-def interval_losses(hierarchy: Hierarchy) -> Floats:
+def interval_losses(hierarchy: Hierarchy, within: tuple[float, float] | None = None) -> Floats:
     """Loss of each leaf (rows) at each level from 1 up (columns).
 
     Numbers lose the width of the range they are called by, as far as the column reaches, over the span of the whole
     column. Where a label is no range, and for dates, it is the span between the least and the greatest value of the
     group; for ordinal values the same in ranks; codes, and missing values, the share of the other values that
-    their group holds. A value alone in its group loses nothing, the top loses everything.
+    their group holds. A value alone in its group loses nothing, the top loses everything. With `within` the column
+    reaches from there to there, whatever values it has.
 
     >>> from keepsense.hierarchies import equal_frequency, equal_width
     >>> interval_losses(equal_frequency([0, 10, 20, 100], groups=2))[0].tolist()
@@ -28,7 +29,7 @@ def interval_losses(hierarchy: Hierarchy) -> Floats:
     >>> interval_losses(equal_width([20, 24, 30, 40], width=10))[:, 0].tolist()
     [0.5, 0.5, 0.45, 0.0]
     """
-    place = positions(hierarchy)
+    place = positions(hierarchy) if within is None else np.clip(positions(hierarchy), *within)
     n = len(place)
     known = np.isfinite(place)
     span = float(np.ptp(place[known])) if known.any() else 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,9 @@ from keepsense import __version__
 from keepsense.counts import Counts, Value
 from keepsense.files import whole_file
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.kinds import KINDS
+from keepsense.metrics import METRICS
 from keepsense.privacy import Verification, differentially_private
 from keepsense.privacy.linkage import Linkage
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
@@ -30,6 +34,8 @@ PRIVATE = "private"
 RECODING = "recoding.json"
 FLAG = "nearly all of its detail is lost"
 """What a description says of a column of which next to nothing is left."""
+_DIGITS = 3
+"""Digits of published figures that compare with the original table: more would let readers solve for a person."""
 _BEFORE = "before"
 _UNFINISHED = ".part"
 
@@ -53,8 +59,9 @@ def describe_release(
     project = job.project
     private = differentially_private(job.models)
     lost = {} if private else column_penalties(job, made.rules)
+    lost = {name: round(share, _DIGITS) for name, share in lost.items()}
     lost |= {
-        rule.names[0]: penalty
+        rule.names[0]: round(penalty, _DIGITS)
         for rule in made.set_rules
         if isinstance(penalty := rule.info.get("penalty"), int | float)
     }
@@ -91,9 +98,14 @@ def describe_release(
         "hierarchies": _released_hierarchies(job, made.every_rule, made.counts),
         **_matrices(made.rules, made.counts),
         DICTIONARY: data_dictionary(job, made.rules, made.counts, lost),
-        "utility": dict(utility),
+        "utility": {name: _rounded(name, value) for name, value in utility.items()},
         "risk": _public_risk(risk, linked),
     }
+
+
+def _rounded(name: str, value: float) -> float:
+    """A figure of usefulness for the public; those of the released classes alone, anybody can count."""
+    return value if METRICS[name].unit in ("records", "pairs") else round(value, _DIGITS)
 
 
 def _public_risk(risk: Mapping[str, Mapping[str, float]], linked: Linkage | None) -> dict[str, dict[str, float]]:
@@ -176,7 +188,15 @@ def _above(hierarchy: Hierarchy, labels: set[str | None], level: int | None) -> 
             if _spelled(label) in labels and (level is None or lv == level):
                 rows[tuple(row[lv:])] = None
                 break
-    return [list(row) for row in rows]
+    return [list(row) for row in sorted(rows, key=lambda row: _place(hierarchy, row[0]))]
+
+
+def _place(hierarchy: Hierarchy, label: Value) -> tuple[float, str]:
+    """Where a label stands in a list: numbers by size, words by spelling; the order of hidden values would tell."""
+    ends = parse_interval(label) if KINDS[hierarchy.kind].numbers else None
+    if ends is not None:
+        return ends[0], str(label)
+    return (0.0, "") if KINDS[hierarchy.kind].ordered and not KINDS[hierarchy.kind].numbers else (math.inf, str(label))
 
 
 @contextmanager

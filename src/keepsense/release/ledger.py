@@ -20,6 +20,7 @@ from keepsense.errors import BadInput, Finding
 from keepsense.files import hold, parsed_json, sweep, write_whole
 
 FILE = "ledger.jsonl"
+_PRIVATE = 0o600
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def _rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
         before = path.read_bytes() if path.exists() else b""
         after = change(before)
         if after:
-            mode = path.stat().st_mode if before else None
+            mode = path.stat().st_mode if before else _PRIVATE  # whoever opened it to colleagues meant to
             write_whole(path, [after], mode=mode)
         else:
             path.unlink(missing_ok=True)

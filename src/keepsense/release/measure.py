@@ -6,6 +6,7 @@ too long is measured on a sample, and said so, or left out, and said so.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -14,7 +15,9 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import KeepsenseError
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.sizes import positions
 from keepsense.metrics import SEED, Figure, Note, by_name, figures
 from keepsense.privacy import LinkageRisk
 from keepsense.privacy.exposed import Exposed, weighted_classes
@@ -86,6 +89,7 @@ def recoded(
     ('accountant', 'clerk', 'nurse', 'surgeon')
     """
     generalized = job.truthful if truthful is None else truthful
+    numbers = [name for name in job.quasi_identifiers if KINDS[job.column(name).kind].numbers]
     target = next((name for name in job.project.having("target") if name in job.own_counts.histograms), None)
     return Recoded(
         job.own_counts,
@@ -93,12 +97,49 @@ def recoded(
         job.hierarchies if generalized else {},
         of_sets(job, rules),
         truthful=generalized,
-        numbers=frozenset(name for name in job.quasi_identifiers if KINDS[job.column(name).kind].numbers),
+        numbers=frozenset(numbers),
+        ranges={name: span for name in job.quasi_identifiers if (span := _range_of(job, name)) is not None},
         importance={name: job.column(name).weight for name in job.every_quasi_identifier},
         scale_of=cache(lambda name: scale_of(job, name)),
         released=released,
         target=target,
     )
+
+
+def common_range(rows: Mapping[Value, int], k: int) -> tuple[float, float]:
+    """The numbers at or beyond which k records lie on either side; so nobody's extreme can be told from a width.
+
+    >>> common_range({"20": 3, "21": 5, "60": 2, "117": 1}, 3)
+    (20.0, 60.0)
+    """
+    spans = {value: parse_interval(value) for value in rows if value is not None}
+    lows, highs = ([(span[end], rows[value]) for value, span in spans.items() if span] for end in (0, 1))
+    return _kth(lows, k), max(_kth(lows, k), -_kth([(-high, n) for high, n in highs], k))
+
+
+def _kth(numbers: list[tuple[float, int]], k: int) -> float:
+    """The number that only k - 1 records lie before; 0 where there are fewer."""
+    held = 0
+    for number, records in sorted(numbers):
+        held += records
+        if held >= k:
+            return number
+    return 0.0
+
+
+def _range_of(job: Job, name: str) -> tuple[float, float] | None:
+    """The range within which widths of a column's values are told; None where no value of a person stretches it."""
+    column, rows = job.column(name), job.own_counts.rows_of(name)
+    kind, tree = KINDS[column.kind], job.hierarchies.get(name) if job.truthful else None
+    if kind.numbers:
+        return common_range(rows, job.hidden_among)
+    if not kind.ordered or column.order is not None or tree is None:
+        return None
+    places = dict(zip(tree.leaves, positions(tree).tolist(), strict=True))
+    days = [(places.get(value, math.nan), records) for value, records in rows.items()]
+    days = [(day, records) for day, records in days if math.isfinite(day)]
+    first = _kth(days, job.hidden_among)
+    return first, max(first, -_kth([(-day, records) for day, records in days], job.hidden_among))
 
 
 def with_draws(job: Job, table: Recoded) -> Recoded:
@@ -141,7 +182,7 @@ def column_penalties(job: Job, rules: Sequence[Recoding]) -> dict[str, float]:
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> {name: round(lost, 4) for name, lost in column_penalties(done.job, done.recodings).items()}
-    {'age': 0.2357, 'job': 0.0}
+    {'age': 0.23, 'job': 0.0}
     """
     try:
         return certainty_penalties(recoded(job, rules))
@@ -155,7 +196,7 @@ def penalty(job: Job, rule: Recoding) -> float | None:
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
     >>> round(penalty(done.job, done.recodings[0]), 4)
-    0.1179
+    0.115
     """
     try:
         return certainty_penalty(recoded(job, [rule], truthful=True))

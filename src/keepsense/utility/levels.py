@@ -17,11 +17,18 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.sizes import interval_losses
 
 
-def level_losses(metric: str, hierarchy: Hierarchy, marginal: NDArray[np.int64] | None = None) -> Floats:
+def level_losses(
+    metric: str,
+    hierarchy: Hierarchy,
+    marginal: NDArray[np.int64] | None = None,
+    *,
+    within: tuple[float, float] | None = None,
+) -> Floats:
     """Loss of each leaf at each level by `loss`, `precision`, `ncp`, `geniloss` or `non-uniform entropy`.
 
     `marginal` counts the records of each leaf; only the entropy needs it (its unit is bits, the others' a share from 0
-    to 1). A suppressed value loses 1, for the entropy what the top would lose.
+    to 1). A suppressed value loses 1, for the entropy what the top would lose. Widths are measured `within` a range
+    where it is given, else within that of the leaves.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> level_losses("loss", jobs).tolist()
@@ -35,7 +42,8 @@ def level_losses(metric: str, hierarchy: Hierarchy, marginal: NDArray[np.int64] 
     if rule is None:
         known = [*_TABLES, "non-uniform entropy"]
         raise BadInput(f"no metric {metric!r} by level; there are: {', '.join(known)}.{did_you_mean(metric, known)}")
-    return rule(hierarchy)
+    spans = _spans(hierarchy, within) if within is not None and metric in ("ncp", "geniloss") else None
+    return rule(hierarchy) if spans is None else spans
 
 
 def _leaves(hierarchy: Hierarchy) -> Floats:
@@ -57,11 +65,11 @@ def _precision(hierarchy: Hierarchy) -> Floats:
     return np.broadcast_to(steps, hierarchy.codes.shape).copy()
 
 
-def _spans(hierarchy: Hierarchy) -> Floats | None:
+def _spans(hierarchy: Hierarchy, within: tuple[float, float] | None = None) -> Floats | None:
     """Width of the interval over that of the column, for hierarchies of numbers, dates and ordered values."""
     if not KINDS[hierarchy.kind].ordered:
         return None
-    return np.concatenate([np.zeros((len(hierarchy.leaves), 1)), interval_losses(hierarchy)], axis=1)
+    return np.concatenate([np.zeros((len(hierarchy.leaves), 1)), interval_losses(hierarchy, within)], axis=1)
 
 
 def _ncp(hierarchy: Hierarchy) -> Floats:

@@ -33,12 +33,18 @@ from keepsense.utility.recoded import Recoded
 
 
 def column_losses(
-    counts: Counts, recoding: Generalized, hierarchies: Hierarchies, metric: str = "loss"
+    counts: Counts,
+    recoding: Generalized,
+    hierarchies: Hierarchies,
+    metric: str = "loss",
+    *,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> dict[str, float]:
     """Mean loss over records of each column, by `loss`, `precision`, `ncp` or `geniloss`.
 
     Numbers may be released as ranges that no hierarchy holds. By `loss` such a range could be any number of the column
-    inside it; by `ncp` and `geniloss`, for columns without a hierarchy, its width counts.
+    inside it; by `ncp` and `geniloss`, for columns without a hierarchy, its width counts,
+    within `ranges` where these are given.
 
     >>> from keepsense.hierarchies import Hierarchy
     >>> rows = [("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")]
@@ -51,14 +57,20 @@ def column_losses(
     losses = {}
     for name, column in column_pairs(counts, recoding).items():
         if metric in ("ncp", "geniloss") and _ranged(column, hierarchies.get(name)):
-            lost = interval_shares(column)
+            lost = interval_shares(column, (ranges or {}).get(name))
         else:
-            lost = _by_level(column, hierarchies, metric, fixed.get(name))
+            lost = _by_level(column, hierarchies, metric, fixed.get(name), (ranges or {}).get(name))
         losses[name] = float(column.weights @ lost) / max(1, int(column.weights.sum()))
     return losses
 
 
-def _by_level(column: Pairs, hierarchies: Hierarchies, metric: str, level: int | None) -> NDArray[np.float64]:
+def _by_level(
+    column: Pairs,
+    hierarchies: Hierarchies,
+    metric: str,
+    level: int | None,
+    within: tuple[float, float] | None,
+) -> NDArray[np.float64]:
     hierarchy = hierarchy_of(hierarchies, column.name)
     try:
         levels = released_levels(column, hierarchy, level)
@@ -67,7 +79,9 @@ def _by_level(column: Pairs, hierarchies: Hierarchies, metric: str, level: int |
         if ranges is None:
             raise
         return ranges
-    table = np.concatenate([level_losses(metric, hierarchy), np.ones((len(hierarchy.leaves), 1))], axis=1)
+    table = np.concatenate(
+        [level_losses(metric, hierarchy, within=within), np.ones((len(hierarchy.leaves), 1))], axis=1
+    )
     lost: NDArray[np.float64] = table[hierarchy.lookup(column.originals)[column.original], levels]
     return lost
 
@@ -84,11 +98,11 @@ def _ranged(column: Pairs, hierarchy: Hierarchy | None) -> bool:
     return bool(plain) and all(parse_interval(value) is not None for value in (*plain, *released))
 
 
-def interval_shares(column: Pairs) -> NDArray[np.float64]:
+def interval_shares(column: Pairs, within: tuple[float, float] | None = None) -> NDArray[np.float64]:
     """Width of each pair's released interval over the width of the column's original values; 1 where suppressed.
 
-    Parts of an interval that no original reaches do not count: it is cut to the column's range. A missing cell that
-    stays missing loses nothing.
+    Parts of an interval that no original reaches do not count: it is cut to the column's range, or to the range
+    `within` which it is to be measured. A missing cell that stays missing loses nothing.
 
     >>> from keepsense.recoding import Cut
     >>> rule = Cuts((Cut("age", (20, 30, 60), ("20-40", "20-40", "*")),))
@@ -100,6 +114,7 @@ def interval_shares(column: Pairs) -> NDArray[np.float64]:
         raise BadInput(f"the metric needs a hierarchy for column {column.name!r}, which does not hold numbers only")
     low = min((ends[0] for ends in numbers if ends), default=0.0)
     high = max((ends[1] for ends in numbers if ends), default=0.0)
+    low, high = (low, high) if within is None else within
     span = high - low
     widths = np.zeros(len(column.values))
     for i, value in enumerate(column.values):
@@ -111,7 +126,10 @@ def interval_shares(column: Pairs) -> NDArray[np.float64]:
         ends = parse_interval(value)
         if ends is None:
             raise BadInput(f"column {column.name!r}: a released value is no interval; give the column's hierarchy")
-        widths[i] = max(0.0, min(ends[1], high) - max(ends[0], low)) / span if span else 0.0
+        if span > 0:
+            widths[i] = max(0.0, min(ends[1], high) - max(ends[0], low)) / span
+        else:  # too few people lie apart to say how wide it is
+            widths[i] = float(within is not None and ends[1] > ends[0])
     return np.where(column.hidden, 1.0, widths[column.released])
 
 
@@ -252,7 +270,7 @@ def certainty_penalties(recoded: Recoded) -> dict[str, float]:
     """
     counts, rule = recoded.generalized
     trees = {name: tree for name, tree in recoded.hierarchies.items() if name not in recoded.numbers}
-    return column_losses(counts, rule, trees, "ncp")
+    return column_losses(counts, rule, trees, "ncp", ranges=recoded.ranges)
 
 
 @metric("certainty penalty", "certainty lost", every_run=True, rank=1)

@@ -27,9 +27,10 @@ class Recoded:
 
     Of the `rules`, `set_rules` recode set-valued columns, after the others; `sets` are figures of those columns.
     `truthful` says that values were generalized, along `hierarchies`, and not changed. `numbers` names the columns of
-    numbers, `importance` says how much columns matter, `scale_of` how the values of a column are compared. `released`
-    counts the release with its sets, `drawn` is one outcome of recodings that draw. `target` is a histogram of the
-    counts that a classifier predicts. What a metric samples or leaves out it tells in `notes`.
+    numbers, `ranges` within which widths of some are measured, `importance` says how much columns matter, `scale_of`
+    how the values of a column are compared. `released` counts the release with its sets, `drawn` is one outcome of
+    recodings that draw. `target` is a histogram of the counts that a classifier predicts. What a metric samples or
+    leaves out it tells in `notes`.
 
     >>> from keepsense.metrics import by_name, figures
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")], name="job")
@@ -45,6 +46,7 @@ class Recoded:
     set_rules: Sequence[Recoding] = ()
     truthful: bool = True
     numbers: frozenset[str] = frozenset()
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     importance: Mapping[str, float] = field(default_factory=dict)
     scale_of: Callable[[str], Scale] = Scale
     released: Counts | None = None
