@@ -28,7 +28,7 @@ PERSONS = _words(
 OTHER_THINGS = _words(
     "encounter visit admission order invoice transaction claim record row case ticket event episode sample product "
     "item store shop school class department hospital provider doctor physician organization organisation company "
-    "payer site device room batch type status disposition source category group zone area region district"
+    "payer agency site device room batch type status disposition source category group zone area region district"
 )
 """What numbers can stand for besides people."""
 
