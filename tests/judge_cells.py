@@ -44,7 +44,7 @@ def covers(label: str | None, value: str | None, known: Knowledge) -> bool:
     if label == value or label == "*":
         return True
     if value is None or label is None:
-        return value is None and label == "(missing)"
+        return False
     if known.kind == "numeric":
         return _number_in(label, float(value))
     if known.kind == "date":

@@ -121,8 +121,9 @@ def anonymize(  # noqa: PLR0913
     are released as they are; `person` tells whose rows belong together, `target` is what readers want to predict. What
     is not given is guessed as `keepsense init` guesses it; the release's `columns` tell each guess and its reason.
 
-    Promises: `k` (5 unless a model is given), the models of sensitive columns, and further `models`. `method` is a
-    name that `guide` knows, with its `parameters`; `suppression` the share of records that may be left out.
+    Promises: `k` (5 unless a model is given; people, not rows, where a column tells whose row it is), the models of
+    sensitive columns, and further `models`. `method` is a name that `guide` knows, with its `parameters`; `suppression`
+    the share of records that may be left out.
 
     Meaning: `kinds`, `hierarchies` (hierarchies, or their files), `taxonomies` (taxonomies, their files, or "wordnet"),
     `weights` (how much a column's loss counts); `columns` takes any other key of a project file's column.
@@ -152,10 +153,11 @@ def anonymize(  # noqa: PLR0913
             {"kind": kinds, "hierarchy": hierarchies, "taxonomy": taxonomies, "weight": weights},
             columns,
         ),
-        models_of(k, sensitive, models),
+        models_of(sensitive, models),
         method,
         parameters or {},
         suppression,
+        k,
     )
     project, inspection, given = drafted(data, wishes, engine=engine)
     return _made(data, project, inspection, given, {"rng": seed, "engine": engine, "listener": listener})

@@ -116,3 +116,13 @@ def test_words_are_not_sacrificed_for_numbers(taxonomy: Taxonomy) -> None:
         star = [value == "*" for value in cells.values[0]]
         hidden[weight] = int(cells.multiplicity[np.array(star)[cells.codes[:, 0]]].sum())
     assert hidden[20.0] <= hidden[1.0] < 200
+
+
+def test_no_label_is_a_value_in_another_spelling() -> None:
+    tree = build_hierarchy({"STREET": 5, "ALLEY": 2, "DRIVEWAY": 1, "HOUSE": 3}, taxonomy=wordnet(), name="place")
+    spellings: dict[str, set[str]] = {}
+    for row in tree.rows():
+        for label in row:
+            spellings.setdefault(str(label).casefold(), set()).add(str(label))
+    assert all(len(alike) == 1 for alike in spellings.values())
+    assert any("ALLEY" in row and "STREET" in str(row) for row in tree.rows())

@@ -68,7 +68,7 @@ OPTIONS: dict[str, Any] = {
     "mu-argus": {"strict": True},
 }
 FOR_SETS = {"apriori sets", "set microaggregation", "top-down sets"}
-NOTHING_KNOWN = {None, "", "*", "(missing)"}
+NOTHING_KNOWN = {None, "", "*"}
 
 
 def columns_for(method: str, missing: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from keepsense.draft.write import draft
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import KAnonymity, Model, differentially_private
+from keepsense.privacy import KAnonymity, Model, XYAnonymity, differentially_private
 from keepsense.project.file import Project, check_project
 from keepsense.project.inspect import Inspection, inspect
 from keepsense.project.meaning import Given
@@ -25,9 +25,10 @@ _USUAL_K = 5
 class Wishes:
     """What somebody says about a table: roles and other keys of its columns, promises, the method.
 
-    `columns` holds keys of a project file's column by name; hierarchies and taxonomies may be such in place of names.
+    `k` counts people where a column tells whose row it is, else rows; `models` are further promises. `columns` holds
+    keys of a project file's column by name; hierarchies and taxonomies may be such in place of names.
 
-    >>> Wishes({"job": {"role": "quasi-identifier"}}, models=(KAnonymity(3),)).roles
+    >>> Wishes({"job": {"role": "quasi-identifier"}}, k=3).roles
     {'job': 'quasi-identifier'}
     """
 
@@ -36,6 +37,7 @@ class Wishes:
     method: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     suppression: float = 0.05
+    k: int | None = None
 
     @property
     def roles(self) -> dict[str, str]:
@@ -67,16 +69,14 @@ def columns_of(
     return columns
 
 
-def models_of(
-    k: int | None, sensitive: str | Sequence[str] | Mapping[str, Any], further: Sequence[Model]
-) -> tuple[Model, ...]:
-    """The promises: k, what is said of sensitive columns, and further models; none where nothing is said.
+def models_of(sensitive: str | Sequence[str] | Mapping[str, Any], further: Sequence[Model]) -> tuple[Model, ...]:
+    """The promises beside k: what is said of sensitive columns, and further models; none where nothing is said.
 
     >>> from keepsense.privacy import LDiversity
-    >>> models_of(5, {"illness": LDiversity(2), "pay": None}, ())
-    (KAnonymity(k=5), DistinctDiversity(l=2, column='illness', missing='value', beside=()))
+    >>> models_of({"illness": LDiversity(2), "pay": None}, ())
+    (DistinctDiversity(l=2, column='illness', missing='value', beside=()),)
     """
-    models: list[Model] = [] if k is None else [KAnonymity(k)]
+    models: list[Model] = []
     if isinstance(sensitive, Mapping):
         for name, wanted in sensitive.items():
             several = wanted if isinstance(wanted, Sequence) else [] if wanted is None else [wanted]
@@ -113,14 +113,23 @@ def drafted(data: object, wishes: Wishes, *, engine: str | None = None) -> tuple
                 keys["columns"][name].pop("domain", None)
             else:
                 keys["columns"][name][key] = str(value) if isinstance(value, PathLike) else value
-    if wishes.models:
+    models = (*_size(wishes.k, keys["columns"]), *wishes.models)
+    if models:
         # what is guessed about the promises of sensitive columns holds where nothing was said of them
         guessed = [promise for promise in keys["privacy"] if promise.get("column") not in (None, *wishes.columns)]
-        keys["privacy"] = [*(model.promise() for model in wishes.models), *guessed]
+        keys["privacy"] = [*(model.promise() for model in models), *guessed]
     if wishes.parameters:
         keys["method"]["parameters"] = dict(wishes.parameters)
     keys["release"] |= {"suppression": wishes.suppression}
-    return check_project(keys, "what you said"), inspection, Given(hierarchies, taxonomies, wishes.models)
+    return check_project(keys, "what you said"), inspection, Given(hierarchies, taxonomies, models)
+
+
+def _size(k: int | None, columns: Mapping[str, Mapping[str, Any]]) -> tuple[Model, ...]:
+    """The promise about the size of classes: in people, where a column tells whose row it is."""
+    if k is None:
+        return ()
+    person = next((name for name, said in columns.items() if said.get("role") == "person"), None)
+    return (KAnonymity(k),) if person is None else (XYAnonymity(k, person),)
 
 
 def _place(data: object) -> dict[str, str]:

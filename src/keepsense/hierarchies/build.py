@@ -24,10 +24,10 @@ from keepsense.taxonomy.mapping.senses import DEFAULT
 from keepsense.taxonomy.mapping.table import Mapping as Mapped
 
 MISSING = "(missing)"
-"""Label that missing cells keep up to the top."""
+"""Label that missing cells had on higher levels in earlier releases; they stay empty now."""
 
 
-def build_hierarchy(  # noqa: PLR0913
+def build_hierarchy(
     rows: Mapping[Value, int],
     kind: str = "nominal",
     *,
@@ -36,7 +36,6 @@ def build_hierarchy(  # noqa: PLR0913
     taxonomy: Taxonomy | None = None,
     mapping: Mapped | None = None,
     distance: str = "wu-palmer",
-    missing: Literal["category", "wildcard"] = "category",
     choose: Literal["loss", "gsl"] = "loss",
 ) -> Hierarchy:
     """Build the hierarchy of a column from its values, each with the number of rows that hold it.
@@ -44,7 +43,7 @@ def build_hierarchy(  # noqa: PLR0913
     Words take their meaning from the taxonomy, by `mapping` where it says which concept each means: every level of the
     taxonomy that groups them stays, and near siblings are listed together; `choose="gsl"` takes the lowest GSL of the
     papers' candidates instead. Without a taxonomy nothing but the top is above them. Ordinal columns
-    need their `order`. A missing cell (None) stays by itself up to the top, or stays empty where it fits any value.
+    need their `order`. A missing cell (None) stays empty up to the top.
 
     >>> build_hierarchy({"20": 2, "21": 3, "24": 2, "26": 2}, "numeric").rows()[0]
     ('20', 'under 25', '*')
@@ -54,7 +53,6 @@ def build_hierarchy(  # noqa: PLR0913
     return build_shortlist(
         rows,
         kind,
-        missing=missing,
         name=name,
         order=order,
         taxonomy=taxonomy,
@@ -68,7 +66,6 @@ def build_shortlist(
     rows: Mapping[Value, int],
     kind: str = "nominal",
     *,
-    missing: Literal["category", "wildcard"] = "category",
     name: str = "column",
     **about: Any,
 ) -> list[Hierarchy]:
@@ -84,23 +81,20 @@ def build_shortlist(
         raise BadInput(f"column {name!r} is empty; drop it or give it another role")
     values, entry = Values(name, present, **about), KINDS[kind]
     made = [entry.build(values)] if entry.shortlist is None else entry.shortlist(values)
-    return [with_missing(hierarchy, rows, missing) for hierarchy in made]
+    return [with_missing(hierarchy, rows) for hierarchy in made]
 
 
-def with_missing(
-    hierarchy: Hierarchy, values: Mapping[Value, int], missing: Literal["category", "wildcard"] = "category"
-) -> Hierarchy:
-    """The hierarchy with a leaf for missing cells where there are some and it has none; a wildcard stays empty.
+def with_missing(hierarchy: Hierarchy, values: Mapping[Value, int]) -> Hierarchy:
+    """The hierarchy with a leaf for missing cells where there are some and it has none; they stay empty up to the top.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*")], name="job")
     >>> with_missing(jobs, {"nurse": 2, None: 1}).rows()[1]
-    (None, '(missing)', '*')
+    (None, None, '*')
     """
     if None not in values or None in hierarchy.leaves:
         return hierarchy
     rows = hierarchy.rows()
-    label = None if missing == "wildcard" else MISSING
-    leaf = (None, *[label] * (hierarchy.height - 1), rows[0][-1]) if hierarchy.height else (None,)
+    leaf = (*[None] * hierarchy.height, rows[0][-1]) if hierarchy.height else (None,)
     larger = Hierarchy.of_rows([*rows, leaf], name=hierarchy.name, kind=hierarchy.kind)
     if hierarchy.concepts is None:
         return larger

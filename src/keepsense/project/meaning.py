@@ -204,12 +204,11 @@ class Meaning:
         if hierarchy is not None:
             if not any(value is not None for value in rows):
                 raise BadInput(f"column {name!r} is empty; drop it or give it another role")
-            return [with_missing(replace(hierarchy, name=name), rows, column.missing)]
+            return [with_missing(replace(hierarchy, name=name), rows)]
         words = column.taxonomy is not None and KINDS[column.kind].words
         return build_shortlist(
             rows,
             column.kind,
-            missing=column.missing,
             name=name,
             order=column.order,
             taxonomy=self.taxonomy(name) if words else None,

@@ -9,7 +9,6 @@ from decimal import Decimal
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.build import MISSING
 from keepsense.hierarchies.kinds import KINDS, Rule
 from keepsense.project.file import Column
 from keepsense.recoding import SUPPRESSED, Cut, Cuts, Recoding
@@ -49,7 +48,7 @@ def covering(cut: Cut, values: Iterable[Value], column: Column, *further: Rule) 
     added: dict[Value, Value] = {}
     for value in fresh:
         if value is None:
-            added[None] = _missing(cut, column)
+            added[None] = _missing(cut)
             continue
         earlier = as_before(value)
         label = value if cut.level == 0 else known.get(earlier)
@@ -63,11 +62,9 @@ def covering(cut: Cut, values: Iterable[Value], column: Column, *further: Rule) 
     return Covered(wider, tuple(value for value in fresh if value not in added), retyped)
 
 
-def _missing(cut: Cut, column: Column) -> Value:
+def _missing(cut: Cut) -> Value:
     """What an empty cell becomes where the earlier table had none, as `with_missing` has it."""
-    if cut.level == 0 or (column.missing == "wildcard" and set(cut.outputs) != {SUPPRESSED}):
-        return None
-    return SUPPRESSED if set(cut.outputs) == {SUPPRESSED} else MISSING
+    return SUPPRESSED if cut.level != 0 and set(cut.outputs) == {SUPPRESSED} else None
 
 
 def _rule(cut: Cut, column: Column) -> Rule:

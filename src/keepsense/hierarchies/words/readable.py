@@ -185,20 +185,21 @@ def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:
     inner = [node for node in range(n, len(nodes.parent)) if nodes.parent[node] != _GONE and node != root]
     named = [node for node in inner if node not in nodes.parts]
     plain_name = {node: _name(nodes, node, taxonomy) for node in named}
-    times = Counter([str(leaf) for leaf in nodes.leaves] + list(plain_name.values()))
-    used = {str(leaf) for leaf in nodes.leaves} | {SUPPRESSED}
+    # STREET and street are one word to a reader
+    times = Counter(str(label).casefold() for label in (*nodes.leaves, *plain_name.values()))
+    used = {str(leaf).casefold() for leaf in nodes.leaves} | {SUPPRESSED}
     for node in named:
         label = plain_name[node]
-        if times[label] > 1 or label in used:
+        if times[label.casefold()] > 1 or label.casefold() in used:
             label = _told_apart(nodes, node, taxonomy, members[node], used)
-        used.add(label)
+        used.add(label.casefold())
         labels[node] = label
     for node in sorted(nodes.parts, key=lambda each: len(members[each])):
         label = listing([labels[part] if isinstance(part, int) else part for part in nodes.parts[node]])
-        if label in used:  # a value of the column reads just so
+        if label.casefold() in used:  # a value of the column reads just so
             nodes.dissolve(node)
             continue
-        used.add(label)
+        used.add(label.casefold())
         labels[node] = label
     labels[root] = SUPPRESSED
     return labels
@@ -213,13 +214,13 @@ def _told_apart(nodes: Nodes, node: int, taxonomy: Taxonomy | None, members: Seq
     """Another label for a node whose name stands for something else already: its values, or its name and a parent."""
     if len(members) <= MOST_LISTED:
         label = listing([nodes.leaves[leaf] for leaf in members])
-        if label not in used:
+        if label.casefold() not in used:
             nodes.concept[node] = UNKNOWN
             return label
     concept, label = nodes.concept[node], _name(nodes, node, taxonomy)
     if taxonomy is None or concept < 0:
         return f"{label} ({len(members)} values)"
     for parent in taxonomy.parents[concept].tolist():
-        if f"{label} ({taxonomy.label(parent)})" not in used:
+        if f"{label} ({taxonomy.label(parent)})".casefold() not in used:
             return f"{label} ({taxonomy.label(parent)})"
     return sense_name(taxonomy, concept, label)
