@@ -20,10 +20,14 @@ _OLD = 2 * 86_400
 def fresh_room() -> tuple[Path, int]:
     """A new temporary folder and the open lock that keeps it; rooms that nobody keeps any more are removed first."""
     sweep(Path(tempfile.gettempdir()))
-    room = Path(tempfile.mkdtemp(prefix=PREFIX))
-    keeper = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    hold(keeper)
-    return room, keeper
+    while True:
+        room = Path(tempfile.mkdtemp(prefix=PREFIX))
+        with suppress(FileNotFoundError):
+            keeper = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+            # another program may have swept the room between these two lines, for nobody held it yet
+            if hold(keeper) is not False and (room / _LOCK).exists():
+                return room, keeper
+            os.close(keeper)
 
 
 def leave(room: Path, keeper: int) -> None:
@@ -41,8 +45,10 @@ def sweep(folder: Path) -> None:
                 continue
             lock = room / _LOCK
             if lock.exists():
-                with lock.open("a") as keeper:
+                with lock.open("r+") as keeper:
                     gone = hold(keeper.fileno()) is True
+                    if gone:  # while it is held, so that its owner does not take it for kept
+                        shutil.rmtree(room, ignore_errors=True)
             else:
                 gone = time.time() - room.stat().st_mtime > _OLD
             if gone:
