@@ -20,6 +20,9 @@ METRICS_MARK = re.compile(r"<!-- metrics: (utility|risk) -->")
 FINDINGS_MARK = re.compile(r"<!-- findings: ([EW0-9 ]+?) -->")
 ORDER = ("Keepsense", "Tutorial", "How to", "Explanation", "Reference", "Decisions")
 
+# folders whose index lists its pages by task: the navigation follows it
+LISTED = {"Tutorial": "tutorial", "How to": "how-to"}
+
 
 def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages to those that MkDocs found."""
@@ -294,6 +297,9 @@ def on_nav(nav: Any, config: Any, files: Any) -> Any:
         if section.title == "Reference":
             first = ("reference/command-line.md", "reference/project-file.md", "reference/findings.md")
             section.children.sort(key=lambda page: page.file.src_uri not in first)
+        elif section.title in LISTED:
+            text = (ROOT / "docs" / LISTED[section.title] / "index.md").read_text(encoding="utf-8")
+            section.children.sort(key=lambda page, text=text: text.find(f"({Path(page.file.src_uri).name})"))
     return nav
 
 

@@ -215,6 +215,25 @@ def test_the_index_of_how_to_pages_lists_each_once_under_a_task() -> None:
     assert len(tasks) >= 5
 
 
+def test_rows_shown_before_and_after_are_those_of_the_example() -> None:
+    """The first page shows records of the sample and of what its example releases, and the docs home the same ones."""
+    readme = ROOT / "README.md"
+    names: dict[str, Any] = {}
+    with redirect_stdout(io.StringIO()):
+        exec(next(block.text for block in blocks(readme) if block.kind == "python"), names)
+    shown = re.findall(r"^\| sex \|.*\n(?:\|.*\n)+", readme.read_text(encoding="utf-8"), re.MULTILINE)
+    tables = [
+        [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in table.splitlines()[2:]]
+        for table in shown
+    ]
+    assert [len(table) for table in tables] == [3, 3]
+    for table, frame in zip(tables, (names["frame"], names["release"].frame), strict=True):
+        rows = {tuple(map(str, row.values())) for row in frame.to_pylist()}
+        assert rows.issuperset(table)
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    assert all(f"| {' | '.join(row)} |" in home for table in tables for row in table)
+
+
 def test_the_readme_has_a_short_library_example_and_commands() -> None:
     readme = ROOT / "README.md"
     first = next(block for block in blocks(readme) if block.kind == "python")

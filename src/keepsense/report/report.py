@@ -24,7 +24,7 @@ class Section:
     """A part of a report: its title, and what draws it as HTML, or as nothing where it does not apply.
 
     >>> [section.title for section in SECTIONS if not section.public][:3]
-    ['To look at', 'Records before and after', 'What goes together']
+    ['Records before and after', 'To look at', 'What goes together']
     """
 
     id: str
@@ -34,9 +34,9 @@ class Section:
 
 
 SECTIONS = (
-    Section("warnings", "To look at", sections.warnings, public=False),
     Section("changes", "What was changed", sections.changes),
     Section("records", "Records before and after", records.beside, public=False),
+    Section("warnings", "To look at", sections.warnings, public=False),
     Section("risk", "Risk of being recognized", measured.risk),
     Section("utility", "What it is still worth", measured.utility),
     Section("columns", "Columns by which people could be recognized", columns.columns),
