@@ -153,12 +153,15 @@ def assess(  # noqa: PLR0913
         suppressed=int(now.weights[gone].sum()) + max(0, counts.total - now.total),
         classes_before=len(counts),
         classes_after=int((~gone).sum()),
-        k=int(shown.min()) if len(shown) else 0,
+        # suppressed records are a class, too: who finds no record that fits knows that theirs is one of them
+        k=0 if nobody else int(people[1].weights[people[1].weights > 0].min()),
         risk_before=original_table.risk,
         risk_after=None if nobody else released_table.risk,
         sizes=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
         columns=tuple(change(name, *marginals[name], marks, changed.get(name)) for name in names),
-        sensitive=tuple(disclosed(name, now.histograms[name], ~gone, marginals[name][0]) for name in sensitive),
+        sensitive=tuple(
+            disclosed(name, now.histograms[name], now.weights > 0, marginals[name][0]) for name in sensitive
+        ),
         associations=pairs,
         aligned=aligned,
         removed=tuple(name for name in before.columns if name not in after.columns),
