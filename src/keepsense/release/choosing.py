@@ -16,6 +16,7 @@ from keepsense.hierarchies.choice import descend
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.calling import call
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
+from keepsense.methods.registry import methods
 from keepsense.recoding import Cells, Cuts
 from keepsense.utility.shared import shared_loss
 
@@ -160,6 +161,16 @@ class Trial:
             for name, judge in self.distances.items()
             if (tree := hierarchies[name]).concepts is not None and (tree.concepts[0] >= 0).any()
         }
+
+
+def tried_with(job: Planned) -> str:
+    """Name of the method with which hierarchies are tried: the project's own where that is quick.
+
+    >>> from keepsense.release.example import example_job
+    >>> tried_with(example_job())
+    'semantic mondrian'
+    """
+    return job.method.name if job.method.quick else next(m.name for m in methods() if m.function is semantic_mondrian)
 
 
 def some_tuples(counts: Counts, most: int) -> Counts:

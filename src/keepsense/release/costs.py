@@ -20,7 +20,7 @@ from keepsense.engines import started
 from keepsense.errors import Finding, KeepsenseError
 from keepsense.privacy import differentially_private
 from keepsense.project.file import Project
-from keepsense.release.choosing import Trial, some_tuples
+from keepsense.release.choosing import Trial, some_tuples, tried_with
 from keepsense.release.job import Job
 from keepsense.shown import percent
 from keepsense.utility.losses import certainty_penalties
@@ -214,7 +214,7 @@ def _remedy(job: Job, name: str, share: float, measured: Costs | None) -> str:
         return f"{said}; {by_hand}"
     better = measured.now.columns[name]
     if not job.method.quick and better < _WORTH * share:
-        return f'{said}; with the method "semantic mondrian" it would lose about {percent(better)}'
+        return f'{said}; with the method "{tried_with(job)}" it would lose about {percent(better)}'
     for choice in measured.choices:
         left = choice.left.columns.get(name, 1.0)
         if left < _WORTH * share:

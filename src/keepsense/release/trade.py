@@ -12,7 +12,7 @@ import numpy as np
 from keepsense.engines import started
 from keepsense.errors import KeepsenseError
 from keepsense.project.file import Project
-from keepsense.release.choosing import MOST_TUPLES, some_tuples
+from keepsense.release.choosing import MOST_TUPLES, some_tuples, tried_with
 from keepsense.release.costs import losses_on, measurable
 from keepsense.release.job import Job
 from keepsense.shown import percent
@@ -101,8 +101,7 @@ def trade(job: Job) -> Trade | None:
         )
         for name in names
     )
-    method = job.method.name if job.method.quick else "semantic mondrian"
-    return Trade(offers, method, len(counts), len(job.counts))
+    return Trade(offers, tried_with(job), len(counts), len(job.counts))
 
 
 def project_trade(project: Project, folder: Path, engine: str | None = None) -> Trade | None:
