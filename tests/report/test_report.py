@@ -200,11 +200,11 @@ def test_the_public_report_shows_only_what_is_public(
     assert "person1" not in reports[method, "internal"]
 
 
-def test_what_was_generalized_away_is_not_public(outcome: Outcome, reports: dict[tuple[str, Audience], str]) -> None:
+def test_what_few_people_had_is_not_public(outcome: Outcome, reports: dict[tuple[str, Audience], str]) -> None:
     released = outcome.file.read_text(encoding="utf-8")
     assert not any(job in released for job in JOBS), "the test needs jobs that were generalized"
-    for job in JOBS:
-        assert job not in reports["optimal", "public"]
+    for job in JOBS:  # each is held by more than k people: the dictionary may say what a label stands for
+        assert job in reports["optimal", "public"]
         assert job in reports["optimal", "internal"]
     assert escape(HOSTILE) in reports["optimal", "internal"]
     assert "alert(1)" not in reports["optimal", "public"]
