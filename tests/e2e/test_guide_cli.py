@@ -71,13 +71,13 @@ def test_explain_shows_every_step(run: Run) -> None:
     for part in (
         "1. Raise age to level 1",
         "score: 9",
-        "> 20-29",
+        "> 20 to 29",
         "Released: Every group that is released has at least 2 rows",
     ):
         assert part in outcome.out
     found = run("explain", "datafly", "--json").json
     assert [step["chosen"] for step in found["steps"]] == ["age", "education", "age", None]
-    assert found["steps"][0]["table"][0] == {"age": "20-29", "education": "apprenticeship"}
+    assert found["steps"][0]["table"][0] == {"age": "20 to 29", "education": "apprenticeship"}
     assert sum(found["released"]["suppressed"]) == 1
 
 

@@ -91,7 +91,7 @@ def test_a_draft_reads_them_and_the_release_keeps_its_promise(tmp_path: Path) ->
     released = run(project)
     assert released.verification.ok
     with (tmp_path / "release" / "people.csv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+        rows = list(csv.DictReader(file, delimiter=";"))
     assert {row["town"] for row in rows} <= {"Bonn", "", "*"}
     assert not any("." in row["born"] for row in rows)
 

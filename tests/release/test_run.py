@@ -55,12 +55,12 @@ def test_a_release_is_whole_and_keeps_its_promise(folder: Path) -> None:
     done = run(project(release=keep), folder=folder, rng=1, listener=events.append)
     released = rows_of(done.file)
     assert list(released[0]) == ["sex", "age", "job", "illness"]
-    assert len(released) == 120
+    assert len(released) == 120 - done.description["of them left out"]
     classes = Counter((r["sex"], r["age"], r["job"]) for r in released)
     hidden = classes.pop(("*", "*", "*"), 0)
     assert min(classes.values()) >= 4
     assert hidden <= 6
-    assert Counter(r["illness"] for r in released) == Counter(r["illness"] for r in rows_of(folder / "people.csv"))
+    assert Counter(r["illness"] for r in released) <= Counter(r["illness"] for r in rows_of(folder / "people.csv"))
     assert left_behind(folder) == {
         "release",
         "release/people.csv",
@@ -130,7 +130,9 @@ def test_rows_are_shuffled_unless_told_otherwise(folder: Path) -> None:
     before = [r["illness"] for r in rows_of(folder / "people.csv")]
     asked = {"suppression": 0.05, "shuffle": False, "suppressed": "keep"}
     kept = run(project(release=asked), folder=folder, rng=1)
-    assert [r["illness"] for r in rows_of(kept.file)] == before
+    # too few suppressed records to be a class are left out; the others stay in order
+    rest = iter(before)
+    assert all(row["illness"] in rest for row in rows_of(kept.file))
     mixed = run(project(), folder=folder, rng=1)
     assert [r["illness"] for r in rows_of(mixed.file)] != before
 
@@ -266,9 +268,10 @@ def test_a_reused_recoding_refuses_where_the_promise_would_break(folder: Path) -
     write_people(folder, rows=9)
     with pytest.raises(Infeasible, match="earlier release"):
         run(project(), folder=folder, reuse=folder / "release/private/recoding.json")
-    (folder / "people.csv").write_text("id,name,sex,age,job,illness\n1,A,f,20,astronaut,flu\n", encoding="utf-8")
-    with pytest.raises(BadInput, match="does not know"):
-        run(project(), folder=folder, reuse=folder / "release/private/recoding.json")
+    astronauts = "".join(f"{i},A{i},f,20,xqzzt,flu\n" for i in range(9))
+    (folder / "people.csv").write_text(f"id,name,sex,age,job,illness\n{astronauts}", encoding="utf-8")
+    again = run(project(), folder=folder, reuse=folder / "release/private/recoding.json")
+    assert [f.where for f in again.findings if f.code == "W422"] == ["job"], "jobs were released as they are"
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '[{"form": "cuts"}]', "[[[[", '[{"form": "cells"}]'])
@@ -394,7 +397,9 @@ def test_rows_are_counted_once_before_and_once_after(tmp_path: Path, method: str
     given = {"parameters": {"k": 5}} if method == "rank swapping" else {}
     job = project(method={"name": method, **given}, release={"suppression": 0.1}, privacy=PROMISE.get(method, K))
     assert run(job, folder=tmp_path, rng=1, engine=rows).verification.ok
-    assert len(rows.counted) == 2, rows.counted
+    every = [columns for columns in rows.counted if set(columns) >= {"sex", "age", "job"}]
+    assert len(every) == 2, rows.counted  # besides, what an unchanged column tells of a hidden one is a pair
+    assert all(len(columns) == 2 for columns in rows.counted if columns not in every)
     assert rows.inner.read({"a": [1]}).rows == 1, "an engine that was given stays open"
     rows.inner.close()
 

@@ -268,7 +268,7 @@ def _linkability(seen: _Seen, sizes: NDArray[np.int64]) -> Criterion:
     earlier = [entry for entry in read_ledger(seen.job.folder) if names & set(entry.columns) and entry.file != own]
     figures = {
         "highest risk of a right link": round(highest, 6),
-        "average risk": round(average, 6),
+        "average risk of a right link": round(average, 6),
         "other releases with columns of these": len(earlier),
     }
     if highest > _HIGH:

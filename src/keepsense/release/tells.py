@@ -151,10 +151,20 @@ def hidden_told(job: Job, measured: Mapping[str, Telling], rules: Sequence[Recod
             heaviest = sorted(values.values(), reverse=True)
             most = sum(heaviest[: telling.values]) / sum(heaviest)
             if usual < 1 and (most - usual) / (1 - usual) > UNDONE:
-                counts = job.count((quasi_identifier, name))
+                counts = _pairs(job, quasi_identifier, name)
                 guesses[quasi_identifier] = Told(_guessed(counts, values), usual, sum(heaviest))
         told[name] = replace(telling, hidden=guesses)
     return told
+
+
+def _pairs(job: Job, quasi_identifier: str, name: str) -> Counts:
+    """Rows of each pair of values: from what was counted for the promises where that holds the column."""
+    if name not in job.own_counts.histograms:
+        return job.count((quasi_identifier, name))
+    counts = job.own_counts.project((quasi_identifier,))
+    table = counts.histograms[name]
+    codes = np.column_stack((counts.codes[table.rows.row_of(), 0], table.rows.indices)).astype(np.int32)
+    return Counts((quasi_identifier, name), (counts.values[0], table.values), codes, table.counts)
 
 
 def refuse_telling(job: Job, measured: Mapping[str, Telling]) -> list[Finding]:
