@@ -205,7 +205,7 @@ def run(  # noqa: PLR0913
     return Release(make(adjusted, folder=Path(project).parent, **how))
 
 
-def read_release(folder: File, library: Literal["arrow", "pandas", "polars"] | None = None) -> Any:
+def read_release(folder: File, library: Literal["pyarrow", "pandas", "polars"] | None = None) -> Any:
     """Open a release folder as those who receive it do: its rows as a frame, with what labels mean beside them.
 
     A column of bands or spans gets two more, `age lower` and `age upper`, which are numbers or days, empty where the

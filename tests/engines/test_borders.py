@@ -14,6 +14,8 @@ ROOT = Path(keepsense.__file__).parent
 OTHERS = sorted(path for path in ROOT.rglob("*.py") if "engines" not in path.relative_to(ROOT).parts)
 HIDDEN = {"duckdb", "_duckdb", "pyspark", "openpyxl", "psycopg", "narwhals"}
 """Libraries that only engines and their formats use."""
+WORKBOOKS = {("taxonomy/loaders/classification.py", "openpyxl")}
+"""Offices publish their classifications as workbooks whose cells are no table: notes above, titles in several rows."""
 INSIDE = {"connection", "folder", "keep", "keep_arrow", "view", "query", "types", "type_of"}
 """What an engine or its tables have beyond the protocols."""
 
@@ -34,7 +36,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 def test_only_engines_know_databases_and_frames() -> None:
     """The verifier, too, gets a connection that runs SQL."""
     found = {(file, name) for file, tree in trees() for name in imported(tree) if name.split(".")[0] in HIDDEN}
-    assert not found
+    assert found <= WORKBOOKS
 
 
 def test_nobody_else_opens_the_folder_of_an_engine_or_a_format() -> None:

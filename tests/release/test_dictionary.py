@@ -76,12 +76,12 @@ def test_the_public_report_shows_it(released: Outcome) -> None:
     assert "dentist" not in page
 
 
-@pytest.mark.parametrize("library", ["arrow", "pandas", "polars", None])
+@pytest.mark.parametrize("library", ["pyarrow", "pandas", "polars", None])
 def test_a_release_can_be_computed_with(released: Outcome, library: Any) -> None:
     rows = ks.read_release(released.file.parent, library)
     module = type(rows).__module__.split(".")[0]
-    assert module == {"arrow": "pyarrow", None: "pandas"}.get(library, library)
-    columns = {name: list(rows[name].to_pylist() if library == "arrow" else rows[name]) for name in _names(rows)}
+    assert module == {None: "pandas"}.get(library, library)
+    columns = {name: list(rows[name].to_pylist() if library == "pyarrow" else rows[name]) for name in _names(rows)}
     for label, low, high in zip(columns["age"], columns["age lower"], columns["age upper"], strict=True):
         assert number_span(label) == (_number(low), _number(high))
     assert {str(day)[:4] for day in columns["born lower"]} <= {"1980", "1981"}
@@ -112,7 +112,7 @@ def test_concepts_have_their_ids(tmp_path: Path) -> None:
     columns = {"job": {"role": "quasi-identifier", "taxonomy": "wordnet", "domain": "person"}}
     job = project(columns=columns, method={"name": "datafly"}, privacy=[{"model": "k-anonymity", "k": 40}])
     done = run(job, data={"job": JOBS}, folder=tmp_path, rng=1)
-    rows = ks.read_release(done.file.parent, "arrow").to_pydict()
+    rows = ks.read_release(done.file.parent, "pyarrow").to_pydict()
     words = ks.wordnet()
     told = done.description["dictionary"]["job"]
     assert told["taxonomy"] == done.job.taxonomy("job").name

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from keepsense.engines.formats import FORMATS
 from keepsense.project.inspect import Inspection
 
 MOST = 3
@@ -42,7 +43,8 @@ def decisions(inspection: Inspection, most: int = MOST) -> list[Decision]:
 
 
 def _one_column(inspection: Inspection) -> Iterator[Decision]:
-    if len(inspection.columns) == 1 and inspection.columns[0].kind != "set" and inspection.format == "csv":
+    parted = inspection.format in FORMATS and "delimiter" in FORMATS[inspection.format].options
+    if parted and len(inspection.columns) == 1 and inspection.columns[0].kind != "set":
         (column,) = inspection.columns
         yield Decision((column.name,), "The file was read as one column.", "give its delimiter with --delimiter")
 

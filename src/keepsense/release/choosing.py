@@ -17,6 +17,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.calling import call
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
 from keepsense.methods.registry import methods
+from keepsense.random import generator
 from keepsense.recoding import Cells, Cuts
 from keepsense.utility.shared import shared_loss
 
@@ -181,7 +182,7 @@ def some_tuples(counts: Counts, most: int) -> Counts:
     """
     if len(counts) <= most:
         return counts
-    chosen = np.sort(np.random.default_rng(0).choice(len(counts), most, replace=False))
+    chosen = np.sort(generator(0).choice(len(counts), most, replace=False))
     place = np.full(len(counts), -1)
     place[chosen] = np.arange(len(chosen))
     histograms = {}

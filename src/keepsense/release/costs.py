@@ -20,6 +20,7 @@ from keepsense.engines import started
 from keepsense.errors import Finding, KeepsenseError
 from keepsense.privacy import differentially_private
 from keepsense.project.file import Project
+from keepsense.random import generator
 from keepsense.release.choosing import Trial, some_tuples, tried_with
 from keepsense.release.job import Job
 from keepsense.shown import percent
@@ -142,7 +143,7 @@ def draft_costs(project: Project, folder: Path, engine: str | None = None) -> Co
     if len(project.quasi_identifiers) <= MANY:
         return None
     with started(engine or project.engine.name, **project.engine.options()) as rows:
-        return costs(Job(project, folder, rows, np.random.default_rng(0)))
+        return costs(Job(project, folder, rows, generator(0)))
 
 
 def in_words(measured: Costs) -> list[str]:

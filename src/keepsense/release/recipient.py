@@ -14,7 +14,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.release.describe import DESCRIPTION
 from keepsense.release.dictionary import DICTIONARY
 
-Library = Literal["arrow", "pandas", "polars"]
+Library = Literal["pyarrow", "pandas", "polars"]
 """Libraries whose frames a release can be read into."""
 
 
@@ -25,7 +25,7 @@ def read_release(folder: str | Path, library: Library | None = None) -> Any:
     or the cell hidden), a column of concepts one, `job concept`, with their ids in the taxonomy.
 
     >>> from keepsense.release.example import example_release
-    >>> rows = read_release(example_release().file.parent, "arrow")
+    >>> rows = read_release(example_release().file.parent, "pyarrow")
     >>> rows.column_names[:3], sorted(set(rows["age upper"].to_pylist()), key=str)
     (['age', 'age lower', 'age upper'], [30.0, 39.0, 49.0, None])
     """
@@ -93,9 +93,9 @@ def _ends(name: str, cells: Any, kind: str) -> dict[str, Any]:
 
 
 def _as(library: Library | None, rows: Any) -> Any:
-    if library not in (None, "arrow", "pandas", "polars"):
-        raise BadInput(f"a release is read into arrow, pandas or polars, not {library!r}")
-    chosen = library or next((name for name in ("pandas", "polars") if find_spec(name)), "arrow")
+    if library not in (None, "pyarrow", "pandas", "polars"):
+        raise BadInput(f"a release is read into pyarrow, pandas or polars, not {library!r}")
+    chosen = library or next((name for name in ("pandas", "polars") if find_spec(name)), "pyarrow")
     if chosen == "pandas":
         return rows.to_pandas()
     if chosen == "polars":

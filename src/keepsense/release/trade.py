@@ -7,11 +7,10 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from keepsense.engines import started
 from keepsense.errors import KeepsenseError
 from keepsense.project.file import Project
+from keepsense.random import generator
 from keepsense.release.choosing import MOST_TUPLES, some_tuples, tried_with
 from keepsense.release.costs import losses_on, measurable
 from keepsense.release.job import Job
@@ -113,4 +112,4 @@ def project_trade(project: Project, folder: Path, engine: str | None = None) -> 
     True
     """
     with started(engine or project.engine.name, **project.engine.options()) as rows:
-        return trade(Job(project, folder, rows, np.random.default_rng(0)))
+        return trade(Job(project, folder, rows, generator(0)))
