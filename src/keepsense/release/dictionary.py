@@ -48,7 +48,8 @@ def _column(job: Job, rules: Sequence[Recoding], after: Counts, name: str, lost:
     if not recoded or column is None:
         return about
     values = after.values_of(name)
-    marks = _marks(job, name, values)
+    # under differential privacy nothing beside the rows may differ between neighbours, be it what the draws came to
+    marks = {} if differentially_private(job.models) else _marks(job, name, values)
     if marks:
         about["marks"] = marks
     if not job.truthful or job.holds_sets(name):
