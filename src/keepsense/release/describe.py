@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import copy2, rmtree
 from typing import Any
@@ -225,7 +225,8 @@ def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any
         if fresh and not list(private.iterdir()):
             private.rmdir()
         raise
-    rmtree(private / _BEFORE, ignore_errors=True)
+    with suppress(BaseException):  # the release is out, and nothing may undo its line in the ledger; `mend` tidies up
+        rmtree(private / _BEFORE, ignore_errors=True)
 
 
 def mend(folder: Path, released: Callable[[], str | None]) -> bool:
