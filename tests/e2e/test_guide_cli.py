@@ -349,7 +349,7 @@ def test_traces_fit_a_phone_and_ask_for_nothing(run: Run, tmp_path: Path) -> Non
     rows = "\n".join(f'{20 + i},"{hostile.replace(chr(34), chr(34) * 2)} {i % 3}"' for i in range(9))
     (tmp_path / "odd.csv").write_text("age,<b>job</b>\n" + rows + "\n", encoding="utf-8")
     odd = ("--on", "odd.csv", "--column", "age", "--column", "<b>job</b>")
-    assert run("explain", "randomized response", *odd, "--html", "odd.html", "--quiet").code == cli.DONE
+    assert run("explain", "post-randomization", *odd, "--html", "odd.html", "--quiet").code == cli.DONE
     for name in SHOWN_IN_BROWSER:
         run("explain", name, "--html", f"{name}.html", "--quiet")
     run("guide", "differential privacy", "--html", "entry.html", "--quiet")
