@@ -50,7 +50,8 @@ def test_what_is_offered_is_what_a_run_with_that_weight_loses(tmp_path: Path) ->
     assert offered.tuples == offered.of
     for offer in offered.offers:
         done = run(_project(**{offer.column: FACTOR}), data=TABLE, folder=tmp_path / offer.column)
-        assert offer.twice == pytest.approx(done.description["columns"][offer.column]["lost"])
+        lost = done.description["columns"][offer.column]["lost"]  # rounded there
+        assert offer.twice == pytest.approx(lost, abs=1e-3)
         assert offer.twice < offer.lost
         assert offer.others_then > offer.others
 

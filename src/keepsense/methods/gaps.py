@@ -46,7 +46,7 @@ def emptied(counts: Counts, cells: Cells) -> Cells:
     >>> counts = Counts.of({"age": [31, None]})
     >>> made = Cells(("age",), ((30, 33),), np.arange(2), np.array([[1], [0]]), np.ones(2))
     >>> emptied(counts, made).apply(counts).rows_of("age")
-    {33: 1, None: 1}
+    {30: 0, 33: 1, None: 1}
     """
     values, codes = list(cells.values), cells.codes.copy()
     for j, name in enumerate(cells.names):

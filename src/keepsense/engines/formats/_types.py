@@ -17,8 +17,9 @@ def differing(store: Store, query: str, source: Any, relation: str) -> dict[str,
     >>> import pyarrow as pa
     >>> with Store() as store:
     ...     _ = store.connection.register("rows", pa.table({"job": pa.array(["nurse"], pa.large_string())}))
-    ...     differing(store, "SELECT job FROM rows", pa.schema([("job", pa.large_string())]), "rows")
-    {'job': LargeStringType(large_string)}
+    ...     types = differing(store, "SELECT job FROM rows", pa.schema([("job", pa.large_string())]), "rows")
+    >>> str(types["job"])
+    'large_string'
     """
     now, then = store.types(query), store.types(f"SELECT * FROM {relation}")
     bare = store.connection.sql(f"SELECT * FROM ({query}) LIMIT 0").to_arrow_table().schema
