@@ -29,6 +29,12 @@ Header = Annotated[
 ]
 
 
+Within = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--within", help="Column that names the region or country of its places; can be given more than once."
+    ),
+]
 TaxonomyName = Annotated[
     str,
     typer.Option(

@@ -11,7 +11,7 @@ from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._progress import progress
-from keepsense.commands._reading import EngineName
+from keepsense.commands._reading import EngineName, Within
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.taxonomy import library
@@ -70,6 +70,7 @@ def build(
         ),
     ] = None,
     domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
+    within: Within = None,
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,
     order: Annotated[str | None, typer.Option(help="Values of an ordinal column, lowest first: low,high.")] = None,
     distance: DistanceName = "wu-palmer",
@@ -88,6 +89,7 @@ def build(
             kind=kind,
             taxonomy=taxonomy,
             domain=domain,
+            within=within,
             mapping=use,
             order=None if order is None else [part.strip() for part in order.split(",")],
             distance=distance,

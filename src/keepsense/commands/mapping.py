@@ -12,13 +12,14 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import EngineName, TaxonomyName
+from keepsense.commands._reading import EngineName, TaxonomyName, Within
 from keepsense.errors import BadInput, InputWarning
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from keepsense.project.knowledge import Areas
     from keepsense.taxonomy import Mapping
     from keepsense.taxonomy.mapping.table import Ambiguity
 
@@ -41,6 +42,7 @@ def map_column(
         list[str] | None,
         typer.Option(help="Only concepts below this one, such as person; can be given more than once."),
     ] = None,
+    within: Within = None,
     use: Annotated[
         Path | None, typer.Option(help="Mapping file, written by --output and edited by you; it wins over all rules.")
     ] = None,
@@ -59,9 +61,10 @@ def map_column(
     """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
     from keepsense.project.language import not_english
     from keepsense.taxonomy import Mapping, map_values
+    from keepsense.taxonomy.places import beside
 
     chosen = library.find(taxonomy)
-    counts = _counted(file, column, separator, engine)
+    counts, areas = _counted(file, column, separator, within or [], engine)
     rules = Mapping.read(use, chosen) if use is not None else None
     mapping = map_values(
         counts,
@@ -70,6 +73,7 @@ def map_column(
         senses=senses,
         domain=domain or None,
         column=column,
+        within=None if areas is None else beside(areas.values, areas.cells, chosen),
         suggestions="accept" if accept else "ask",
     )
     if chosen.info.get("language", "en").startswith("en") and not_english(counts):
@@ -120,21 +124,25 @@ def map_column(
         raise typer.Exit(1)
 
 
-def _counted(file: Path, column: str, separator: str | None, engine: str | None) -> dict[Any, int]:
-    """Rows that hold each value, most frequent first; with a separator, each value of a cell counts."""
+def _counted(
+    file: Path, column: str, separator: str | None, within: list[str], engine: str | None
+) -> tuple[dict[Any, int], Areas | None]:
+    """Rows that hold each value, most frequent first, and where these lie; with a separator, each value of a cell."""
     from keepsense.engines import started
+    from keepsense.project.areas import areas_in
 
     with started(engine) as rows:
         source = rows.read(str(file))
-        source.require([column])
+        source.require([column, *within])
         counts = rows.count(source, [column])
+        areas = areas_in(rows, source, column, tuple(within)) if within else None
     words: Counter[Any] = Counter()
     for cell, weight in counts.rows_of(column).items():
         for part in [cell] if separator is None or cell is None else str(cell).split(separator):
             words[part.strip() if isinstance(part, str) else part] += weight
     if not any(words):
         raise BadInput(f"{file.name}: column {column!r} holds no values")
-    return dict(words.most_common())
+    return dict(words.most_common()), areas
 
 
 def _result(file: Path, mapping: Mapping) -> dict[str, Any]:

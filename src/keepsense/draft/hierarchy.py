@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -12,7 +13,8 @@ from keepsense.errors import Finding
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
-from keepsense.project.inspect import looked_at
+from keepsense.project.inspect import looked_at, placed
+from keepsense.project.knowledge import Library
 from keepsense.project.meaning import Meaning
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class Said(TypedDict, total=False):
     domain: str | None
     mapping: str | Path | None
     order: Sequence[str] | None
+    within: Sequence[str] | None
     distance: str
     engine: str | Engine | None
 
@@ -71,23 +74,27 @@ def built_for_column(source: str | Path, column: str, **said: Unpack[Said]) -> B
     order, taxonomy, mapping = said.get("order"), said.get("taxonomy"), said.get("mapping")
     with started(said.get("engine")) as running:
         table = running.read(str(source))
-        table.require([column])
+        within = said.get("within") or ()
+        table.require([column, *within])
         seen = looked_at(running.profiles(table, columns=[column])[0])
+        if not within:
+            seen = placed(seen, Library(), running, table)
         rows = running.count(table, [column]).rows_of(column)
-    chosen = KINDS.name_of(said.get("kind") or ("ordinal" if order else seen.kind))
-    meaning = seen.meaning if taxonomy is None and chosen == seen.kind else None
-    domain = None if meaning is None else meaning.domain or list(meaning.domains) or None
-    about = {
-        "kind": chosen,
-        "taxonomy": None if KINDS[chosen].sets else taxonomy if meaning is None else meaning.taxonomy,
-        "domain": said.get("domain") or domain,
-        "mapping": None if mapping is None else str(mapping),
-        "order": order if order is not None or chosen != seen.kind else seen.order,
-        "distance": said.get("distance", "wu-palmer"),
-    }
-    words = Meaning({column: Column.model_validate(about)})
-    why = "; ".join(seen.notes) if meaning is None else f"{meaning.taxonomy} {meaning.reason}"
-    findings = words.findings(column, rows)
-    hierarchy = words.hierarchy(column, rows)
+        chosen = KINDS.name_of(said.get("kind") or ("ordinal" if order else seen.kind))
+        meaning = seen.meaning if taxonomy is None and chosen == seen.kind else None
+        domain = None if meaning is None else meaning.domain or list(meaning.domains) or None
+        about = {
+            "kind": chosen,
+            "taxonomy": None if KINDS[chosen].sets else taxonomy if meaning is None else meaning.taxonomy,
+            "domain": said.get("domain") or domain,
+            "within": list(within or (meaning.within if meaning is not None else ())),
+            "mapping": None if mapping is None else str(mapping),
+            "order": order if order is not None or chosen != seen.kind else seen.order,
+            "distance": said.get("distance", "wu-palmer"),
+        }
+        words = Meaning({column: Column.model_validate(about)}, count=partial(running.count, table))
+        why = "; ".join(seen.notes) if meaning is None else f"{meaning.taxonomy} {meaning.reason}"
+        findings = words.findings(column, rows)
+        hierarchy = words.hierarchy(column, rows)
     known = words.taxonomy(column) if hierarchy.concepts is not None else None
     return Built(hierarchy, why if said.get("kind") is None else "", tuple(findings), known)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from keepsense.counts import Counts
 from keepsense.engines import Engine, Table, started
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.explain.lesson import Lesson
@@ -78,7 +79,7 @@ def _guessed(column: Inspected) -> Column:
     """What a project file would say about a column that was inspected."""
     meaning = column.meaning
     domain = None if meaning is None else meaning.domain or list(meaning.domains) or None
-    words = {} if meaning is None else {"taxonomy": meaning.taxonomy, "domain": domain}
+    words = {} if meaning is None else {"taxonomy": meaning.taxonomy, "domain": domain, "within": list(meaning.within)}
     order = {} if column.order is None else {"order": list(column.order)}
     delimiter = {} if column.delimiter is None else {"delimiter": column.delimiter}
     return Column.model_validate({"role": column.role, "kind": column.kind, **words, **order, **delimiter})
@@ -118,7 +119,11 @@ def _lesson(title: str, about: Mapping[str, Column], rows: Any, folder: Path, *,
 
     names = _protected(about, having("quasi-identifier"), sets=sets)
     targets, sensitive = having("target"), having("sensitive")
-    meaning = Meaning(about, folder)
+
+    def together(some: Sequence[str]) -> Counts:
+        return Counts.of({name: rows.column(name).to_pylist() for name in some})
+
+    meaning = Meaning(about, folder, count=together)
     shown = dict.fromkeys((*names, *targets, *sensitive))
     columns = {name: rows.column(name).to_pylist() for name in shown}
     bare = Lesson(title, columns, names, {}, meaning, targets, next(iter(sensitive), None))

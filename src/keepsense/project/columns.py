@@ -88,6 +88,13 @@ def check_names(project: Project, names: Sequence[str]) -> None:
                 f"the project file lists the column {name!r}, but the source has no such column."
                 f"{did_you_mean(name, names)}"
             )
+    for name, column in project.columns.items():
+        for other in column.within:
+            if other not in names:
+                raise BadInput(
+                    f"column {name!r}: `within` names the column {other!r}, but the source has no such column."
+                    f"{did_you_mean(other, names)}"
+                )
     unlisted = [name for name in names if name not in project.columns]
     if unlisted and project.unlisted == "refuse":
         raise BadInput(

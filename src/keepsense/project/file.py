@@ -74,6 +74,9 @@ class Column(_Part):
     domain: str | list[str] | None = Field(
         None, description="Concept of the taxonomy, or several, below which all its values lie"
     )
+    within: list[str] = Field(
+        [], description="Other columns that name the region or country of its places, to tell those of one name apart"
+    )
     mapping: str | None = Field(None, description="Mapping file that says which concept each value means")
     senses: Literal["context", "first", "lesk", "joint"] = Field("context", description="How senses are chosen")
     language: str | None = Field(None, description="Language of its words, such as es; its taxonomy must have it")

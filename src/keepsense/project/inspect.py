@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keepsense.counts import Value
-from keepsense.engines import Engine, Reading, started
+from keepsense.engines import Engine, Reading, Table, started
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.scales import order_of
 from keepsense.project import patterns
+from keepsense.project.areas import areas_beside
 from keepsense.project.forms import date_format, missing_marks, number_format
 from keepsense.project.guess import Facts, Guess, by_default, role_of
 from keepsense.project.inspected import Inspected
-from keepsense.project.knowledge import Library
+from keepsense.project.knowledge import NONE_FITS, Library
 from keepsense.project.roles import ROLES
 from keepsense.project.together import determine_each_other, settled
 from keepsense.shown import Shown, Summary
@@ -101,6 +102,7 @@ def inspect(
             [_inspected(profile, known, beside, (roles or {}).get(profile.name)) for profile in seen],
             determine_each_other(running, table),
         )
+        columns = tuple(placed(column, known, running, table) for column in columns)
     from keepsense.engines.formats import format_of
 
     if isinstance(source, str | Path):
@@ -143,6 +145,22 @@ def _inspected(profile: Profile, known: Library, beside: frozenset[str], said: s
         empty,
         form,
     )
+
+
+def placed(column: Inspected, known: Library, running: Engine, table: Table) -> Inspected:
+    """A column of places matched again, in view of the columns that say where these lie; any other as it is.
+
+    >>> towns = {"town": ["London", "Windsor", "Hamilton", "Cambridge"] * 2, "province": ["Ontario"] * 8}
+    >>> inspect(towns).columns[0].meaning.within
+    ('province',)
+    """
+    if column.kind != "nominal" or not ROLES[column.role].released or column.profile.distinct < 2:
+        return column
+    areas = areas_beside(running, table, column.name, table.columns)
+    matched = None if areas is None else known.match(column.profile.values, column.name, areas)
+    if matched is None or matched.known is None:
+        return column
+    return replace(column, meaning=matched.known, notes=tuple(n for n in column.notes if not n.startswith(NONE_FITS)))
 
 
 def _without(profile: Profile, marks: Sequence[str]) -> Profile:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from typing import NamedTuple
 
 from keepsense.counts import Value
 from keepsense.errors import UnknownConcept
@@ -14,6 +15,7 @@ from keepsense.project.language import not_english
 from keepsense.taxonomy import Taxonomy, library
 from keepsense.taxonomy.fit import MOST_WORDS, Fit, fit_of
 from keepsense.taxonomy.lookup import sense_name
+from keepsense.taxonomy.places import beside, is_places
 
 LEAST_VALUES = 0.5
 """Share of the different values that a taxonomy must name exactly to be used."""
@@ -24,8 +26,11 @@ LEAST_ROWS = 0.5
 LEAST_EVIDENCE = 15.0
 """Bits beyond chance that the words must lie together."""
 
+NONE_FITS = "no taxonomy fits"
+"""What notes on columns without a taxonomy begin with."""
+
 NOT_ENGLISH = (
-    "no taxonomy fits: these words are not English; import one in their language with `keepsense taxonomy import`, and "
+    f"{NONE_FITS}: these words are not English; import one in their language with `keepsense taxonomy import`, and "
     "say which language it is with `language`"
 )
 """What is said where words are of another language."""
@@ -69,6 +74,7 @@ class KnownWords:
     outside: int = 0
     evidence: float = 0.0
     domains: tuple[str, ...] = ()
+    within: tuple[str, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -91,6 +97,8 @@ class KnownWords:
             )
         if self.outside:
             parts.append(f"{_n(self.outside, 'value')} mean something else there: asked, not used")
+        if self.within:
+            parts.append(f"where a place lies is told by {', '.join(self.within)}")
         return "; ".join(parts)
 
 
@@ -104,6 +112,21 @@ class Matched:
 
     known: KnownWords | None
     why_not: str = ""
+
+
+class Areas(NamedTuple):
+    """What other columns say about where the places of one lie.
+
+    Their names, and for each combination of cells its value, what these columns hold beside it, and its rows.
+
+    >>> Areas(("state",), ["Springfield"], [("IL",)], [3]).columns
+    ('state',)
+    """
+
+    columns: tuple[str, ...]
+    values: Sequence[Value]
+    cells: Sequence[tuple[Value, ...]]
+    rows: Sequence[int]
 
 
 class Library:
@@ -123,14 +146,20 @@ class Library:
             return {name: partial(self._given.__getitem__, name) for name in self._given}
         return {name: partial(_found, name) for name in library.names()}
 
-    def match(self, values: Mapping[Value, int], column: str) -> Matched:
-        """The taxonomy that fits a column best, by the values with their rows and its name; or why none fits."""
+    def match(self, values: Mapping[Value, int], column: str, areas: Areas | None = None) -> Matched:
+        """The taxonomy that fits a column best, by the values with their rows and its name; or why none fits.
+
+        `areas` are what other columns say about where its places lie: then only taxonomies of places are tried.
+        """
         word = patterns.named_like(column, HINTS)
         coded = _are_codes(values)
         fits = {}
         for name, load in self.all().items():
             taxonomy = load()
-            fits[name] = (taxonomy, fit_of(values, taxonomy, hint=_hint(word, taxonomy), codes=coded))
+            if areas is not None and not is_places(taxonomy):
+                continue
+            within = None if areas is None else beside(areas.values, areas.cells, taxonomy)
+            fits[name] = (taxonomy, fit_of(values, taxonomy, hint=_hint(word, taxonomy), codes=coded, within=within))
         if not fits:
             return Matched(None)
         names_of_people = word is not None and not HINTS[word]
@@ -138,7 +167,7 @@ class Library:
         good = {
             name: fit
             for name, (taxonomy, fit) in fits.items()
-            if (_coded(fit, values, said=said) if coded else _fits(fit))
+            if (_coded(fit, values, said=said) if coded else _fits(fit, placed=areas is not None))
             and not ((names_of_people or coded) and _is_dictionary(taxonomy))
         }
         best: str | None = None
@@ -164,6 +193,7 @@ class Library:
                 fit.outside,
                 fit.evidence,
                 domains if len(domains) > 1 else (),
+                () if areas is None else areas.columns,
             )
         )
 
@@ -191,8 +221,9 @@ def _is_dictionary(taxonomy: Taxonomy) -> bool:
     return "exception forms" in taxonomy.tables
 
 
-def _fits(fit: Fit) -> bool:
-    return fit.values >= LEAST_VALUES and fit.rows >= LEAST_ROWS and fit.evidence >= LEAST_EVIDENCE
+def _fits(fit: Fit, *, placed: bool) -> bool:
+    """Whether a taxonomy names enough, and not by chance: places lie where another column says, or words together."""
+    return fit.values >= LEAST_VALUES and fit.rows >= LEAST_ROWS and (placed or fit.evidence >= LEAST_EVIDENCE)
 
 
 def _are_codes(values: Mapping[Value, int]) -> bool:
@@ -229,12 +260,12 @@ def _why_not(name: str, fit: Fit, word: str | None, *, coded: bool) -> str:
     share = f"{name} names {fit.values:.0%} of its values exactly ({fit.rows:.0%} of the rows)"
     if fit.values < LEAST_VALUES or fit.rows < LEAST_ROWS:
         more = f", {_n(fit.suggested, 'more value')} by the last noun alone" if fit.suggested else ""
-        return f"no taxonomy fits: {share}{more}"
+        return f"{NONE_FITS}: {share}{more}"
     if word is not None and not HINTS[word]:
-        return f"no taxonomy fits: {share}, but these are names ({word})"
+        return f"{NONE_FITS}: {share}, but these are names ({word})"
     if coded:
-        return f"no taxonomy fits: {share}, but nothing says that its codes are those of it"
-    return f"no taxonomy fits: {share}, but they do not mean things of one kind there"
+        return f"{NONE_FITS}: {share}, but nothing says that its codes are those of it"
+    return f"{NONE_FITS}: {share}, but they do not mean things of one kind there"
 
 
 def _n(number: int, what: str) -> str:

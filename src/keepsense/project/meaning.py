@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from keepsense.counts import Value
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Finding
 from keepsense.hierarchies import Hierarchy, read_hierarchy
 from keepsense.hierarchies.build import build_shortlist, with_missing
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
+    from keepsense.taxonomy.places import Areas
 
 
 _BY_ITSELF: Literal["first"] = "first"  # keepsense.taxonomy.mapping.senses.ALONE
@@ -59,7 +60,8 @@ class Given:
 class Meaning:
     """Columns by what the project file says about them; its relative paths start at `folder`.
 
-    `taxonomies` are at hand already, by the names that columns give; others are found and kept here.
+    `taxonomies` are at hand already, by the names that columns give; others are found and kept here. `count` counts
+    columns of the table together, for places whose areas other columns name; without it these say nothing.
 
     >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
     >>> words.mapping("job", {"nurse": 2, "surgeon": 1}).coverage.values
@@ -72,6 +74,7 @@ class Meaning:
     folder: Path = Path()
     taxonomies: dict[str, Taxonomy] = field(default_factory=dict, repr=False)
     given: Given = field(default_factory=Given)
+    count: Callable[[Sequence[str]], Counts] | None = field(default=None, repr=False)
     _mapped: dict[tuple[str, bool, frozenset[tuple[Value, int]]], Mapped] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Column:
@@ -139,10 +142,10 @@ class Meaning:
         present = {value: rows for value, rows in values.items() if value is not None}
         key = (name, alone, frozenset(present.items()))
         if key not in self._mapped:
-            self._mapped[key] = self._looked_up(name, present, _BY_ITSELF if alone else column.senses)
+            self._mapped[key] = self._looked_up(name, present, alone=alone)
         return self._mapped[key]
 
-    def _looked_up(self, name: str, values: Mapping[Value, int], senses: str) -> Mapped:
+    def _looked_up(self, name: str, values: Mapping[Value, int], *, alone: bool) -> Mapped:
         from keepsense.taxonomy import map_values
 
         column = self.column(name)
@@ -150,11 +153,23 @@ class Meaning:
             values,
             self.taxonomy(name),
             table=self.own_senses(name),
-            senses=senses,
+            senses=_BY_ITSELF if alone else column.senses,
             domain=column.domain if isinstance(column.domain, list) else None,
             column=name,
+            within=None if alone else self._areas(name),
             suggestions=column.suggestions,
         )
+
+    def _areas(self, name: str) -> dict[Value, Areas] | None:
+        """Where the places of a column lie, as far as other columns of its rows say so."""
+        from keepsense.taxonomy.places import beside, is_places
+
+        others = self.column(name).within
+        if not others or self.count is None or not is_places(self.taxonomy(name)):
+            return None
+        counts = self.count([name, *others])
+        values, *cells = ([counts.values_of(c)[i] for i in counts.column(c)] for c in (name, *others))
+        return beside(values, zip(*cells, strict=True), self.taxonomy(name))
 
     def findings(self, name: str, values: Mapping[Value, int]) -> list[Finding]:
         """Values of a column that are unknown to its taxonomy, known in part or by several senses: counts, no value.

@@ -9,60 +9,65 @@ from decimal import Decimal
 from keepsense.counts import Value
 
 
-def _words(text: str) -> frozenset[str]:
+def words(text: str) -> frozenset[str]:
+    """A vocabulary, written as words with blanks between.
+
+    >>> sorted(words("zip plz"))
+    ['plz', 'zip']
+    """
     return frozenset(text.split())
 
 
-IDS = _words("id ids identifier key pid uid nr no number num guid uuid code")
+IDS = words("id ids identifier key pid uid nr no number num guid uuid code")
 """Words that say: this numbers something. Only what hardly repeats, or has no other name, is an identifier for it."""
 
-IDENTIFIERS = _words(
+IDENTIFIERS = words(
     "name names surname firstname lastname forename fullname familyname givenname maiden nickname email mail phone "
     "telephone tel mobile cell fax ssn passport driver drivers iban account license licence plate mrn nhs nif dni vat "
     "cpf nino aadhaar username login url website ip mac token signature photo image fingerprint serial vin imei"
 )
-PERSONS = _words(
+PERSONS = words(
     "patient person people subject client customer member user student pupil employee respondent participant "
     "individual citizen resident applicant borrower policyholder beneficiary donor driver player worker pid subj"
 )
-OTHER_THINGS = _words(
+OTHER_THINGS = words(
     "encounter visit admission order invoice transaction claim record row case ticket event episode sample product "
     "item store shop school class department hospital provider doctor physician organization organisation company "
     "payer agency site device room batch type status disposition source category group zone area region district"
 )
 """What numbers can stand for besides people."""
 
-SENSITIVE = _words(
+SENSITIVE = words(
     "diagnosis diagnoses diag dx icd disease illness condition conditions symptom disorder comorbidity medication drug "
     "treatment therapy surgery procedure hiv disability allergy income salary salaryclass wage wages earnings pay debt "
     "credit loan balance expenses expense cost costs charges bill premium claim religion faith politics political "
     "coverage party vote orientation sexuality union crime offence offense conviction charge sentence grade score "
     "result outcome biopsy wealth assets"
 )
-MEASURED = _words(
+MEASURED = words(
     "lab labs laboratory procedures medications medicines drugs diagnoses tests measurement glucose bmi pressure "
     "cholesterol pulse hemoglobin haemoglobin insulin dose dosage level concentration intensity latency"
 )
 """What is counted or measured by those who hold the data, and rarely known to others."""
 
-KNOWN_BY_OTHERS = _words(
+KNOWN_BY_OTHERS = words(
     "sex gender age birth birthday birthdate dob born death deathdate zip zipcode postcode postal plz city town "
     "village place region county state province country nationality citizenship birthplace street address job "
     "occupation profession employer company workplace work industry sector education school degree marital married "
     "civil status children household ethnicity ethnic race language admission discharge visit date height hair eye "
     "hobby hobbies car vehicle housing tenure rank"
 )
-PLACES = _words(
+PLACES = words(
     "city town village place region county state province country birthplace district municipality location school "
     "company employer hospital street station airport native nationality"
 )
-NAME_PARTS = _words("first last middle maiden given family sur fore")
-COORDINATES = _words(
+NAME_PARTS = words("first last middle maiden given family sur fore")
+COORDINATES = words(
     "lat latitude lon lng long longitude northing easting coordinate coordinates coord gps utm xcoord ycoord"
 )
-WEIGHTS = _words("fnlwgt pweight sampweight hhweight wgt")
-CODED = _words("diag diagnosis diagnoses dx icd icd9 icd10 procedure")
-POSTCODES = _words("zip zipcode postcode postal plz cap")
+WEIGHTS = words("fnlwgt pweight sampweight hhweight wgt")
+CODED = words("diag diagnosis diagnoses dx icd icd9 icd10 procedure")
+POSTCODES = words("zip zipcode postcode postal plz cap")
 _CODE = re.compile(r"[A-Z]{1,3}\d{1,6}([.-]\d{1,4})?[A-Z]{0,2}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 

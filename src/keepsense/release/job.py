@@ -75,7 +75,7 @@ class Job:
     @cached_property
     def meaning(self) -> Meaning:
         """What values mean."""
-        return Meaning(self.project.columns, self.folder, given=self.given)
+        return Meaning(self.project.columns, self.folder, given=self.given, count=self.count)
 
     @cached_property
     def method(self) -> Method:

@@ -61,7 +61,8 @@ class Source:
         columns = {name: column for name, column in self.project.columns.items() if column.coarse}
         if not columns:
             return table
-        meaning = self.meaning or Meaning(self.project.columns, self.folder)
+        whole = self.meaning or Meaning(self.project.columns, self.folder)
+        meaning = replace(whole, count=partial(self.engine.count, table))  # this table is not open for others yet
         cuts = []
         for name, column in columns.items():
             rows = self.engine.count(table, [name]).rows_of(name)

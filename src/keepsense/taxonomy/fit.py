@@ -23,7 +23,7 @@ from keepsense.arrays import Floats
 from keepsense.counts import Value
 from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.loaders.wndb import EXCEPTION_FORMS
-from keepsense.taxonomy.lookup import Found, lookup
+from keepsense.taxonomy.lookup import Found, lies_in, lookup
 from keepsense.taxonomy.mapping.table import is_missing
 from keepsense.taxonomy.text import normalise
 
@@ -82,13 +82,19 @@ class Fit:
 
 
 def fit_of(
-    values: Mapping[Value, int], taxonomy: Taxonomy, *, hint: Sequence[Concept] = (), codes: bool = False
+    values: Mapping[Value, int],
+    taxonomy: Taxonomy,
+    *,
+    hint: Sequence[Concept] = (),
+    codes: bool = False,
+    within: Mapping[Value, Sequence[Sequence[int]]] | None = None,
 ) -> Fit:
     """How well a taxonomy fits the values of a column, given with their rows.
 
     `hint` are concepts that the name of the column speaks of: of an occupation, people. Words that lie below them need
     no search, and so no allowance for it; words that do not speak against the taxonomy. `codes` of a system lie
-    anywhere in it: no concept is looked for. Costs microseconds a value.
+    anywhere in it: no concept is looked for. Of places that share a name those count that lie `within` the areas that
+    other columns name (`places.beside`). Costs microseconds a value.
 
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> together = ["oak", "elm", "maple", "birch", "beech", "willow"]
@@ -96,10 +102,13 @@ def fit_of(
     >>> [fit_of(dict.fromkeys(words, 1), wordnet()).evidence > 10 for words in (together, apart)]
     [True, False]
     """
-    words = [(str(v), n) for v, n in values.items() if not is_missing(v)][:MOST_WORDS]
+    cells = [(v, n) for v, n in values.items() if not is_missing(v)][:MOST_WORDS]
+    words = [(str(v), n) for v, n in cells]
     look = lookup(taxonomy)
     matches = [(text, look.find(text)) for text, _ in words]
     found = [None if match is None or _is_initial(text, match, taxonomy) else match for text, match in matches]
+    if within is not None:
+        found = [_lying_in(match, within.get(v, ()), taxonomy) for (v, _), match in zip(cells, found, strict=True)]
     rows = np.array([n for _, n in words], dtype=np.float64)
     named = np.array([match is not None and match.how != "head" for match in found], dtype=np.bool_)
     by_noun = np.array([match is not None and match.how == "head" for match in found], dtype=np.bool_)
@@ -140,6 +149,15 @@ def fit_of(
 def _is_initial(text: str, match: Found, taxonomy: Taxonomy) -> bool:
     """Whether a dictionary takes a code of one or two letters for a word: deck `C` is no chemical element."""
     return match.how != "given" and EXCEPTION_FORMS in taxonomy.tables and len(normalise(text)) < 3
+
+
+def _lying_in(match: Found | None, areas: Sequence[Sequence[int]], taxonomy: Taxonomy) -> Found | None:
+    """A match without the places that lie outside all of the areas that are named; None where none is left."""
+    if match is None or not areas:
+        return match
+    named = {area for some in areas for area in some}
+    inside = tuple(place for place in match.concepts if lies_in(taxonomy.parents, place, named))
+    return match._replace(concepts=inside) if inside else None
 
 
 @dataclass(frozen=True, eq=False)

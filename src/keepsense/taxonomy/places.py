@@ -28,6 +28,9 @@ LEVELS = ("world", "continent", "subregion", "country", "region", "city")
 SURE = 0.9
 """How likely a place must be to be taken; else a person is asked."""
 
+ELSEWHERE = -1
+"""Stands for areas outside the part of the taxonomy that a column's domain leaves."""
+
 _COUNTRY = LEVELS.index("country")
 _ELSEWHERE = 1e-4  # of a place that does not lie where another column says
 _OTHER_NAME = 0.1  # of a place that goes by the name besides its own
@@ -115,6 +118,7 @@ def probabilities(
                 likely[j] = _OTHER_NAME
             if within is not None and len(within[i]):
                 likely[j] *= _BESIDE if lies_in(taxonomy.parents, int(place[j]), within[i]) else _ELSEWHERE
+                likely[j] *= within[i] != (ELSEWHERE,)
     words = set(normalise(column).split())
     told = np.array([_TOLD if words & names_of else 0.0 for names_of in _CALLED], dtype=np.float64)
     known = int((candidates.sizes > 0).sum())
@@ -187,33 +191,120 @@ def settled(taxonomy: Taxonomy, candidates: Rows, chances: Floats) -> tuple[Ints
     return chosen, sure
 
 
-def beside(values: Iterable[Any], others: Iterable[Any], taxonomy: Taxonomy) -> dict[Any, tuple[int, ...]]:
-    """For each value, the places that another column names on its rows: for `map_values(..., within=...)`.
+Areas = Sequence[Sequence[int]]
+"""What other columns say of a value: for each way in which its rows name an area, the places that this may be."""
+
+
+def located(
+    taxonomy: Taxonomy, candidates: Rows, names: Sequence[str], within: Sequence[Areas], column: str = ""
+) -> tuple[Ints, Floats]:
+    """The place that each name stands for on all its rows, and how likely that is; -1 where nobody can say.
+
+    `within[i]` are the areas that other columns name on the rows of `names[i]`. The name is sought in each of them:
+    where it is one place here and another there, it stands for what these share. Where an area has no such place, the
+    name may be a village: then it stands for the area.
 
     >>> from keepsense.taxonomy.embedded import embedded
     >>> places = embedded("places")
-    >>> areas = beside(["Springfield", "Springfield"], ["IL", "IL"], places)
-    >>> sorted(places.labels(areas["Springfield"]))
-    ['Illinois', 'Israel']
+    >>> found = places.senses_of("London")
+    >>> rows = Rows.from_pairs([0] * len(found), found, 1)
+    >>> canada, england, ohio = places.codes(["Canada", "England", "Ohio"]).tolist()
+    >>> for areas in ([(canada,)], [(england,)], [(canada,), (ohio,)]):
+    ...     (chosen,), (sure,) = located(places, rows, ["London"], [areas])
+    ...     print(places.id(int(chosen)) if chosen >= 0 else None, bool(sure > SURE))
+    city/6058560 True
+    city/2643743 True
+    None False
     """
-    look = lookup(taxonomy)
-    areas: dict[Any, dict[int, None]] = {}
+    owner = np.repeat(np.arange(len(candidates), dtype=np.int32), [max(1, len(areas)) for areas in within])
+    each = [area for areas in within for area in areas or ((),)]
+    apart = candidates.taken(owner)
+    chances = probabilities(taxonomy, apart, [names[i] for i in owner.tolist()], each, column)
+    place, likely = settled(taxonomy, apart, chances)
+    chosen = np.full(len(candidates), -1, dtype=np.int32)
+    sure = np.full(len(candidates), np.nan)
+    for i in np.flatnonzero(candidates.sizes).tolist():
+        mine = np.flatnonzero(owner == i) if len(owner) != len(candidates) else np.array([i])
+        spots = {_placed(taxonomy, int(place[j]), each[j]) for j in mine.tolist()}
+        sure[i] = likely[mine].min()
+        if len(spots) == 1:
+            (chosen[i],) = spots
+        elif -1 not in spots:
+            chosen[i] = _wide_enough(taxonomy, taxonomy.lcs(*sorted(spots)))
+            sure[i] = min(sure[i], 1 / len(spots))
+    return chosen, sure
+
+
+def _placed(taxonomy: Taxonomy, place: int, areas: Sequence[int]) -> int:
+    """A place, or else the area that the rows name, where it is one; -1 where neither is known."""
+    return place if place >= 0 or len(areas) != 1 or areas[0] == ELSEWHERE else _wide_enough(taxonomy, areas[0])
+
+
+def _wide_enough(taxonomy: Taxonomy, area: int) -> int:
+    """An area that says something: a country, or what lies in one; else -1."""
+    return area if _facts(taxonomy).level[area] >= _COUNTRY else -1
+
+
+def beside(values: Iterable[Any], others: Iterable[Any], taxonomy: Taxonomy) -> dict[Any, Areas]:
+    """For each value, the areas that other columns name on its rows: for `map_values(..., within=...)`.
+
+    `others` is one cell a row, or a tuple of them where several columns tell: what one names must lie in what the
+    other does. Cells that name no area say nothing.
+
+    >>> from keepsense.taxonomy.embedded import embedded
+    >>> places = embedded("places")
+    >>> [places.labels(areas) for areas in beside(["Springfield", "Springfield"], ["IL", "MO"], places)["Springfield"]]
+    [['Israel', 'Illinois'], ['Macao', 'Missouri']]
+    >>> [places.labels(areas) for areas in beside(["Springfield"], [("IL", "US")], places)["Springfield"]]
+    [['Illinois']]
+    """
+    whole = taxonomy if taxonomy.whole is None else taxonomy.whole
+    known: dict[Any, tuple[int, ...]] = {}
+    found: dict[Any, dict[tuple[int, ...], None]] = {}
     for value, other in dict.fromkeys(zip(values, others, strict=True)):
-        hit = look.find(str(other)) if other is not None else None
-        areas.setdefault(value, {}).update(dict.fromkeys(hit.concepts if hit else ()))
-    return {value: tuple(found) for value, found in areas.items()}
+        named: tuple[int, ...] = ()
+        for cell in other if isinstance(other, tuple) else (other,):
+            if cell not in known:
+                known[cell] = _areas_called(whole, cell)
+            named = _narrowed(whole, named, known[cell])
+        found.setdefault(value, {}).update(dict.fromkeys([_inside(taxonomy, whole, named)] if named else []))
+    return {value: tuple(areas) for value, areas in found.items()}
 
 
-def areas(
-    values: Iterable[Any], options: Sequence[Sequence[int]], within: Mapping[Any, Sequence[int]]
-) -> list[Sequence[int]]:
+def _areas_called(whole: Taxonomy, cell: Any) -> tuple[int, ...]:
+    hit = lookup(whole).find(str(cell)) if cell is not None else None
+    if hit is None or hit.how == "head":
+        return ()
+    return tuple(place for place in hit.concepts if _facts(whole).level[place] < LEVELS.index("city"))
+
+
+def _narrowed(whole: Taxonomy, areas: tuple[int, ...], others: tuple[int, ...]) -> tuple[int, ...]:
+    """Of the areas that two columns name, those that lie in one another; all of them where none does."""
+    if not areas or not others:
+        return areas or others
+    inner = [a for a in areas if lies_in(whole.parents, a, others)] + [
+        a for a in others if lies_in(whole.parents, a, areas)
+    ]
+    return tuple(dict.fromkeys(inner or (*areas, *others)))
+
+
+def _inside(taxonomy: Taxonomy, whole: Taxonomy, areas: tuple[int, ...]) -> tuple[int, ...]:
+    """Codes that a part of the taxonomy has for areas; what holds all of it is its top."""
+    if taxonomy is whole:
+        return areas
+    top = taxonomy.in_whole(taxonomy.root)
+    own = (taxonomy.root if lies_in(whole.parents, top, (a,)) else taxonomy.part_of(a) for a in areas)
+    return tuple(dict.fromkeys(a for a in own if a is not None)) or (ELSEWHERE,)
+
+
+def areas_of(values: Iterable[Any], options: Sequence[Sequence[int]], within: Mapping[Any, Areas]) -> list[Areas]:
     """The areas in which each value's places are sought: those it is given, or all its own where it names one itself.
 
-    >>> areas(["Paris", "Paris, TX", "Lyon"], [(1, 2), (2,), (3,)], {"Paris": (7,)})
-    [(7,), (2,), ()]
+    >>> areas_of(["Paris", "Paris, TX", "Lyon"], [(1, 2), (2,), (3,)], {"Paris": [(7,)]})
+    [[(7,)], [(2,)], []]
     """
     return [
-        within.get(value) or (own if QUALIFIED.search(str(value)) else ())
+        list(within.get(value) or ([own] if QUALIFIED.search(str(value)) else []))
         for value, own in zip(values, options, strict=True)
     ]
 

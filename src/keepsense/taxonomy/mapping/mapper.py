@@ -40,7 +40,7 @@ def map_values(  # noqa: PLR0913
     domain: Concept | Sequence[Concept] | None = None,
     distance: DistanceMatrix | None = None,
     column: str = "values",
-    within: Mapping[Any, Sequence[int]] | None = None,
+    within: Mapping[Any, places.Areas] | None = None,
     suggestions: Suggestions = "ask",
 ) -> result.Mapping:
     """Map the values of a column onto concepts.
@@ -96,9 +96,8 @@ def map_values(  # noqa: PLR0913
     candidates = Rows.from_pairs(where, np.array([c for o in options for c in o], dtype=np.int32), len(options))
     doubt = DOUBT
     if senses == DEFAULT and places.is_places(taxonomy):
-        areas = places.areas(counts, options, within or {})
-        chances = places.probabilities(taxonomy, candidates, names, areas, column)
-        codes, confidence = places.settled(taxonomy, candidates, chances)
+        areas = places.areas_of(counts, options, within or {})
+        codes, confidence = places.located(taxonomy, candidates, names, areas, column)
         doubt = places.SURE
         for i, way in enumerate(how):  # what a person has said is not weighed
             if way in ("table", "given") and options[i]:
