@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
-from math import prod
+from math import exp, prod
 
 Row = dict
 Promise = dict
@@ -217,6 +217,54 @@ GROUNDS = {
 }
 
 
+def _shares(promise, case):
+    """Of every class and of the whole table, how often each value occurs."""
+    column = promise["column"]
+    whole = Counter(row[column] for row in case.original)
+    classes = case.beside(promise.get("beside", ())).classes()
+    return whole, [Counter(row[column] for row in members) for members in classes]
+
+
+def beta_likeness(promise, case):
+    """(q - p) / p is at most beta; in the enhanced form at most -ln p, too: e to the power of it at most 1 / p."""
+    whole, classes = _shares(promise, case)
+    for here in classes:
+        for value, number in here.items():
+            p, q = Fraction(whole[value], whole.total()), Fraction(number, here.total())
+            growth = (q - p) / p
+            if growth > exact(promise["beta"]):
+                return False
+            if promise.get("form", "enhanced") == "enhanced" and exp(growth) > 1 / p * (1 + Fraction(1, 10**12)):
+                return False
+    return True
+
+
+def delta_disclosure(promise, case):
+    """|log2(q / p)| < delta for every value of the table; both sides to the power that makes delta whole."""
+    whole, classes = _shares(promise, case)
+    delta = exact(promise["delta"])
+    for here in classes:
+        for value, number in whole.items():
+            ratio = Fraction(here[value] * whole.total(), here.total() * number)
+            power = ratio**delta.denominator
+            if not Fraction(1, 2**delta.numerator) < power < 2**delta.numerator:
+                return False
+    return True
+
+
+def alpha_k(promise, case):
+    if not k_anonymity(promise, case):
+        return False
+    _, classes = _shares(promise, case)
+    bounded = promise.get("values", ())
+    return all(
+        Fraction(number, here.total()) <= exact(promise["alpha"])
+        for here in classes
+        for value, number in here.items()
+        if not bounded or value in bounded
+    )
+
+
 def k_map(promise, case):
     return all(
         len(case.fitting(combination, case.population)) >= promise["k"]
@@ -253,6 +301,9 @@ JUDGES = {
     "average risk": average_risk,
     "l-diversity": l_diversity,
     "t-closeness": t_closeness,
+    "beta-likeness": beta_likeness,
+    "delta-disclosure": delta_disclosure,
+    "(alpha,k)-anonymity": alpha_k,
     "k-map": k_map,
     "delta-presence": delta_presence,
     "k^m-anonymity": km_anonymity,

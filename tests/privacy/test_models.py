@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,9 +16,13 @@ from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.privacy import (
+    AlphaKAnonymity,
     AverageRisk,
+    BasicLikeness,
+    DeltaDisclosure,
     DeltaPresence,
     DistinctDiversity,
+    EnhancedLikeness,
     EntropyDiversity,
     KAnonymity,
     KMap,
@@ -61,6 +66,11 @@ MODELS = [
     TCloseness(0.3, "disease", Ordered(DISEASES)),
     TCloseness(0.3, "disease", SICK),
     TCloseness(0.3, "disease", Semantic(DISEASES, NEAR)),
+    BasicLikeness(0.8, "disease"),
+    EnhancedLikeness(1.5, "disease"),
+    DeltaDisclosure(1.2, "disease"),
+    AlphaKAnonymity(0.6, 2, "disease"),
+    AlphaKAnonymity(0.4, 2, "disease", values=("flu",)),
     KMap(3),
     DeltaPresence(0.1, 0.6),
     MaximumRisk(0.4),
@@ -104,12 +114,30 @@ def by_definition(model, data):
                 good = size * (1 + x) >= k
             case DeltaPresence(low, high):
                 good = low <= 1 / (1 + x) <= high
+            case BasicLikeness() | EnhancedLikeness() | DeltaDisclosure():
+                good = all(_near(model, share(members, d), share(data, d)) for d in whole)
+            case AlphaKAnonymity(alpha, k, _, named):
+                good = size >= k and all(share(members, d) <= Fraction(str(alpha)) for d in named or whole)
             case _:
                 q = np.array([sum(r[1] == d for r in members) / size for d in DISEASES])
                 p = np.array([whole[d] / len(data) for d in DISEASES])
                 good = work_of(model, q - p) <= model.t + 1e-9
         verdicts[x] = good
     return verdicts
+
+
+def share(data, disease):
+    return Fraction(sum(r[1] == disease for r in data), len(data))
+
+
+def _near(model, q, p):
+    """Whether the share of a value in a class is near enough to that in the table."""
+    if isinstance(model, DeltaDisclosure):
+        return q > 0 and abs(math.log2(q / p)) < model.delta
+    limit = Fraction(str(model.beta))
+    if isinstance(model, EnhancedLikeness):
+        limit = min(limit, Fraction(-math.log(p)))
+    return q <= p or (q - p) / p <= limit
 
 
 def work_of(model, moved):

@@ -50,6 +50,15 @@ def _sized(name, **draws):
     return lambda rng: {"model": name, **{key: rng.choice(choices) for key, choices in draws.items()}}
 
 
+def _shared(name, **draws):
+    return lambda rng: {
+        "model": name,
+        "column": rng.choice(["disease", "half", "half"]),
+        "beside": rng.choice([[], [], ["maybe"]]) if name == "beta-likeness" else [],
+        **{key: rng.choice(choices) for key, choices in draws.items()},
+    }
+
+
 CASES = {
     "k-anonymity": [_sized("k-anonymity", k=[1, 2, 3, 4, 8])],
     "probabilistic k-anonymity": [_sized("probabilistic k-anonymity", k=[1, 2, 3, 4, 8])],
@@ -65,6 +74,15 @@ CASES = {
         *map(_closeness, [*EVIDENCE, "equal"]),
         _closeness("ordered", "pay"),
         _closeness("numeric", "pay"),
+    ],
+    "beta-likeness": [
+        _shared("beta-likeness", form=["basic"], beta=[0.3, 0.5, 1.0, 2.0]),
+        _shared("beta-likeness", form=["enhanced"], beta=[0.3, 0.5, 1.0, 2.0]),
+    ],
+    "delta-disclosure": [_shared("delta-disclosure", delta=[0.5, 1.0, 1.5, 2.0, 3])],
+    "(alpha,k)-anonymity": [
+        _shared("(alpha,k)-anonymity", alpha=[0.5, 0.6, 0.75, 1.0], k=[1, 2, 3]),
+        _shared("(alpha,k)-anonymity", alpha=[0.2, 0.5, 0.6], k=[1, 2], values=[["flu"], ["flu", "ulcer"]]),
     ],
     "k-map": [_sized("k-map", k=[2, 3, 5, 20])],
     "delta-presence": [_sized("delta-presence", lower=[0.0, 0.0, 0.3], upper=[0.5, 2 / 3, 0.9, 1.0])],

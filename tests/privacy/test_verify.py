@@ -22,9 +22,13 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.privacy import (
     PRIVACY,
+    AlphaKAnonymity,
     AverageRisk,
+    BasicLikeness,
+    DeltaDisclosure,
     DeltaPresence,
     DistinctDiversity,
+    EnhancedLikeness,
     EntropyDiversity,
     KAnonymity,
     KmAnonymity,
@@ -69,6 +73,11 @@ MODELS = [
     TCloseness(0.3, "disease", Semantic(DISEASES, NEAR)),
     MaximumRisk(0.4),
     AverageRisk(0.4),
+    BasicLikeness(0.8, "disease"),
+    EnhancedLikeness(1.5, "disease"),
+    DeltaDisclosure(1.2, "disease"),
+    AlphaKAnonymity(0.6, 2, "disease"),
+    AlphaKAnonymity(0.4, 2, "disease", values=("flu",)),
     KMap(3),
     DeltaPresence(0.1, 0.6),
 ]

@@ -70,6 +70,16 @@ ALONE = ("mu-argus", "microaggregation of records", "adaptive microaggregation",
 """Methods that look at sizes only, so that a further promise would mostly be refused."""
 
 
+SHARES: tuple[dict[str, Any], ...] = (
+    {"model": "beta-likeness", "form": "basic", "beta": 1.0},
+    {"model": "beta-likeness", "form": "enhanced", "beta": 2.0},
+    {"model": "delta-disclosure", "delta": 1.5},
+    {"model": "(alpha,k)-anonymity", "alpha": 0.5, "k": 3},
+    {"model": "(alpha,k)-anonymity", "alpha": 0.4, "k": 2, "values": ["flu"]},
+)
+"""Promises about single values of the sensitive column."""
+
+
 @dataclass
 class Drawn:
     """A project as plain data, the rows of its source and population, and the ground distance if it is in memory."""
@@ -180,7 +190,7 @@ def _promises(rng: random.Random, method: str, whole_values: bool, gaps: float) 
         return [*chosen, {"model": "t-closeness", "t": 0.5, "column": "illness", "ground": "equal"}], ""
     if method in ALONE:
         return hiding[:1] if method == "mu-argus" else chosen, ""
-    form, ground = rng.choice(["", "distinct", "entropy", "recursive", "t", "t"]), ""
+    form, ground = rng.choice(["", "distinct", "entropy", "recursive", "t", "t", "share"]), ""
     missing = {"missing": "unknown"} if rng.random() < 0.3 else {}
     about = {"model": "l-diversity", "column": "illness", **missing}
     if form == "distinct":
@@ -189,6 +199,8 @@ def _promises(rng: random.Random, method: str, whole_values: bool, gaps: float) 
         chosen.append({**about, "form": form, "l": rng.choice([1.5, 2])})
     elif form == "recursive":
         chosen.append({**about, "form": form, "l": 2, "c": rng.choice([1.5, 3.0])})
+    elif form == "share":
+        chosen.append({**rng.choice(SHARES), "column": "illness"})
     elif form == "t":
         kinds = ["equal", "numeric", "ordered", *([] if gaps else ["hierarchical", "semantic"] * 2)]
         ground = rng.choice(kinds)

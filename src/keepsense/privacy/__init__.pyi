@@ -1,3 +1,4 @@
+from keepsense.privacy.alpha_k import AlphaKAnonymity as AlphaKAnonymity
 from keepsense.privacy.base import Decision as Decision
 from keepsense.privacy.base import Model as Model
 from keepsense.privacy.base import Promise as Promise
@@ -11,6 +12,7 @@ from keepsense.privacy.base import validate as validate
 from keepsense.privacy.checks.outcome import Check as Check
 from keepsense.privacy.checks.outcome import Verification as Verification
 from keepsense.privacy.closeness import TCloseness as TCloseness
+from keepsense.privacy.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from keepsense.privacy.diversity import DistinctDiversity as DistinctDiversity
 from keepsense.privacy.diversity import EntropyDiversity as EntropyDiversity
 from keepsense.privacy.diversity import LDiversity as LDiversity
@@ -25,6 +27,8 @@ from keepsense.privacy.k_anonymity import KAnonymity as KAnonymity
 from keepsense.privacy.k_anonymity import ProbabilisticKAnonymity as ProbabilisticKAnonymity
 from keepsense.privacy.k_anonymity import XYAnonymity as XYAnonymity
 from keepsense.privacy.km import KmAnonymity as KmAnonymity
+from keepsense.privacy.likeness import BasicLikeness as BasicLikeness
+from keepsense.privacy.likeness import EnhancedLikeness as EnhancedLikeness
 from keepsense.privacy.linkage import Linkage as Linkage
 from keepsense.privacy.linkage import record_linkage as record_linkage
 from keepsense.privacy.matching import class_sizes as class_sizes

@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
-from keepsense.counts import Histogram, Value
-from keepsense.errors import BadInput
+from keepsense.counts import Histogram
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.privacy.base import Disclosure, Flags, Promise, Weights, unless_empty
-from keepsense.privacy.beside import OfColumn
 from keepsense.privacy.ground import BY_NAME, Ground, ground
 from keepsense.privacy.parameters import Column, Known, Parameter, Share
 from keepsense.privacy.registry import privacy_model
+from keepsense.privacy.whole import AgainstWhole, Reference
 
 
 @privacy_model(
@@ -29,14 +27,13 @@ from keepsense.privacy.registry import privacy_model
     begin={"t": 0.2},
 )
 @dataclass(frozen=True, eq=False)
-class TCloseness(OfColumn):
+class TCloseness(AgainstWhole):
     """The sensitive values of every class are spread like those of the whole table, up to t (Li et al. 2007).
 
     The difference is the earth mover's distance with a ground distance: `equal`, `ordered` (ranks), `numeric`, a
     hierarchy, or meaning (`Semantic.of(distance, values)`). `TCloseness(0.2).on("disease")` names the column later.
 
-    The whole table is the original one, suppressed records included: that is what everybody may know, and it keeps
-    the promise monotonic. `reference` fixes it where only a part of the table is judged (`bind` fills it in).
+    The whole table is the original one, suppressed records included (`AgainstWhole` says why).
 
     >>> from keepsense.arrays import Rows
     >>> seen = Histogram(("flu", "cold"), Rows.from_pairs([0, 1, 1], [0, 0, 1], 2), np.array([2, 1, 1]))
@@ -49,7 +46,7 @@ class TCloseness(OfColumn):
     t: Share
     column: Column = ""
     ground: Annotated[Ground | Hierarchy | str, Parameter("string", options=tuple(BY_NAME))] = "equal"
-    reference: tuple[tuple[Value, int], ...] | None = None
+    reference: Reference = None
     beside: Known = ()
     name: ClassVar[str] = "t-closeness"
     remarks: ClassVar[tuple[str, ...]] = ("distance",)
@@ -81,26 +78,6 @@ class TCloseness(OfColumn):
         farthest = np.zeros(len(class_weights))
         np.maximum.at(farthest, owner, self._ground.distances(wide, whole))
         return farthest
-
-    def _whole(self, histogram: Histogram) -> tuple[Histogram, NDArray[np.int64]]:
-        """The histogram over all values of the reference, and the reference's counts."""
-        if self.reference is None:
-            return histogram, histogram.total()
-        place = {value: i for i, (value, _) in enumerate(self.reference)}
-        if any(value not in place for value in histogram.values):
-            raise BadInput(f"{self.name}: column {self.column!r} has values the reference table does not have")
-        if histogram.values == tuple(place):
-            return histogram, np.array([n for _, n in self.reference], dtype=np.int64)
-        lookup = np.array([place[value] for value in histogram.values], dtype=np.int32)
-        rows = replace(histogram.rows, indices=lookup[histogram.rows.indices])
-        return Histogram(tuple(place), rows, histogram.counts), np.array([n for _, n in self.reference], dtype=np.int64)
-
-    def bound(self, histograms: Mapping[str, Histogram]) -> TCloseness:
-        """The same model with these histograms' total as the whole table, unless one is fixed already."""
-        if self.reference is not None or self.column not in histograms:
-            return self
-        whole = histograms[self.column]
-        return replace(self, reference=tuple(zip(whole.values, whole.total().tolist(), strict=True)))
 
     def promise(self) -> Promise:
         """The promise as plain data; the distance of meaning by its name."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.privacy import (
+    AlphaKAnonymity,
     DistinctDiversity,
     KAnonymity,
     KMap,
-    MaximumRisk,
     Model,
     ProbabilisticKAnonymity,
     XYAnonymity,
@@ -69,14 +67,14 @@ def requirement(models: Sequence[Model], suppression: float, counts: Counts) -> 
                 raise BadInput(f"{model.name} needs the values of column {column!r} in each class; count it along")
         if isinstance(model, KAnonymity | ProbabilisticKAnonymity):
             k = max(k, model.k)
-        elif isinstance(model, MaximumRisk):
-            k = max(k, math.ceil(1 / Fraction(repr(float(model.threshold)))))
+        elif model.by_size and model.least_size is not None:
+            k = max(k, model.least_size)
         elif isinstance(model, DistinctDiversity | XYAnonymity) and _few(counts, model):
             least = model.l if isinstance(model, DistinctDiversity) else model.k
             distinct[model.columns[0]] = max(distinct.get(model.columns[0], 1), least)
         else:
             rest.append(model)
-            if isinstance(model, DistinctDiversity | XYAnonymity):
+            if isinstance(model, DistinctDiversity | XYAnonymity | AlphaKAnonymity):
                 k = max(k, model.l if isinstance(model, DistinctDiversity) else model.k)
     k = max([k, *distinct.values()])
     if limit == 0:

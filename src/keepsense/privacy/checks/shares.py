@@ -1,0 +1,137 @@
+"""Checks of promises about the share of single sensitive values: beta-likeness, delta-disclosure, (alpha,k)-anonymity.
+
+Shares are whole numbers over whole numbers, and compared as fractions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from math import log
+from typing import Any
+
+from keepsense.privacy.checks.classes import EXAMPLES, Classes, among, exact
+from keepsense.privacy.checks.outcome import Check, Unseen
+
+Cell = str | None
+Sizes = Mapping[int, int]
+Groups = dict[int, dict[Cell, int]]
+Bad = Callable[[Mapping[Cell, int], int], bool]
+"""Whether a class breaks a promise: how often it has each value, and how many records it holds."""
+
+
+def beta_likeness(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
+    """No value is much more frequent in a class than in the whole table."""
+    form, beta = promise.get("form", "enhanced"), exact(promise["beta"])
+    if form not in ("basic", "enhanced"):
+        raise Unseen(f"the verifier knows no form {form!r} of beta-likeness")
+    finer, groups = _groups(classes, promise)
+    table = whole(classes, promise, groups)
+    total = sum(table.values())
+    most: dict[Cell, Fraction] = {}
+    for value, n in table.items():
+        growth = -log(n / total)
+        most[value] = 1 + (beta if form == "basic" or beta <= growth else Fraction(growth))
+
+    def bad(counts: Mapping[Cell, int], size: int) -> bool:
+        return any(n * total > most[value] * size * table[value] for value, n in counts.items())
+
+    return _outcome(finer, promise, groups, bad, _largest(groups, table))
+
+
+def delta_disclosure(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
+    """Every value is less than 2^delta times as frequent in a class as in the table, and more than one over that."""
+    finer, groups = _groups(classes, promise)
+    table = whole(classes, promise, groups)
+    total, factor = sum(table.values()), Fraction(2.0 ** float(promise["delta"]))
+
+    def bad(counts: Mapping[Cell, int], size: int) -> bool:
+        for value, n in table.items():
+            here, there = counts.get(value, 0) * total, n * size
+            if here >= factor * there or factor * here <= there:
+                return True
+        return False
+
+    return _outcome(finer, promise, groups, bad, _largest(groups, table))
+
+
+def alpha_k(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
+    """At least k records in every class, and at most a share alpha of them with one of the values."""
+    alpha, named = exact(promise["alpha"]), promise.get("values", ())
+    if not isinstance(named, list | tuple) or not all(isinstance(value, str) for value in named):
+        raise Unseen("the sensitive values that are bounded are no list of texts")
+    finer, groups = _groups(classes, promise)
+    shares = [
+        Fraction(n, sum(counts.values()))
+        for counts in groups.values()
+        for value, n in counts.items()
+        if not named or value in named
+    ]
+
+    def bad(counts: Mapping[Cell, int], size: int) -> bool:
+        return any(n > alpha * size for value, n in counts.items() if not named or value in named)
+
+    small = [int(number) for (number,) in classes.ask(f"SELECT class_ FROM sizes WHERE n < {int(promise['k'])}")]
+    worst = float(max(shares, default=Fraction(0)))
+    if small and finer is not classes:
+        return _outcome(classes, promise, {}, bad, worst, also=small)
+    return _outcome(finer, promise, groups, bad, worst, also=small)
+
+
+def _groups(classes: Classes, promise: Mapping[str, Any]) -> tuple[Classes, Groups]:
+    """The classes that a promise is about, and how often each value of its column occurs in each of them."""
+    finer = among(classes, promise)
+    values = finer.counted(str(promise["column"]))
+    groups: Groups = {}
+    for number, value, n in finer.ask(f"SELECT class_, value, n FROM {values} ORDER BY class_"):
+        groups.setdefault(number, {})[value] = int(n)
+    return finer, groups
+
+
+def whole(classes: Classes, promise: Mapping[str, Any], groups: Groups) -> dict[Cell, int]:
+    """How often each value occurs in the whole table: the original where it is at hand.
+
+    >>> from keepsense.engines import sql
+    >>> with sql() as connection:
+    ...     released = connection.table("released", {"job": ["medic", "medic"], "ill": ["flu", "cold"]})
+    ...     whole(Classes(connection, {"released": released}, ["job"]), {"column": "ill"}, {1: {"flu": 1}})["flu"]
+    1
+    """
+    column = str(promise["column"])
+    source = "original" if "original" in classes.tables and column in classes.tables["original"].columns else "released"
+    cell = classes.tables[source].column(column)
+    table = {value: int(n) for value, n in classes.ask(f"SELECT {cell}, count(*) FROM {source} GROUP BY {cell}")}
+    strange = {value for counts in groups.values() for value in counts} - set(table)
+    if strange:
+        raise Unseen(f"{len(strange)} sensitive value(s) of the release do not occur in the whole table")
+    return table
+
+
+def _largest(groups: Groups, table: Mapping[Cell, int]) -> float:
+    """By how much a value is more frequent in some class than in the table."""
+    total = sum(table.values())
+    return float(
+        max(
+            Fraction(n * total, sum(counts.values()) * table[value])
+            for counts in groups.values()
+            for value, n in counts.items()
+        )
+    )
+
+
+def _outcome(
+    classes: Classes,
+    promise: Mapping[str, Any],
+    groups: Groups,
+    bad: Bad,
+    worst: float | None,
+    *,
+    also: Iterable[int] = (),
+) -> Check:
+    """What became of the classes; those of `also` break the promise whatever their values."""
+    failing = sorted({number for number, counts in groups.items() if bad(counts, sum(counts.values()))} | {*also})
+    if failing:
+        listed = ", ".join(map(str, failing[:EXAMPLES]))
+        classes.remember(f"SELECT class_ FROM {classes.tuples} WHERE class_ IN ({listed})")
+    own = dict(classes.ask(f"SELECT class_, own FROM {classes.sizes}"))
+    return Check(promise, not failing, len(failing), sum(own[number] for number in failing), worst)
