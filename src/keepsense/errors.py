@@ -109,6 +109,18 @@ class BadHierarchy(BadInput):
     code = "bad-hierarchy"
 
 
+class InDoubt(BadInput):
+    """A database was lost while it committed: nobody knows whether the release is out, and it counts as one that is.
+
+    >>> raise InDoubt("the table 'people' may be released; run again when the server answers")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.InDoubt: the table 'people' may be released; run again when the server answers
+    """
+
+    code = "in-doubt"
+
+
 class MissingExtra(KeepsenseError):
     """An optional library is needed and not installed; the message says which extra brings it.
 

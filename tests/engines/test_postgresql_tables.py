@@ -15,8 +15,8 @@ from tests.postgresql import Server, server
 from keepsense.engines import Reading, Writing, engine
 from keepsense.engines.formats._postgresql_names import same_table, split_name
 from keepsense.engines.formats._postgresql_types import as_csv
-from keepsense.engines.formats.postgresql import MARK, opened, staged
-from keepsense.errors import BadInput
+from keepsense.engines.formats.postgresql import MARK, mark, opened, staged
+from keepsense.errors import BadInput, InDoubt
 
 __all__ = ["server"]
 
@@ -195,6 +195,38 @@ def test_a_lost_connection_leaves_nothing(server: Server) -> None:
             stage.commit()
     assert server.execute("SELECT to_regclass('lost')") == [(None,)]
     assert leftovers(server) == []
+
+
+@pytest.mark.parametrize(("lost", "asked"), [("after", True), ("before", True), ("after", False)])
+def test_an_answer_that_is_lost_is_asked_for_again(
+    server: Server, monkeypatch: pytest.MonkeyPatch, lost: str, asked: bool
+) -> None:
+    """A connection that breaks while it commits does not say whether it did; a new one does, if there is one."""
+    import psycopg
+
+    def commit() -> None:
+        if lost == "after":
+            whole()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    name = f"doubt_{lost}_{asked}".lower()
+    with staged(server.address(), name) as stage:
+        stage.write(pa.table({"n": [1]}).to_reader())
+        whole = stage._base.commit
+        monkeypatch.setattr(stage._base, "commit", commit)
+        if not asked:
+            monkeypatch.setattr(stage, "_address", "postgresql://nobody@127.0.0.1:1/none")
+        if lost == "before":
+            with pytest.raises(BadInput, match="nothing was changed"):
+                stage.commit("ab12")
+        elif not asked:
+            with pytest.raises(InDoubt, match="nobody knows whether it is there"):
+                stage.commit("ab12")
+        else:
+            stage.commit("ab12")
+    there = lost == "after"
+    assert server.execute(f"SELECT to_regclass('{name}') IS NOT NULL") == [(there,)]
+    assert mark(server.address(), name) == ("ab12" if there else None)
 
 
 def test_an_earlier_release_is_replaced_and_nothing_else(server: Server) -> None:

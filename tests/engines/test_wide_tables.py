@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from keepsense.engines.base import SqlTable
 from keepsense.engines.duckdb import profile
 from keepsense.engines.duckdb.engine import DuckDBEngine
+from keepsense.engines.duckdb.table import DuckTable
 from keepsense.engines.formats.csv import _names
+from keepsense.engines.store import Store
+from keepsense.hierarchies import scales
 
 
 def test_columns_that_are_counted_together_have_the_profiles_they_have_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,6 +39,41 @@ def test_names_that_occur_again_are_numbered_in_linear_time() -> None:
     names = _names([f"c{i % 20_000}" for i in range(40_000)])
     assert time.process_time() - start < 5
     assert len(set(names)) == 40_000
+
+
+class Name(str):
+    """The name of a column, which counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_column_is_found_without_asking_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = tuple(Name(f"c{i}") for i in range(2_000))
+    table = DuckTable(Store.__new__(Store), "t", names, ("VARCHAR",) * len(names))
+    known = SqlTable("t", names)
+    monkeypatch.setattr(Name, "compared", 0)
+    table.require(list(map(str, names)))
+    assert all(table.is_text(str(name)) for name in names)
+    assert known.column("c1999") == "c1999"
+    assert Name.compared < 10 * len(names)
+
+
+def test_a_value_is_spelled_plainly_once_however_many_scales_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    values, spelled, plain = ["purple", "green", "nurse", "baker"], [], scales._plain
+
+    def counted(text: str) -> str:
+        spelled.append(text)
+        return plain(text)
+
+    assert scales.order_of(values) is None  # now the scales know their own steps
+    monkeypatch.setattr(scales, "_plain", counted)
+    assert scales.order_of(values) is None
+    assert spelled == values
 
 
 def test_thousands_of_columns_cost_little_more_than_the_same_cells_below_each_other(tmp_path: Path) -> None:

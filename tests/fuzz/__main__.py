@@ -23,6 +23,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
@@ -37,7 +38,7 @@ DEAD = 60
 """Seconds after which a process that does not even notice that it is slow is ended."""
 FAT = 1 << 21
 """Kibibytes that a reader may need."""
-TRACED = 8
+TRACED = 10
 """One input in so many is watched line by line, which is slow."""
 _PACKAGE = str(Path(__file__).parents[2] / "src" / "keepsense")
 
@@ -64,6 +65,7 @@ class Lines:
 
     def __init__(self) -> None:
         self.reached: set[tuple[str, int]] = set()
+        self._left: dict[CodeType, set[int]] = {}  # lines of functions that were not reached yet
 
     def watched(self, run: Callable[[], Any]) -> tuple[Any, bool]:
         """Run something, and tell whether it reached a new line."""
@@ -76,14 +78,22 @@ class Lines:
         return result, len(self.reached) > before
 
     def _call(self, frame: FrameType, event: str, argument: Any) -> Any:
-        return self._line if frame.f_code.co_filename.startswith(_PACKAGE) else None
+        code = frame.f_code
+        left = self._left.get(code)
+        if left is None:
+            ours = code.co_filename.startswith(_PACKAGE)
+            left = self._left[code] = {line for _, _, line in code.co_lines() if line} if ours else set()
+            left.discard(code.co_firstlineno)
+        return self._line if left else None
 
     def _line(self, frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line":
             self.reached.add((frame.f_code.co_filename, frame.f_lineno))
+            self._left[frame.f_code].discard(frame.f_lineno)
         return self._line
 
 
+@cache
 def executable(file: str) -> set[int]:
     """Lines of a file that can be reached after it was imported: those inside functions."""
     lines: set[int] = set()

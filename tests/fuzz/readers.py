@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from keepsense import files
+from keepsense.engines import started
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.formats import FORMATS as TABLES
 from keepsense.engines.store import Store
@@ -20,7 +21,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.formats import FORMATS as HIERARCHIES
 from keepsense.hierarchies.formats import read_hierarchy, write_hierarchy
 from keepsense.project.file import read_project
-from keepsense.release import ledger, recoding_file, reopen
+from keepsense.release import description, ledger, recipient, recoding_file
 from keepsense.taxonomy import from_edges
 from keepsense.taxonomy.loaders import LOADERS, read_taxonomy
 from keepsense.taxonomy.lookup import lookup
@@ -96,7 +97,24 @@ DESCRIPTION: dict[str, Any] = {
     "hierarchies": {"age": [["[20, 30[", "*"]]},
     "utility": {"loss": 0.5},
     "risk": {"after": {"prosecutor, highest": 0.2}},
+    "dictionary": {
+        "age": {
+            "role": "quasi-identifier",
+            "kind": "numeric",
+            "done": "level 1 of 3",
+            "labels": {"20 to 29": {"lower": 20.0, "upper": 29.0}, "60 or more": {"lower": 60.0, "upper": None}},
+            "marks": {"*": "hidden"},
+        },
+        "born": {"role": "quasi-identifier", "kind": "date", "done": "x", "labels": {"2008-W01": {"lower": "x"}}},
+        "job": {
+            "role": "sensitive",
+            "kind": "nominal",
+            "done": "as it was",
+            "labels": {"nurse": {"concept": "nurse.n.01", "stands for": ["cook"], "and others": True}},
+        },
+    },
 }
+RECEIVED = b"age,born,job\n20 to 29,2008-W01,nurse\n60 or more,9999-W52,clerk\n*,0000,\n"
 RECODING: list[Any] = [
     {
         "form": "cuts",
@@ -135,11 +153,25 @@ _add(
     Reader(
         "description",
         "release.json",
-        lambda path: reopen._description(path.parent),
+        lambda path: description.read_description(path.parent),
         lambda: [json.dumps(DESCRIPTION).encode()],
-        (files,),
+        (description, files),
     )
 )
+
+
+@cache
+def _engine() -> Any:
+    return started().__enter__()
+
+
+def _received(path: Path) -> None:
+    """A release folder whose description is the input."""
+    (path.parent / "people.csv").write_bytes(RECEIVED)
+    recipient.read_release(path.parent, "pyarrow", engine=_engine())
+
+
+_add(Reader("release", "release.json", _received, lambda: [json.dumps(DESCRIPTION).encode()], (recipient, description)))
 _add(
     Reader(
         "recoding",

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +18,7 @@ from tests.hierarchies.trees import hierarchies, trees
 from keepsense.errors import BadHierarchy, BadInput, InputWarning
 from keepsense.hierarchies.build import with_missing
 from keepsense.hierarchies.core import Hierarchy, signature
+from keepsense.hierarchies.formats._files import DEEPEST
 from keepsense.hierarchies.formats.aika_xml import format_xml, parse_xml, read_xml, write_xml
 from keepsense.hierarchies.formats.arx import CsvForm, format_arx, parse_arx, read_arx, write_arx
 from keepsense.hierarchies.formats.json_file import format_json, parse_json, read_json, write_json
@@ -186,7 +191,7 @@ def test_an_undeclared_entity_is_refused() -> None:
         ("<vgh value='a'><leaf value='b'/></vgh>", "unknown element 'leaf'"),
         ("<vgh value='a'><vgh value='b'/></vgh>", "inside another"),
         ("<x><node value='a'/></x>", "outside a vgh"),
-        ("<vgh value='a'>" + "<node value='b'>" * 300 + "</node>" * 300 + "</vgh>", "nested more than"),
+        ("<vgh value='a'>" + "<node value='b'>" * 300 + "</node>" * 300 + "</vgh>", "more than 200 levels"),
         ("<vgh value='a'><node value='b'/><node value='b'/></vgh>", "E303"),
         ("<vgh value='a'><node value=''/></vgh>", "E306"),
     ],
@@ -231,6 +236,35 @@ def test_uneven_indentation_is_refused_with_its_line() -> None:
         parse_tree("*\n    a\n  b\n")
     with pytest.raises(BadHierarchy, match="line 2 starts a quoted label"):
         parse_tree('*\n  "a\n')
+
+
+def nested_text(levels: int) -> str:
+    return "".join(" " * depth + f"n{depth}\n" for depth in range(levels))
+
+
+def nested_json(levels: int) -> str:
+    whole = json.loads(format_json(Hierarchy.of_rows([("nurse", "*")])))
+    whole |= {"labels": [[f"n{level}"] for level in range(levels)], "parents": [[0]] * (levels - 1)}
+    return json.dumps(whole)
+
+
+@pytest.mark.parametrize("levels", [DEEPEST, DEEPEST + 1, 3_000])
+@pytest.mark.parametrize(
+    ("read", "spell"),
+    [
+        (parse_tree, nested_text),
+        (parse_json, nested_json),
+        (parse_arx, lambda levels: ";".join(f"n{level}" for level in range(levels)) + "\n"),
+        (partial(parse_arx, ragged="repeat"), lambda n: "a;b\n" + ";".join(["c", *(f"n{i}" for i in range(1, n))])),
+    ],
+    ids=["text", "json", "csv", "ragged csv"],
+)
+def test_levels_without_end_are_refused(read: Callable[[str], Hierarchy], spell: Any, levels: int) -> None:
+    if levels > DEEPEST:
+        with pytest.raises(BadHierarchy, match="more than 200 levels"):
+            read(spell(levels))
+    elif "b" not in spell(3):
+        assert read(spell(levels)).height == levels - 1
 
 
 def test_labels_keep_their_types_in_json() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tests.release.tables import project
 import keepsense as ks
 from keepsense.errors import BadInput
 from keepsense.hierarchies.spans import date_span, number_span
+from keepsense.release.recipient import _explained
 from keepsense.release.run import Outcome, run
 from keepsense.report.report import render
 
@@ -99,13 +101,73 @@ def test_a_folder_that_holds_no_release_is_refused(tmp_path: Path, released: Out
     with pytest.raises(BadInput, match="name a release folder"):
         ks.read_release(tmp_path)
     (tmp_path / "release.json").write_text("[1]", encoding="utf-8")
-    with pytest.raises(BadInput, match="no description of a release"):
+    with pytest.raises(BadInput, match="not the description of a release"):
         ks.read_release(tmp_path)
-    (tmp_path / "release.json").write_text('{"release": "people.csv"}', encoding="utf-8")
+    shutil.copy(released.file.with_name("release.json"), tmp_path)
     with pytest.raises(BadInput, match="not in the folder"):
+        ks.read_release(tmp_path)
+    shutil.copy(released.file, tmp_path / "people.csv")
+    assert len(ks.read_release(tmp_path, "pyarrow")) == len(ks.read_release(released.file.parent, "pyarrow"))
+    with (tmp_path / "people.csv").open("a", encoding="utf-8") as file:
+        file.write("\n")
+    with pytest.raises(BadInput, match=r"not the file that release\.json describes"):
         ks.read_release(tmp_path)
     with pytest.raises(BadInput, match="not 'excel'"):
         ks.read_release(released.file.parent, "excel")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("dictionary",), ["age"]),
+        (("dictionary", "age"), 3),
+        (("dictionary", "age", "kind"), ["numeric"]),
+        (("dictionary", "age", "labels"), [["20 to 29"]]),
+        (("dictionary", "age", "labels", "under 30"), None),
+        (("dictionary", "age", "labels", "under 30"), {"concept": {"a": 1}}),
+        (("dictionary", "age", "labels", "under 30"), {"lower": 10**400}),
+        (("records",), 10**400),
+        (("release",), "../secret.csv"),
+        (("release",), "x" * 5000 + ".csv"),
+        (("release",), "people\0.csv"),
+        (("release",), 3),
+        (("sha256",), {"a": 1}),
+    ],
+)
+def test_a_description_by_somebody_else_is_refused_and_never_followed_out_of_the_folder(
+    tmp_path: Path, released: Outcome, place: tuple[str, ...], value: Any
+) -> None:
+    shutil.copytree(released.file.parent, tmp_path / "received")
+    shutil.copy(released.file, tmp_path / "secret.csv")
+    path = tmp_path / "received" / "release.json"
+    whole = json.loads(path.read_text(encoding="utf-8"))
+    part = whole
+    for key in place[:-1]:
+        part = part[key]
+    part[place[-1]] = value
+    path.write_text(json.dumps(whole), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"release\.json"):
+        ks.read_release(tmp_path / "received", "pyarrow")
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"dictionary": ' * 100_000, '{"release": ' + "9" * 10_000 + "}", "\\"]
+)
+def test_a_description_without_end_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "release.json").write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match="not the description of a release"):
+        ks.read_release(tmp_path)
+
+
+def test_ends_that_no_calendar_has_and_lists_are_no_ends(tmp_path: Path, released: Outcome) -> None:
+    import pyarrow as pa
+
+    cells = {"born": ["9999-W52", "0000", None], "age": [[1], [2, 3], None], "born lower": ["a", "b", "c"]}
+    dictionary = {
+        name: {"role": "insensitive", "kind": kind, "done": "", "labels": {"x": {}}}
+        for name, kind in (("born", "date"), ("age", "numeric"))
+    }
+    assert _explained(pa.table(cells), dictionary).to_pydict() == cells
 
 
 def test_concepts_have_their_ids(tmp_path: Path) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +16,17 @@ import pytest
 from tests.postgresql import Server, server
 from tests.release.tables import project, write_jobs
 
-from keepsense.errors import BadInput, Infeasible
+from keepsense.engines import engine
+from keepsense.engines.formats.postgresql import mark
+from keepsense.errors import BadInput, InDoubt, Infeasible
 from keepsense.methods.registry import METHODS, method
 from keepsense.project.file import Project
+from keepsense.random import generator
 from keepsense.recoding import Cut, Cuts
+from keepsense.release import place
+from keepsense.release.job import Job
+from keepsense.release.ledger import read_ledger
+from keepsense.release.place import place_of
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 
@@ -102,6 +112,72 @@ def test_the_released_table_can_be_checked_later(server: Server, people: Path) -
     server.execute("UPDATE anonymous SET sex = 'x' WHERE ctid = (SELECT min(ctid) FROM anonymous)")
     found, _ = verify_file(plan_for(server), server.without_password(), folder=people)
     assert not found.ok
+
+
+KILLED = """
+import json, os, sys
+from keepsense.project.file import Project
+from keepsense.release import place
+from keepsense.release.run import run
+
+where, folder, asked = sys.argv[1:]
+whole = place._Table.publish
+
+def cut(*given):
+    if where == "after":
+        whole(*given)
+    os.kill(os.getpid(), 9)
+
+place._Table.publish = cut
+run(Project.model_validate(json.loads(asked)), folder=folder, rng=2)
+"""
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+@pytest.mark.parametrize("earlier", [True, False])
+def test_a_kill_between_table_and_description_is_mended_at_the_next_start(
+    server: Server, people: Path, where: str, earlier: bool
+) -> None:
+    asked = plan_for(server)
+    files = (people / "release" / "release.json", people / "release" / "private" / "recoding.json")
+    if earlier:
+        run(plan_for(server, privacy=[{"model": "k-anonymity", "k": 12}]), folder=people, rng=1)
+        old = [file.read_bytes() for file in files]
+    text = json.dumps(asked.model_dump(mode="json", exclude_defaults=True))
+    assert subprocess.run([sys.executable, "-c", KILLED, where, str(people), text], check=False).returncode == -9
+    job = Job(asked, people, engine(), generator(1))
+    with place_of(job).draft(job):
+        pass  # the start of a run, and no more of it
+    if where == "after":
+        assert json.loads(files[0].read_text())["promises"][0]["k"] == 4
+    elif earlier:
+        assert [file.read_bytes() for file in files] == old
+    else:
+        assert not any(file.exists() for file in files)
+    digest = sha256(files[0].read_bytes()).hexdigest() if files[0].exists() else None
+    assert mark(server.address(), "anonymous") == digest, "the table knows its description"
+    assert not [path for path in people.rglob("*") if path.name.startswith("before")]
+
+
+def test_a_release_of_which_nobody_knows_whether_it_is_out_stays_in_the_ledger(
+    server: Server, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(draft: Any, description: str) -> None:
+        raise InDoubt("nobody knows")
+
+    run(plan_for(server, privacy=[{"model": "k-anonymity", "k": 12}]), folder=people, rng=1)
+    description = people / "release" / "release.json"
+    old = description.read_bytes()
+    monkeypatch.setattr(place._Table, "publish", lost)
+    with pytest.raises(InDoubt):
+        run(plan_for(server), folder=people, rng=1)
+    monkeypatch.undo()
+    monkeypatch.setenv("PGPASSWORD", server.password)
+    assert len(read_ledger(people)) == 2
+    assert description.read_bytes() != old
+    job = Job(plan_for(server), people, engine(), generator(1))
+    with place_of(job).draft(job):
+        assert description.read_bytes() == old, "the server, asked again, has the release before"
 
 
 def test_a_method_made_to_cheat_leaves_no_table(server: Server, people: Path, monkeypatch: pytest.MonkeyPatch) -> None:

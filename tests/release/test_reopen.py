@@ -125,7 +125,7 @@ def test_what_is_missing_is_named(folder: Path) -> None:
     with pytest.raises(BadInput, match="not the description"):
         reopen(project, folder=folder, recoding=False)
     (folder / "release" / "release.json").unlink()
-    with pytest.raises(BadInput, match="description of the release is missing"):
+    with pytest.raises(BadInput, match="description of the release cannot be read"):
         reopen(project, folder=folder, recoding=False)
 
 

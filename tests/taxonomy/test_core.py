@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
 from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept
-from keepsense.taxonomy import Taxonomy, from_arrays, from_edges
+from keepsense.taxonomy import Taxonomy, core, from_arrays, from_edges
+from keepsense.taxonomy.kernels.counting import sum_below
 
 settings.register_profile("keepsense", deadline=None, max_examples=50)
 settings.load_profile("keepsense")
@@ -193,6 +194,37 @@ def test_a_long_chain_needs_no_recursion() -> None:
     t = from_arrays([str(i) for i in range(n)], [[str(i)] for i in range(n)], np.arange(1, n), np.arange(n - 1))
     assert t.max_depth == n
     assert t.path_links("0", str(n - 1)) == n - 1
+
+
+def braid(levels: int) -> Taxonomy:
+    """Two concepts a level, each below both of the level above, so that very many ways lead up."""
+    pairs = [
+        (below, above) for i in range(1, levels) for below in (2 * i, 2 * i + 1) for above in (2 * i - 2, 2 * i - 1)
+    ]
+    child, parent = np.array([*pairs, (0, 2 * levels), (1, 2 * levels)]).T
+    ids = [str(i) for i in range(2 * levels + 1)]
+    return from_arrays(ids, [[i] for i in ids], child, parent)
+
+
+def climbed(t: Taxonomy) -> int:
+    return int(sum_below(t.parents.starts, t.parents.indices, t.order, np.ones((len(t), 1), np.int64), 10**15)[1])
+
+
+def test_a_tree_is_counted_without_climbing_and_ways_without_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    n = 2_000
+    chain = from_arrays([str(i) for i in range(n)], [[str(i)] for i in range(n)], np.arange(1, n), np.arange(n - 1))
+    assert climbed(chain) == 0, "what has one parent climbs with it"
+    assert chain.sums_below(np.ones((n, 1)))[:, 0].tolist() == [*range(n - 1, -1, -1)]
+    small, large = climbed(braid(50)), climbed(braid(100))
+    assert large > 3 * small, "here the work grows with the square"
+    assert braid(50).hyponym_counts[100] == 100
+    monkeypatch.setattr(core, "MOST_CLIMBED", large // 2)
+    assert braid(50).hyponym_counts[100] == 100
+    with pytest.raises(BadTaxonomy, match="too many ways lead up"):
+        _ = braid(100).hyponym_counts
+    deep = braid(100)
+    stopped = sum_below(deep.parents.starts, deep.parents.indices, deep.order, np.ones((201, 1), np.int64), small)[1]
+    assert stopped < small + 1_000, "it stops soon"
 
 
 @given(taxonomies())

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
@@ -136,9 +137,13 @@ class SqlTable:
         """Columns without those beside it."""
         return self.columns[: len(self.columns) - self.beside]
 
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: i for i, name in reversed([*enumerate(self.columns)])}  # the first of a name
+
     def column(self, name: str) -> str:
         """What a column is called in SQL."""
-        return f"c{self.columns.index(name)}"
+        return f"c{self._place[name]}"
 
 
 class SqlConnection(Protocol):

@@ -62,10 +62,10 @@ class Scale:
         hit = self._places.get(_plain(str(value)))
         return None if hit is None else hit[0]
 
-    def part(self, value: Value) -> int | None:
-        """The natural part in which a value lies."""
-        hit = self._places.get(_plain(str(value)))
-        return None if hit is None else hit[1]
+    def places(self, spelled: Sequence[str]) -> list[tuple[int, int]] | None:
+        """Rank and natural part of steps in their plain spelling; None where one of them is no step of the scale."""
+        hits = [self._places[text] for text in spelled if text in self._places]
+        return hits if len(hits) == len(spelled) else None
 
 
 @dataclass(frozen=True)
@@ -116,15 +116,15 @@ def order_of(values: Iterable[Value], column: str = "") -> Ordered | None:
     if numbered is not None:
         return Ordered(tuple(numbered), beside, what="numbered steps")
     words = set(re.findall(r"[a-z]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", column).lower()))
+    spelled = [_plain(str(value)) for value in steps]  # once, for there are many scales
     for name, scale in SCALES.items():
         if scale.needs and not words.intersection(scale.needs):
             continue
-        places = [scale.place(value) for value in steps]
-        if None in places or len(set(places)) < max(_LEAST, len(steps) - 1):
+        places = scale.places(spelled)
+        if places is None or len({step for step, _ in places}) < max(_LEAST, len(steps) - 1):
             continue
-        order = sorted(range(len(steps)), key=lambda i: (places[i] or 0, str(steps[i])))
-        parts = tuple(scale.part(steps[i]) or 0 for i in order)
-        return Ordered(tuple(steps[i] for i in order), beside, parts, name)
+        order = sorted(range(len(steps)), key=lambda i: (places[i][0], str(steps[i])))
+        return Ordered(tuple(steps[i] for i in order), beside, tuple(places[i][1] for i in order), name)
     return None
 
 

@@ -47,7 +47,7 @@ def date_span(label: Value) -> tuple[End, End] | None:
     text = label.strip()
     try:
         return _calendar(text)
-    except ValueError:  # a month 13, a year 0
+    except (ValueError, OverflowError):  # a month 13, a year 0, a week that ends after the year 9999
         return None
 
 

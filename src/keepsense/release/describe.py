@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from shutil import copy2, rmtree
 from typing import Any
@@ -14,7 +15,8 @@ import numpy as np
 
 from keepsense import __version__
 from keepsense.counts import Counts, Value
-from keepsense.files import whole_file
+from keepsense.errors import InDoubt
+from keepsense.files import whole_file, write_whole
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
@@ -23,13 +25,13 @@ from keepsense.privacy import Verification, differentially_private
 from keepsense.privacy.linkage import Linkage
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.costs import NEARLY_ALL
+from keepsense.release.description import DESCRIPTION
 from keepsense.release.dictionary import DICTIONARY, data_dictionary
 from keepsense.release.job import Job
 from keepsense.release.measure import column_penalties
 from keepsense.release.recode import Recoded
 from keepsense.release.recoding_file import save_recodings
 
-DESCRIPTION = "release.json"
 PRIVATE = "private"
 RECODING = "recoding.json"
 FLAG = "nearly all of its detail is lost"
@@ -200,15 +202,16 @@ def _place(hierarchy: Hierarchy, label: Value) -> tuple[float, str]:
 
 
 @contextmanager
-def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any]) -> Iterator[None]:
+def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any]) -> Iterator[str]:
     """Put the recoding and the description where they belong; if the release does not appear, as they were before.
 
-    While they are exchanged what was there before lies in the private folder, for `mend`, should the run be killed.
+    Gives the description's SHA-256. While they are exchanged what was there before lies in the private folder, for
+    `mend`, should the run be killed.
 
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, described(Path(folder), [], {"release": "people.csv"}):
-    ...     sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*.json"))
-    ['private/recoding.json', 'release.json']
+    >>> with tempfile.TemporaryDirectory() as folder, described(Path(folder), [], {"release": "people.csv"}) as digest:
+    ...     digest[:8], sorted(path.relative_to(folder).as_posix() for path in Path(folder).rglob("*.json"))
+    ('1cc329da', ['private/recoding.json', 'release.json'])
     """
     private = folder / PRIVATE
     files = (private / RECODING, folder / DESCRIPTION)
@@ -218,8 +221,9 @@ def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any
     try:
         _set_aside(private / _BEFORE, files)
         save_recodings(rules, files[0])
-        write_description(folder, description)
-        yield
+        yield sha256(write_description(folder, description)).hexdigest()
+    except InDoubt:  # `mend` asks at the next start which of the two is out
+        raise
     except BaseException:
         _put_back(private / _BEFORE, files)
         if fresh and not list(private.iterdir()):
@@ -229,14 +233,14 @@ def described(folder: Path, rules: list[Recoding], description: Mapping[str, Any
         rmtree(private / _BEFORE, ignore_errors=True)
 
 
-def mend(folder: Path, released: Callable[[], str | None]) -> bool:
+def mend(folder: Path, belongs: Callable[[bytes], bool]) -> bool:
     """Undo half an exchange that a killed run left behind: a description beside data that it is not of.
 
-    `released` gives the digest of the data that are there. Whether something was mended.
+    `belongs` says of a description whether it is of the data that are there. Whether something was mended.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     mend(Path(folder), lambda: None)
+    ...     mend(Path(folder), lambda description: False)
     False
     """
     private = folder / PRIVATE
@@ -244,20 +248,16 @@ def mend(folder: Path, released: Callable[[], str | None]) -> bool:
     rmtree(aside.with_name(f"{_BEFORE}{_UNFINISHED}"), ignore_errors=True)
     if not aside.is_dir():
         return False
-    now, then = _text_of(folder / DESCRIPTION), _text_of(aside / DESCRIPTION)
-    try:
-        digest = json.loads(now).get("sha256")
-    except (ValueError, AttributeError):
-        digest = None
-    if now != then and digest is not None and digest == released():  # only tidying up was left to do
+    now, then = _content_of(folder / DESCRIPTION), _content_of(aside / DESCRIPTION)
+    if now != then and belongs(now):  # only tidying up was left to do
         rmtree(aside, ignore_errors=True)
         return False
     _put_back(aside, (private / RECODING, folder / DESCRIPTION))
     return True
 
 
-def _text_of(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+def _content_of(file: Path) -> bytes:
+    return file.read_bytes() if file.is_file() else b""
 
 
 def _set_aside(aside: Path, files: Sequence[Path]) -> None:
@@ -285,15 +285,15 @@ def _put_back(aside: Path, files: Sequence[Path]) -> None:
     rmtree(aside, ignore_errors=True)
 
 
-def write_description(folder: Path, description: Mapping[str, Any]) -> None:
-    """Write `release.json`; it appears only when it is whole.
+def write_description(folder: Path, description: Mapping[str, Any]) -> bytes:
+    """Write `release.json`; it appears only when it is whole. Gives what it holds.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_description(Path(folder), {"release": "people.csv"})
-    ...     json.loads((Path(folder) / DESCRIPTION).read_text())
-    {'release': 'people.csv'}
+    ...     content = write_description(Path(folder), {"release": "people.csv"})
+    ...     json.loads(content) == json.loads((Path(folder) / DESCRIPTION).read_bytes()) == {"release": "people.csv"}
+    True
     """
-    text = json.dumps(description, ensure_ascii=False, indent=2, default=str)
-    with whole_file(folder / DESCRIPTION) as part:
-        part.write_text(text + "\n", encoding="utf-8")
+    content = (json.dumps(description, ensure_ascii=False, indent=2, default=str) + "\n").encode("utf-8")
+    write_whole(folder / DESCRIPTION, [content])
+    return content

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keepsense.errors import BadInput, Finding
+from keepsense.errors import BadInput, Finding, InDoubt
 from keepsense.files import hold, parsed_json, sweep, write_whole
 
 FILE = "ledger.jsonl"
@@ -85,6 +85,8 @@ def entered(folder: Path, entry: Entry | None) -> Iterator[None]:
     _rewrite(path, lambda content: content + line)
     try:
         yield
+    except InDoubt:  # no release is ever unknown
+        raise
     except BaseException:
         _rewrite(path, lambda content: line.join(content.rsplit(line, 1)[:-1]) + content.rsplit(line, 1)[-1])
         raise

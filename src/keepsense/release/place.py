@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from hashlib import file_digest, sha256
 from pathlib import Path
 from shutil import rmtree
 from typing import IO, Any, Protocol
@@ -18,7 +18,8 @@ from keepsense.engines.formats import FORMATS, Database, format_of
 from keepsense.errors import BadInput
 from keepsense.files import hold, parsed_json, remove_lock, sweep
 from keepsense.privacy import differentially_private
-from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING, mend
+from keepsense.release.describe import PRIVATE, RECODING, mend
+from keepsense.release.description import DESCRIPTION
 from keepsense.release.job import Job
 from keepsense.release.ledger import FILE as LEDGER
 from keepsense.release.source import located
@@ -51,8 +52,8 @@ class Draft(Protocol):
     def digest(self) -> str | None:
         """SHA-256 of what was written, by which everybody can tell the file from another; None for a table."""
 
-    def publish(self) -> None:
-        """Let it appear, whole, under its name."""
+    def publish(self, description: str) -> None:
+        """Let it appear, whole, under its name; `description` is the digest of the one beside it."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,18 @@ class Place:
 
     def _mend(self) -> None:
         """Put back the description that belongs to the data, where a run was killed between the two."""
-        file = self.file
-        if file is not None:  # a table of a database appears in a transaction, and has no digest
-            mend(self.folder, lambda: digest_of(file) if file.is_file() else None)
+        mend(self.folder, self._is_described_by)
+
+    def _is_described_by(self, description: bytes) -> bool:
+        """Whether a description is of the data that are there: it knows the file's digest, and a table its own."""
+        if self.database is not None:
+            return database_of(self.database).mark(self.database, self.name) == sha256(description).hexdigest()
+        file = self.folder / self.name
+        try:
+            digest = parsed_json(description).get("sha256")
+        except (ValueError, AttributeError):
+            return False
+        return digest is not None and file.is_file() and digest == digest_of(file)
 
     def check(self) -> None:
         """Refuse a folder that holds another release: its description and recoding would be overwritten."""
@@ -139,7 +149,7 @@ class _File:
     def digest(self) -> str | None:
         return digest_of(self.part)
 
-    def publish(self) -> None:
+    def publish(self, description: str) -> None:
         self.part.replace(self.target)
 
 
@@ -153,7 +163,7 @@ def digest_of(file: Path) -> str:
     'e3b0c442'
     """
     with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+        return file_digest(content, "sha256").hexdigest()
 
 
 @contextmanager
@@ -218,8 +228,8 @@ class _Table:
     def digest(self) -> str | None:
         return None
 
-    def publish(self) -> None:
-        self.stage.commit()
+    def publish(self, description: str) -> None:
+        self.stage.commit(description)
 
 
 @contextmanager

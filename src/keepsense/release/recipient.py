@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from keepsense.engines import started
+from keepsense.engines import Engine, started
 from keepsense.errors import BadInput
-from keepsense.files import parsed_json
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.release.describe import DESCRIPTION
+from keepsense.release.description import DESCRIPTION, read_description
 from keepsense.release.dictionary import DICTIONARY
+from keepsense.release.place import digest_of
 
 Library = Literal["pyarrow", "pandas", "polars"]
 """Libraries whose frames a release can be read into."""
 
 
-def read_release(folder: str | Path, library: Library | None = None) -> Any:
+def read_release(folder: str | Path, library: Library | None = None, *, engine: str | Engine | None = None) -> Any:
     """The rows of a release folder as a frame; without a library, of pandas or Polars where one is installed.
 
     A column of bands or spans gets two more, `age lower` and `age upper` (numbers or days; empty where the band is open
-    or the cell hidden), a column of concepts one, `job concept`, with their ids in the taxonomy.
+    or the cell hidden), a column of concepts one, `job concept`, with their ids in the taxonomy. A description that is
+    none, or that is of another file than the one that lies there, is refused.
 
     >>> from keepsense.release.example import example_release
     >>> rows = read_release(example_release().file.parent, "pyarrow")
@@ -30,46 +32,42 @@ def read_release(folder: str | Path, library: Library | None = None) -> Any:
     (['age', 'age lower', 'age upper'], [30.0, 39.0, 49.0, None])
     """
     description = read_description(folder)
-    file = Path(folder) / str(description["release"])
-    if not file.is_file():
-        raise BadInput(f"{file.name}: the released file is not in the folder; a release into a database is read there")
-    with started() as engine:
-        rows = engine.frame(engine.read(str(file)))
+    file = _described_file(Path(folder), description)
+    with started(engine) as running:
+        rows = running.frame(running.read(str(file)))
     return _as(library, _explained(rows, description.get(DICTIONARY, {})))
 
 
-def read_description(folder: str | Path) -> dict[str, Any]:
-    """What `release.json` in a release folder says.
-
-    >>> from keepsense.release.example import example_release
-    >>> read_description(example_release().file.parent)["dictionary"]["job"]["done"]
-    'as it was'
-    """
-    path = Path(folder) / DESCRIPTION
-    try:
-        description = parsed_json(path.read_bytes())
-    except OSError as error:
+def _described_file(folder: Path, description: Mapping[str, Any]) -> Path:
+    """The file that a description is of; its name leads nowhere else, and its bytes are those that were described."""
+    name: str = description["release"]
+    file = folder / name
+    if Path(name).name != name or not os.path.isfile(file):  # noqa: PTH113 (a name may be too long)
         raise BadInput(
-            f"{path.name}: the description cannot be read ({error.strerror}); name a release folder"
-        ) from None
-    except ValueError:
-        description = None
-    if not isinstance(description, dict) or not isinstance(description.get("release"), str):
-        raise BadInput(f"{path.name}: this is no description of a release")
-    return description
+            f"{DESCRIPTION}: the released file is not in the folder; a release into a database is read there"
+        )
+    digest = description.get("sha256")
+    if digest is not None and digest != digest_of(file):
+        raise BadInput(
+            f"{file.name} is not the file that {DESCRIPTION} describes: one of them was changed since; ask the "
+            "publisher for both"
+        )
+    return file
 
 
 def _explained(rows: Any, dictionary: Mapping[str, Any]) -> Any:
-    """The rows with the ends and concepts of labels, each beside its column."""
+    """The rows with the ends and concepts of labels, each beside its column, where no released column is called so."""
+    import pyarrow as pa
+
     columns: dict[str, Any] = {}
     for name in rows.column_names:
         columns[name] = rows[name]
         about = dictionary.get(name, {})
-        columns |= _ends(name, rows[name], str(about.get("kind", ""))) if about.get("labels") else {}
+        more = _ends(name, rows[name], about["kind"]) if about.get("labels") else {}
         ids = {label: entry["concept"] for label, entry in about.get("labels", {}).items() if "concept" in entry}
         if ids:
-            columns[f"{name} concept"] = [ids.get(str(cell)) for cell in rows[name].to_pylist()]
-    import pyarrow as pa
+            more[f"{name} concept"] = pa.array([ids.get(str(cell)) for cell in rows[name].to_pylist()], pa.string())
+        columns |= {title: cells for title, cells in more.items() if title not in rows.column_names}
 
     return pa.table(columns)
 
@@ -80,7 +78,7 @@ def _ends(name: str, cells: Any, kind: str) -> dict[str, Any]:
     span = KINDS[kind].span if kind in KINDS else None
     if span is None:
         return {}
-    values = cells.to_pylist()
+    values = [None if isinstance(cell, list | dict) else cell for cell in cells.to_pylist()]
     ends = {value: span(value) or (None, None) for value in set(values)}
     known = [end for both in ends.values() for end in both if end is not None]
     if not known:

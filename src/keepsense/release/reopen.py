@@ -8,18 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, started
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
-from keepsense.files import parsed_json
 from keepsense.methods.registry import method
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
 from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Recoding
-from keepsense.release.describe import DESCRIPTION, PRIVATE, RECODING
+from keepsense.release.describe import PRIVATE, RECODING
+from keepsense.release.description import DESCRIPTION, read_description
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, read_ledger
 from keepsense.release.measure import linkage_kept, of_sets
@@ -67,7 +65,7 @@ def reopen(
             raise BadInput(f"{place.name}: there is no such release; make it with `keepsense run`")
         _refuse_hidden(job)
         emit(listener, "stage", 0, 3, stage="read and count")
-        description = _description(place.folder)
+        description = read_description(place.folder)
         digest = digest_of(place.file)
         _same_description(job, place.name, description, digest)
         rules = _recodings(place.folder) if recoding or job.population is not None else []
@@ -113,83 +111,6 @@ def _refuse_hidden(job: Job) -> None:
                 f"{model.name} is about a column that is not released, so it can be checked only while the release is "
                 "made; write the report with `keepsense run --report`"
             )
-
-
-def _description(folder: Path) -> dict[str, Any]:
-    path = folder / DESCRIPTION
-    try:
-        description = parsed_json(path.read_bytes())
-    except OSError:
-        raise BadInput(
-            f"{DESCRIPTION}: the description of the release is missing; make it with `keepsense run`"
-        ) from None
-    except ValueError:
-        raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
-    try:
-        _Description.model_validate(description)
-    except (ValueError, OverflowError):
-        raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
-    return dict(description)
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(strict=True, extra="allow")
-
-
-class _Method(_Part):
-    name: str
-    parameters: dict[str, Any] = {}
-
-
-class _Column(_Part):
-    role: str
-    kind: str
-    lost: float | None = None
-
-
-class _Label(_Part):
-    lower: float | str | None = None
-    upper: float | str | None = None
-    meaning: str = ""
-    concept: str | None = None
-    stands_for: list[str] = Field([], alias="stands for")
-    and_others: bool | int = Field(False, alias="and others")
-
-
-class _Entry(_Part):
-    role: str
-    kind: str
-    done: str
-    truth: str = ""
-    taxonomy: str = ""
-    marks: dict[str, str] = {}
-    labels: dict[str, _Label] = {}
-
-
-class _Matrix(_Part):
-    values: list[str | float | bool | None]
-    chances: list[list[float]]
-
-
-class _Description(_Part):
-    """What a report shows of a description, each of the kind it is."""
-
-    keepsense: str
-    promises: list[dict[str, Any]]
-    in_words: list[str] = Field(alias="in words")
-    method: _Method
-    columns: dict[str, _Column]
-    utility: dict[str, float]
-    risk: dict[str, dict[str, float]]
-    hierarchies: dict[str, list[list[str | float | bool | None]]] = {}
-    records: float = 0
-    classes: float = 0
-    removed: int = Field(0, alias="removed columns")
-    suppressed: float = Field(0, alias="suppressed records")
-    left_out: float = Field(0, alias="of them left out")
-    limit: float = Field(0, alias="suppression limit")
-    matrices: dict[str, _Matrix] = Field({}, alias="transition matrices")
-    dictionary: dict[str, _Entry] = {}
 
 
 def _recodings(folder: Path) -> list[Recoding]:

@@ -27,7 +27,8 @@ from keepsense.project.meaning import Given
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 from keepsense.release.costs import nearly_lost
-from keepsense.release.describe import DESCRIPTION, describe_release, described
+from keepsense.release.describe import describe_release, described
+from keepsense.release.description import DESCRIPTION
 from keepsense.release.drift import with_concepts
 from keepsense.release.interrupts import interrupts_held
 from keepsense.release.job import Job
@@ -249,9 +250,9 @@ def _publish(
     with (
         interrupts_held(),
         entered(job.folder, None if rehearsed else entry),
-        described(place.folder, with_concepts(job, made.every_rule), description),
+        described(place.folder, with_concepts(job, made.every_rule), description) as digest,
     ):
-        draft.publish()
+        draft.publish(digest)
 
 
 def _stop_unless_kept(verification: Verification, linked: Linkage | None) -> None:

@@ -25,8 +25,6 @@ def corpus(taxonomy: Taxonomy, counts: Mapping[Concept, float] | NDArray[Any], *
     >>> corpus(pets, {"cat": 6}).round(3).tolist()
     [0.251, 0.0, 2.197]
     """
-    from keepsense.semantics.kernels.sweeps import sum_below
-
     if isinstance(counts, Mapping):
         own = np.zeros(len(taxonomy))
         np.add.at(own, taxonomy.codes(list(counts)), _numbers(list(counts.values())))
@@ -36,7 +34,7 @@ def corpus(taxonomy: Taxonomy, counts: Mapping[Concept, float] | NDArray[Any], *
         raise BadInput(f"a corpus needs one non-negative count for each of the {len(taxonomy):,} concepts")
     if not 0 <= smoothing < np.inf:
         raise BadInput(f"smoothing cannot be negative or infinite: {smoothing}")
-    below = sum_below(taxonomy.parents.starts, taxonomy.parents.indices, own + smoothing)
+    below = own + smoothing + taxonomy.sums_below((own + smoothing)[:, None])[:, 0]
     if (below <= 0).any():
         raise BadInput("some concepts never occur in the corpus; give a smoothing above 0")
     content: Floats = -np.log(below / below[taxonomy.root])

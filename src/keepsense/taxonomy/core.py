@@ -26,6 +26,10 @@ Concept = int | str
 """A concept as people and code name it: a code, an external id, a label, or a label with its sense (`coach#1`)."""
 
 
+MOST_CLIMBED = 1_000_000_000
+"""Links that may be climbed to count what lies below concepts: seconds. SNOMED CT takes some ten million."""
+
+
 @dataclass(frozen=True, eq=False)
 class Taxonomy:
     """An is-a graph: concepts with ids, names, parents and children, and the relations its source has besides.
@@ -253,10 +257,28 @@ class Taxonomy:
     def _below(self) -> tuple[Ints, Ints]:
         if self._counts is not None:
             return self._counts
-        from keepsense.taxonomy.kernels.counting import count_below
+        numbers = np.column_stack([np.ones(len(self), np.int32), self.children.sizes == 0]).astype(np.int32)
+        hyponyms, leaves = (frozen(column.copy()) for column in self.sums_below(numbers).T)
+        return hyponyms, leaves  # type: ignore[return-value]
 
-        hyponyms, leaves = count_below(self.parents.starts, self.parents.indices, self.children.sizes == 0, self.order)
-        return frozen(hyponyms), frozen(leaves)  # type: ignore[return-value]
+    def sums_below(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Columns of numbers, a row a concept, summed over the concepts strictly below each, each counted once.
+
+        >>> from keepsense.taxonomy import from_edges
+        >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
+        >>> list(pets.ids), pets.sums_below(np.array([[1], [20], [300]])).tolist()
+        (['cat', 'pet', 'dog'], [[0], [301], [0]])
+        """
+        from keepsense.taxonomy.kernels.counting import sum_below
+
+        below, climbed = sum_below(self.parents.starts, self.parents.indices, self.order, numbers, MOST_CLIMBED)
+        if climbed > MOST_CLIMBED:
+            raise BadTaxonomy(
+                f"{self.name}: too many ways lead up: the concepts with several parents have more than "
+                f"{MOST_CLIMBED:,} links above them, which is too much to count; drop links that others imply, or "
+                "import a part of it"
+            )
+        return below
 
     @property
     def hyponym_counts(self) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 from keepsense.engines.store import ROW, Store, fresh, quoted
 from keepsense.errors import BadInput, did_you_mean
@@ -28,9 +29,14 @@ class DuckTable:
         """Number of rows."""
         return int(self.store.run(f"SELECT count(*) FROM {self.name}")[0][0])
 
+    @cached_property
+    def _type(self) -> dict[str, str]:
+        """Types by column: a table may have very many."""
+        return dict(zip(self.columns, self.types, strict=True))
+
     def type_of(self, column: str) -> str:
         """DuckDB's word for what the cells of a column are."""
-        return self.types[self.columns.index(column)]
+        return self._type[column]
 
     def is_text(self, column: str) -> bool:
         """Whether the cells of a column are texts."""
@@ -52,7 +58,7 @@ class DuckTable:
     def require(self, columns: Iterable[str]) -> None:
         """Refuse column names the table does not have, with the nearest one as a hint."""
         for name in columns:
-            if name not in self.columns:
+            if name not in self._type:
                 hint = did_you_mean(name, self.columns)
                 raise BadInput(f"the table has no column {name!r}; it has {', '.join(self.columns)}.{hint}")
 

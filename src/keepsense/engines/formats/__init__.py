@@ -49,6 +49,8 @@ class Database:
     """Whether two addresses and tables are the same."""
     check_name: Callable[[str], object]
     """Refuses a name that no table can have."""
+    mark: Callable[[str, str], str | None]
+    """What `commit` wrote beside a released table of an address; None where there is no such table."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from keepsense.engines.formats._postgresql_names import check_name, same_table, 
 from keepsense.engines.formats._postgresql_server import connected, plainly
 from keepsense.engines.formats._postgresql_types import Incoming, as_csv, incoming, sql_type
 from keepsense.engines.store import Store
-from keepsense.errors import BadInput, did_you_mean
+from keepsense.errors import BadInput, InDoubt, did_you_mean
 
 MARK = "Released by Keepsense"
 """Comment on every released table: only a table that carries it is ever replaced."""
@@ -74,7 +74,7 @@ def staged(address: str, table: str) -> Iterator[_Stage]:
 
         # the transaction waits while the verifier works
         base.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
-        stage = _Stage(base, place, table)
+        stage = _Stage(base, address, place, table)
         try:
             yield stage
         finally:
@@ -87,11 +87,11 @@ def staged(address: str, table: str) -> Iterator[_Stage]:
 class _Stage:
     """An unverified release inside a transaction."""
 
-    def __init__(self, base: Any, place: tuple[str | None, str], table: str) -> None:
+    def __init__(self, base: Any, address: str, place: tuple[str | None, str], table: str) -> None:
         from psycopg import sql
 
         self.committed = False
-        self._base, self._table, self._name = base, table, place[1]
+        self._base, self._address, self._table, self._name = base, address, table, place[1]
         schema = place[0] or base.execute("SELECT current_schema()").fetchone()[0]
         if schema is None:
             raise BadInput(f"PostgreSQL: no schema is chosen for the table {table!r}; name it as schema.table")
@@ -127,8 +127,8 @@ class _Stage:
             raise BadInput("nothing is written to the stage yet; write before reading")
         return _stream(self._base, self._part, self._table, size)
 
-    def commit(self) -> None:
-        """Make the release visible to everybody, in place of an earlier one; the stage is done with."""
+    def commit(self, mark: str = "") -> None:
+        """Make the release visible to everybody, in place of an earlier one, with a mark in its comment; then done."""
         from psycopg import sql
 
         if not self._columns:
@@ -138,19 +138,33 @@ class _Stage:
                 self._base.execute(sql.SQL("LOCK TABLE {} IN ACCESS EXCLUSIVE MODE").format(self._target))
                 self._replaces()
                 self._base.execute(sql.SQL("DROP TABLE {}").format(self._target))
-            self._base.execute(sql.SQL("COMMENT ON TABLE {} IS {}").format(self._part, sql.Literal(MARK)))
+            comment = sql.Literal(f"{MARK} {mark}".strip())
+            self._base.execute(sql.SQL("COMMENT ON TABLE {} IS {}").format(self._part, comment))
             rename = sql.SQL("ALTER TABLE {} RENAME TO {}").format(self._part, sql.Identifier(self._name))
             self._base.execute(rename)
-            self._base.commit()
+            self._commit(mark)
         self.committed = True
+
+    def _commit(self, wanted: str) -> None:
+        """Commit; where the answer is lost, ask the server anew whether it did."""
+        import psycopg
+
+        try:
+            self._base.commit()
+        except psycopg.OperationalError:
+            try:
+                landed = bool(wanted) and mark(self._address, self._table) == wanted
+            except BadInput:
+                raise InDoubt(
+                    f"PostgreSQL: the connection was lost while the table {self._table!r} was released, and nobody "
+                    "knows whether it is there; the ledger keeps it. Run again when the server answers"
+                ) from None
+            if not landed:
+                raise
 
     def _replaces(self) -> bool:
         """Whether an earlier release is there; refuses whatever else has that name."""
-        ask = (
-            "SELECT c.relkind::text, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n"
-            " ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s"
-        )
-        earlier = self._base.execute(ask, [self._schema, self._name]).fetchone()
+        earlier = _commented(self._base, self._schema, self._name)
         if earlier is None:
             return False
         if earlier[0] != "r" or not (earlier[1] or "").startswith(MARK):
@@ -159,6 +173,30 @@ class _Stage:
                 "it is not replaced. Choose another name, or remove it yourself"
             )
         return True
+
+
+def mark(address: str, table: str) -> str | None:
+    """The mark in a released table's comment; None where there is no table that Keepsense released.
+
+    >>> mark("postgresql://nobody@127.0.0.1:1/none", "people")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: PostgreSQL: no server answers there; check host and port, and that it is running
+    """
+    schema, name = split_name(table)
+    with connected(address) as base, plainly(f"the table {table!r} cannot be looked at"):
+        _, comment = _commented(base, schema, name) or (None, None)
+    return comment.removeprefix(MARK).strip() if comment is not None and comment.startswith(MARK) else None
+
+
+def _commented(base: Any, schema: str | None, name: str) -> tuple[str, str | None] | None:
+    """What kind of relation a name stands for, and the comment on it; without a schema, in the current one."""
+    ask = (
+        "SELECT c.relkind::text, obj_description(c.oid, 'pg_class') FROM pg_class c JOIN pg_namespace n"
+        " ON n.oid = c.relnamespace WHERE n.nspname = coalesce(%s, current_schema()) AND c.relname = %s"
+    )
+    row: tuple[str, str | None] | None = base.execute(ask, [schema, name]).fetchone()
+    return row
 
 
 def _type(spelled: str) -> Any:
@@ -253,6 +291,6 @@ register(
         keeps_tables=True,
         extra="postgresql",
         spelled=spelled,
-        database=Database(staged, same_table, split_name),
+        database=Database(staged, same_table, split_name, mark),
     )
 )

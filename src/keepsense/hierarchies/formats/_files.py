@@ -11,6 +11,16 @@ LIMIT = 256 * 2**20
 """Hierarchy files larger than this are refused: they are not hierarchies."""
 
 
+DEEPEST = 200
+"""Levels that a hierarchy of a file may have: work and memory grow with leaves times levels."""
+
+
+def check_depth(name: str, levels: int) -> None:
+    """Refuse a file with more levels than any hierarchy has."""
+    if levels > DEEPEST:
+        raise BadHierarchy(f"{name}: more than {DEEPEST} levels lie above each other; no hierarchy is so deep")
+
+
 def read_text(path: str | Path, *, keep_mark: bool = False) -> str:
     """Text of a UTF-8 file, line ends untouched.
 

@@ -18,10 +18,8 @@ from xml.parsers import expat
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.formats import FORMATS, Format
-from keepsense.hierarchies.formats._files import read_bytes, write_bytes
+from keepsense.hierarchies.formats._files import check_depth, read_bytes, write_bytes
 from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
-
-_DEEPEST = 200
 
 
 @dataclass
@@ -44,8 +42,7 @@ class _Reader:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.depth += 1
-        if self.depth > _DEEPEST:
-            raise BadHierarchy(f"{self.file}: the XML is nested more than {_DEEPEST} deep; no hierarchy is")
+        check_depth(self.file, self.depth)
         if tag == "att":
             self.attribute = attributes.get("name")
             self.mapped = False

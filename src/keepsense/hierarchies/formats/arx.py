@@ -20,7 +20,7 @@ from keepsense.counts import Value
 from keepsense.errors import BadHierarchy, InputWarning
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.formats import FORMATS, Format
-from keepsense.hierarchies.formats._files import read_text, write_bytes
+from keepsense.hierarchies.formats._files import check_depth, read_text, write_bytes
 from keepsense.hierarchies.validate import check_rows, require
 
 FORM = "csv form"
@@ -88,6 +88,7 @@ def parse_arx(
     mark = text.startswith(_BOM)
     body = text[len(_BOM) :] if mark else text
     lines, rows = _lines(name, body, delimiter)
+    check_depth(name, max(map(len, rows), default=0))
     if ragged == "repeat" and rows:
         width = max(map(len, rows))
         rows = [[row[0]] * (width - len(row)) + row for row in rows]

@@ -22,7 +22,7 @@ from keepsense.errors import BadHierarchy, UnknownConcept
 from keepsense.files import parsed_json
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.formats import FORMATS, Format, Passed
-from keepsense.hierarchies.formats._files import read_text, write_bytes
+from keepsense.hierarchies.formats._files import check_depth, read_text, write_bytes
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.validate import check, require
 from keepsense.taxonomy.identity import Identity, check_same, identity
@@ -85,6 +85,7 @@ def parse_json(text: str, *, taxonomy: Taxonomy | Passed | None = None, file: st
     labels = document.get("labels")
     if not isinstance(labels, list) or not labels or not all(isinstance(level, list) and level for level in labels):
         raise BadHierarchy(f"{file}: labels must be a list of levels, each a list with at least one label")
+    check_depth(file, len(labels))
     table = tuple(tuple(_value(file, label) for label in level) for level in labels)
     codes = _codes(file, [len(level) for level in table], document.get("parents"))
     concepts = _concepts(file, document, table, taxonomy)

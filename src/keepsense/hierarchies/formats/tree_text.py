@@ -19,7 +19,7 @@ from keepsense.errors import BadHierarchy
 from keepsense.files import parsed_json
 from keepsense.hierarchies.core import UNKNOWN, Hierarchy
 from keepsense.hierarchies.formats import FORMATS, Format
-from keepsense.hierarchies.formats._files import read_text, write_bytes
+from keepsense.hierarchies.formats._files import check_depth, read_text, write_bytes
 from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
 
 
@@ -70,6 +70,7 @@ def parse_tree(text: str, *, name: str = "hierarchy", kind: str = "nominal", pol
                 "indent the children of one parent alike"
             )
         path.append((indentation, len(labels)))
+        check_depth(name, len(path))
         labels.append(_unspell(bare, name, number))
         parent.append(above)
     return from_nodes(labels, parent, name=name, kind=kind, policy=policy)

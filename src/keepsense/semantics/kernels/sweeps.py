@@ -17,25 +17,26 @@ SHIFT = 31  # low bits that hold links below a subsumer, as many as an int32 can
 
 
 @njit(cache=True, nogil=True)
+def _wider(array: Any) -> Any:
+    """An array with room for twice as much."""
+    wider = np.empty(2 * len(array), array.dtype)
+    wider[: len(array)] = array
+    return wider
+
+
+@njit(cache=True, nogil=True)
 def climb(starts: Any, parents: Any, concepts: Any) -> Any:
     """Subsumers of each concept, itself first, with the fewest links up to each: (starts, subsumers, links)."""
     n = len(starts) - 1
     seen = np.full(n, -1, np.int32)
     row = np.zeros(len(concepts) + 1, np.int64)
-    capacity = 16 * len(concepts) + 64
-    subsumers = np.empty(capacity, np.int32)
-    links = np.empty(capacity, np.int32)
+    subsumers = np.empty(16 * len(concepts) + 64, np.int32)
+    links = np.empty(len(subsumers), np.int32)
     size = 0
     for i in range(len(concepts)):
         begin = size
-        if size == capacity:
-            capacity *= 2
-            wider = np.empty(capacity, np.int32)
-            wider[:size] = subsumers[:size]
-            subsumers = wider
-            wider = np.empty(capacity, np.int32)
-            wider[:size] = links[:size]
-            links = wider
+        if size == len(subsumers):
+            subsumers, links = _wider(subsumers), _wider(links)
         seen[concepts[i]] = i
         subsumers[size] = concepts[i]
         links[size] = 0
@@ -47,14 +48,8 @@ def climb(starts: Any, parents: Any, concepts: Any) -> Any:
                 above = parents[k]
                 if seen[above] != i:
                     seen[above] = i
-                    if size == capacity:
-                        capacity *= 2
-                        wider = np.empty(capacity, np.int32)
-                        wider[:size] = subsumers[:size]
-                        subsumers = wider
-                        wider = np.empty(capacity, np.int32)
-                        wider[:size] = links[:size]
-                        links = wider
+                    if size == len(subsumers):
+                        subsumers, links = _wider(subsumers), _wider(links)
                     subsumers[size] = above
                     links[size] = links[here] + 1
                     size += 1
@@ -163,29 +158,3 @@ def count_shared(n: int, row: Any, above: Any, column_row: Any, column_above: An
         for j in range(lanes):
             for k in range(row[first + j], row[first + j + 1]):
                 marked[above[k], j] = 0
-
-
-@njit(cache=True, nogil=True)
-def sum_below(starts: Any, parents: Any, numbers: Any) -> Any:
-    """For each concept the sum of `numbers` over itself and everything below it, each counted once."""
-    n = len(starts) - 1
-    total = numbers.copy()
-    seen = np.full(n, -1, np.int32)
-    stack = np.empty(n, np.int32)
-    for concept in range(n):
-        if numbers[concept] == 0:
-            continue
-        seen[concept] = concept
-        stack[0] = concept
-        top = 1
-        while top:
-            top -= 1
-            here = stack[top]
-            for i in range(starts[here], starts[here + 1]):
-                above = parents[i]
-                if seen[above] != concept:
-                    seen[above] = concept
-                    total[above] += numbers[concept]
-                    stack[top] = above
-                    top += 1
-    return total

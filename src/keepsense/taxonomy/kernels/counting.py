@@ -10,29 +10,29 @@ from numpy.typing import NDArray
 
 
 @njit(cache=True, nogil=True)
-def count_below(starts: Any, parents: Any, is_leaf: Any, order: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Concepts and leaves strictly below each concept, each counted once however many paths lead to it.
+def sum_below(starts: Any, parents: Any, order: Any, numbers: Any, most: int) -> tuple[NDArray[Any], int]:
+    """Columns of `numbers` summed over what is strictly below each concept, each counted once whatever leads to it.
 
     `order` has parents before children. What lies below a concept with one parent has the same ancestors as that
     parent, and climbs with it: only concepts with several parents climb by themselves, so a tree takes linear time.
+    The second result says how many links these climbed; beyond `most` nothing is summed any more.
     """
-    n = len(starts) - 1
-    hyponyms = np.zeros(n, np.int32)
-    leaves = np.zeros(n, np.int32)
-    climbing = np.zeros(n, np.int32)  # concepts that reach what is above this one only through it
-    climbing_leaves = np.zeros(n, np.int32)
+    n, columns = numbers.shape
+    below = np.zeros((n, columns), numbers.dtype)
+    climbing = np.zeros((n, columns), numbers.dtype)  # of concepts that reach what is above this one only through it
+    together = np.zeros(columns, numbers.dtype)
     seen = np.full(n, -1, np.int32)
     stack = np.empty(n, np.int32)
+    climbed = 0
     for place in range(n - 1, -1, -1):
         concept = order[place]
-        together = climbing[concept] + 1
-        together_leaves = climbing_leaves[concept] + (1 if is_leaf[concept] else 0)
+        for j in range(columns):
+            together[j] = climbing[concept, j] + numbers[concept, j]
         if starts[concept + 1] - starts[concept] == 1:
             above = parents[starts[concept]]
-            hyponyms[above] += together
-            leaves[above] += together_leaves
-            climbing[above] += together
-            climbing_leaves[above] += together_leaves
+            for j in range(columns):
+                below[above, j] += together[j]
+                climbing[above, j] += together[j]
             continue
         seen[concept] = concept
         stack[0] = concept
@@ -40,12 +40,15 @@ def count_below(starts: Any, parents: Any, is_leaf: Any, order: Any) -> tuple[ND
         while top:
             top -= 1
             here = stack[top]
+            climbed += starts[here + 1] - starts[here]
             for i in range(starts[here], starts[here + 1]):
                 above = parents[i]
                 if seen[above] != concept:
                     seen[above] = concept
-                    hyponyms[above] += together
-                    leaves[above] += together_leaves
+                    for j in range(columns):
+                        below[above, j] += together[j]
                     stack[top] = above
                     top += 1
-    return hyponyms, leaves
+        if climbed > most:
+            break
+    return below, climbed
