@@ -225,8 +225,57 @@ def _shares(promise, case):
     return whole, [Counter(row[column] for row in members) for members in classes]
 
 
+def _over_concepts(promise, case, whole, classes):
+    """The same where every value counts for all concepts above it; and how many values each name stands for."""
+    chains = case.evidence.get(promise["column"], {}).get("chains", {})
+
+    def names(value):
+        return [(value, ""), *(("", concept) for concept in set(chains.get(value, ())))]
+
+    def added(counts):
+        result = Counter()
+        for value, number in counts.items():
+            for name in names(value):
+                result[name] += number
+        return result
+
+    return added(whole), [added(here) for here in classes], Counter(name for value in whole for name in names(value))
+
+
+def concept_likeness(promise, case):
+    """As the enhanced form, for the share of every value and of every concept above values."""
+    whole, classes = _shares(promise, case)
+    total, sizes = whole.total(), [here.total() for here in classes]
+    whole, classes, _ = _over_concepts(promise, case, whole, classes)
+    for here, size in zip(classes, sizes, strict=True):
+        for name, number in here.items():
+            p, q = Fraction(whole[name], total), Fraction(number, size)
+            growth = (q - p) / p
+            if growth > exact(promise["beta"]) or exp(growth) > 1 / p * (1 + Fraction(1, 10**12)):
+                return False
+    return True
+
+
+def concept_disclosure(promise, case):
+    """q / p below 2^delta and q below 1 for all; q / p above 2^-delta for concepts of several values."""
+    whole, classes = _shares(promise, case)
+    total, sizes = whole.total(), [here.total() for here in classes]
+    whole, classes, values = _over_concepts(promise, case, whole, classes)
+    delta = exact(promise["delta"])
+    for here, size in zip(classes, sizes, strict=True):
+        for name, number in whole.items():
+            power = Fraction(here[name] * total, size * number) ** delta.denominator
+            if power >= 2**delta.numerator or (here[name] == size and number < total):
+                return False
+            if values[name] > 1 and number < total and power <= Fraction(1, 2**delta.numerator):
+                return False
+    return True
+
+
 def beta_likeness(promise, case):
     """(q - p) / p is at most beta; in the enhanced form at most -ln p, too: e to the power of it at most 1 / p."""
+    if promise.get("form") == "concepts":
+        return concept_likeness(promise, case)
     whole, classes = _shares(promise, case)
     for here in classes:
         for value, number in here.items():
@@ -241,6 +290,8 @@ def beta_likeness(promise, case):
 
 def delta_disclosure(promise, case):
     """|log2(q / p)| < delta for every value of the table; both sides to the power that makes delta whole."""
+    if promise.get("form") == "concepts":
+        return concept_disclosure(promise, case)
     whole, classes = _shares(promise, case)
     delta = exact(promise["delta"])
     for here in classes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,9 @@ from keepsense.errors import BadInput, Infeasible
 from keepsense.privacy import (
     AlphaKAnonymity,
     BasicLikeness,
+    ConceptDisclosure,
+    ConceptLikeness,
+    Concepts,
     DeltaDisclosure,
     EnhancedLikeness,
     TCloseness,
@@ -18,6 +23,8 @@ from keepsense.privacy import (
     validate,
     verify,
 )
+from keepsense.project.file import Project
+from keepsense.release.run import run
 
 
 def table(*classes: str) -> Counts:
@@ -62,6 +69,78 @@ def test_disclosure_by_hand():
     assert kept(DeltaDisclosure(1.0, "d"), counts) == [False, False], "half as frequent is not more than half"
     assert kept(DeltaDisclosure(1.001, "d"), counts) == [True, True]
     assert kept(DeltaDisclosure(50.0, "d"), table("aaab", "aaaa")) == [True, False], "a value is missing"
+
+
+LUNG = Concepts({"f": ("lung",), "c": ("lung",), "u": ("gut",), "k": ("gut",)})
+
+
+def test_a_kind_of_illness_is_told_though_no_illness_is():
+    """Each illness is 1 of 4 in the table and 1 of 2 in a class; all of the first class are ill in the lung."""
+    counts = table("fc", "uk")
+    assert kept(EnhancedLikeness(1.0, "d"), counts) == [True, True]
+    assert kept(ConceptLikeness(1.0, "d", LUNG), counts) == [False, False]
+    # lung: half of the table, 2 of 3 in a class, a growth by a third, below -ln 0.5 = 0.69
+    mixed = table("fcu", "ukfck", "uckf")
+    assert kept(ConceptLikeness(1.0, "d", LUNG), mixed) == [True, True, True]
+
+
+def test_a_class_needs_every_kind_but_not_every_value():
+    counts = table("fu", "ck", "fc", "uk")
+    assert kept(DeltaDisclosure(9.0, "d"), counts) == [False] * 4
+    assert kept(ConceptDisclosure(1.1, "d", LUNG), counts) == [True, True, False, False]
+    assert kept(ConceptDisclosure(1.0, "d", LUNG), counts) == [False] * 4, "each value is twice as frequent"
+
+
+def test_it_says_what_it_needs_to_know():
+    with pytest.raises(BadInput, match="give the column a taxonomy or a hierarchy"):
+        kept(ConceptLikeness(1.0, "d"), table("fc"))
+    promise = {"model": "beta-likeness", "form": "concepts", "beta": 1.0, "column": "d"}
+    unseen = verify(released(("fu", "ck")), [promise], quasi_identifiers=["x"])
+    assert [finding.code for finding in unseen.findings] == ["E204"]
+    assert verify(released(("fu", "ck")), [ConceptLikeness(1.0, "d", LUNG)], quasi_identifiers=["x"]).ok
+    assert not verify(released(("fc", "uk")), [ConceptLikeness(1.0, "d", LUNG)], quasi_identifiers=["x"]).ok
+
+
+@pytest.mark.parametrize("form", ["hierarchy", "taxonomy"])
+def test_a_project_file_tells_what_values_mean(tmp_path, form):
+    """Half of the jobs have both illnesses of the lung, the others those of the gut: no kind may be told of a job."""
+    ill, jobs = [["flu", "cold"], ["ulcer", "colic"]], ["ab", "cd"]
+    rows = [f"{20 + i},{jobs[i % 2][i // 4 % 2]},{ill[i % 2][i // 2 % 2]}" for i in range(24)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,job,illness", *rows, ""]), encoding="utf-8")
+    (tmp_path / "jobs.csv").write_text("a;ab;*\nb;ab;*\nc;cd;*\nd;cd;*\n", encoding="utf-8")
+    tree = {"flu": "lung", "cold": "lung", "ulcer": "gut", "colic": "gut"}
+    (tmp_path / "ill.csv").write_text("".join(f"{a};{b};*\n" for a, b in tree.items()), encoding="utf-8")
+    edges = [*tree.items(), ("lung", "disorder"), ("gut", "disorder")]
+    names = dict.fromkeys(name for edge in edges for name in edge)
+    above = {name: "".join(f"is_a: {b}\n" for a, b in edges if a == name) for name in names}
+    terms = [f"[Term]\nid: {name}\nname: {name}\n{parents}\n" for name, parents in above.items()]
+    (tmp_path / "ill.obo").write_text("format-version: 1.2\n\n" + "".join(terms), encoding="utf-8")
+    meaning = {"hierarchy": "ill.csv"} if form == "hierarchy" else {"taxonomy": "ill.obo"}
+    project = {
+        "source": {"path": "people.csv"},
+        "columns": {
+            "age": {"role": "identifier"},
+            "job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"},
+            "illness": {"role": "sensitive", **meaning},
+        },
+        "privacy": [
+            {"model": "k-anonymity", "k": 2},
+            {"model": "beta-likeness", "form": "basic", "beta": 1.5, "column": "illness"},
+        ],
+        "method": {"name": "optimal"},
+    }
+    outcome = run(Project.model_validate(project), folder=tmp_path, rng=1)
+    assert set(read(outcome.file)) == {"a", "b", "c", "d"}
+    project["privacy"][1]["form"] = "concepts"
+    (tmp_path / "again").mkdir()
+    project["release"] = {"folder": "again"}
+    outcome = run(Project.model_validate(project), folder=tmp_path, rng=1)
+    assert set(read(outcome.file)) == {"*"}
+
+
+def read(file):
+    with file.open(encoding="utf-8", newline="") as lines:
+        return [row["job"] for row in csv.DictReader(lines)]
 
 
 @pytest.mark.parametrize(("beta", "holds"), [(0.1, True), (0.0999999, False), (0.1000001, True)])

@@ -19,6 +19,9 @@ from keepsense.privacy import (
     AlphaKAnonymity,
     AverageRisk,
     BasicLikeness,
+    ConceptDisclosure,
+    ConceptLikeness,
+    Concepts,
     DeltaDisclosure,
     DeltaPresence,
     DistinctDiversity,
@@ -55,6 +58,7 @@ SICK = Hierarchy.of_rows(
 DISEASES = ("flu", "cold", "ulcer", "colic")
 NEAR = np.array([[0, 0.2, 1, 1], [0.2, 0, 0.9, 1], [1, 0.9, 0, 0.3], [1, 1, 0.3, 0]], dtype=float)
 
+LUNG = Concepts({"flu": ("lung", "ill"), "cold": ("lung", "ill"), "ulcer": ("gut", "ill"), "colic": ("gut", "ill")})
 MODELS = [
     KAnonymity(3),
     ProbabilisticKAnonymity(2),
@@ -69,6 +73,8 @@ MODELS = [
     BasicLikeness(0.8, "disease"),
     EnhancedLikeness(1.5, "disease"),
     DeltaDisclosure(1.2, "disease"),
+    ConceptLikeness(1.5, "disease", LUNG),
+    ConceptDisclosure(1.2, "disease", LUNG),
     AlphaKAnonymity(0.6, 2, "disease"),
     AlphaKAnonymity(0.4, 2, "disease", values=("flu",)),
     KMap(3),
@@ -114,6 +120,8 @@ def by_definition(model, data):
                 good = size * (1 + x) >= k
             case DeltaPresence(low, high):
                 good = low <= 1 / (1 + x) <= high
+            case ConceptLikeness() | ConceptDisclosure():
+                good = over_concepts(model, members, data)
             case BasicLikeness() | EnhancedLikeness() | DeltaDisclosure():
                 good = all(_near(model, share(members, d), share(data, d)) for d in whole)
             case AlphaKAnonymity(alpha, k, _, named):
@@ -128,6 +136,23 @@ def by_definition(model, data):
 
 def share(data, disease):
     return Fraction(sum(r[1] == disease for r in data), len(data))
+
+
+def over_concepts(model, members, data):
+    """The bounds of every group of values that a concept stands for, summed up one by one."""
+    kinds = [{d} for d in DISEASES] + [{"flu", "cold"}, {"ulcer", "colic"}]
+    for kind in kinds:
+        q, p = (sum(share(rows, d) for d in kind) for rows in (members, data))
+        if p in (0, 1):
+            continue
+        if isinstance(model, ConceptLikeness):
+            good = _near(EnhancedLikeness(model.beta, "disease"), q, p)
+        else:
+            several = sum(share(data, d) > 0 for d in kind) > 1
+            good = q / p < 2**model.delta and q < 1 and (not several or q / p > 2**-model.delta)
+        if not good:
+            return False
+    return True
 
 
 def _near(model, q, p):

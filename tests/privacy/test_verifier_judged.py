@@ -78,8 +78,12 @@ CASES = {
     "beta-likeness": [
         _shared("beta-likeness", form=["basic"], beta=[0.3, 0.5, 1.0, 2.0]),
         _shared("beta-likeness", form=["enhanced"], beta=[0.3, 0.5, 1.0, 2.0]),
+        _shared("beta-likeness", form=["concepts"], beta=[0.5, 1.0, 2.0], column=["disease"]),
     ],
-    "delta-disclosure": [_shared("delta-disclosure", delta=[0.5, 1.0, 1.5, 2.0, 3])],
+    "delta-disclosure": [
+        _shared("delta-disclosure", delta=[0.5, 1.0, 1.5, 2.0, 3]),
+        _shared("delta-disclosure", form=["concepts"], delta=[1.0, 1.5, 2.0, 3], column=["disease"]),
+    ],
     "(alpha,k)-anonymity": [
         _shared("(alpha,k)-anonymity", alpha=[0.5, 0.6, 0.75, 1.0], k=[1, 2, 3]),
         _shared("(alpha,k)-anonymity", alpha=[0.2, 0.5, 0.6], k=[1, 2], values=[["flu"], ["flu", "ulcer"]]),

@@ -25,6 +25,9 @@ from keepsense.privacy import (
     AlphaKAnonymity,
     AverageRisk,
     BasicLikeness,
+    ConceptDisclosure,
+    ConceptLikeness,
+    Concepts,
     DeltaDisclosure,
     DeltaPresence,
     DistinctDiversity,
@@ -57,6 +60,7 @@ NEAR = np.array([[0, 0.2, 1, 1], [0.2, 0, 0.9, 1], [1, 0.9, 0, 0.3], [1, 1, 0.3,
 TREE = from_edges(
     [("flu", "lung"), ("cold", "lung"), ("ulcer", "gut"), ("colic", "gut"), ("lung", "ill"), ("gut", "ill")]
 )
+LUNG = Concepts({"flu": ("lung", "ill"), "cold": ("lung", "ill"), "ulcer": ("gut", "ill"), "colic": ("gut", "ill")})
 MODELS = [
     KAnonymity(3),
     XYAnonymity(2, "person"),
@@ -76,6 +80,8 @@ MODELS = [
     BasicLikeness(0.8, "disease"),
     EnhancedLikeness(1.5, "disease"),
     DeltaDisclosure(1.2, "disease"),
+    ConceptLikeness(1.5, "disease", LUNG),
+    ConceptDisclosure(1.2, "disease", LUNG),
     AlphaKAnonymity(0.6, 2, "disease"),
     AlphaKAnonymity(0.4, 2, "disease", values=("flu",)),
     KMap(3),

@@ -12,6 +12,8 @@ from keepsense.privacy.base import validate as validate
 from keepsense.privacy.checks.outcome import Check as Check
 from keepsense.privacy.checks.outcome import Verification as Verification
 from keepsense.privacy.closeness import TCloseness as TCloseness
+from keepsense.privacy.concepts import Concepts as Concepts
+from keepsense.privacy.delta_disclosure import ConceptDisclosure as ConceptDisclosure
 from keepsense.privacy.delta_disclosure import DeltaDisclosure as DeltaDisclosure
 from keepsense.privacy.diversity import DistinctDiversity as DistinctDiversity
 from keepsense.privacy.diversity import EntropyDiversity as EntropyDiversity
@@ -28,6 +30,7 @@ from keepsense.privacy.k_anonymity import ProbabilisticKAnonymity as Probabilist
 from keepsense.privacy.k_anonymity import XYAnonymity as XYAnonymity
 from keepsense.privacy.km import KmAnonymity as KmAnonymity
 from keepsense.privacy.likeness import BasicLikeness as BasicLikeness
+from keepsense.privacy.likeness import ConceptLikeness as ConceptLikeness
 from keepsense.privacy.likeness import EnhancedLikeness as EnhancedLikeness
 from keepsense.privacy.linkage import Linkage as Linkage
 from keepsense.privacy.linkage import record_linkage as record_linkage

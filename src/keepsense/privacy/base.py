@@ -61,6 +61,8 @@ class Model(ABC):
     """People are counted, who may have several rows."""
     needs_population: ClassVar[bool] = False
     """The table is compared with the population that it was drawn from."""
+    needs_concepts: ClassVar[bool] = False
+    """What the values of its column have in common must be known: a taxonomy or hierarchy of them."""
     decided_by: ClassVar[str] = ""
     """What a report calls the value that decides whether the promise holds; empty where it shows none."""
     of_sets: ClassVar[bool] = False

@@ -9,14 +9,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
 from keepsense.counts import Histogram
+from keepsense.errors import BadInput
 from keepsense.privacy.base import Disclosure, Flags, Weights, unless_empty
+from keepsense.privacy.concepts import Concepts
 from keepsense.privacy.parameters import Column, Known, Positive
 from keepsense.privacy.registry import privacy_model
 from keepsense.privacy.shift import Shifts, shifts_of, written
@@ -59,6 +61,49 @@ class OfShares(AgainstWhole):
         return largest
 
 
+class OfConcepts(OfShares):
+    """The same about every concept above the values of the column: the sum of what lies below it.
+
+    >>> from keepsense.privacy import ConceptLikeness
+    >>> ConceptLikeness(2.0, "ill").needs_concepts
+    True
+    """
+
+    needs_concepts: ClassVar[bool] = True
+    if TYPE_CHECKING:  # parameters keep the order in which each class declares them
+        concepts: Concepts | None
+
+    def meant(self, concepts: Concepts) -> Self:
+        """The same promise with what values have in common."""
+        known: Any = {"concepts": concepts}
+        changed: Self = replace(self, **known)  # type: ignore[type-var]
+        return changed
+
+    def judged(self, class_weights: Weights, values: Histogram) -> Flags:
+        """Whether the share of every value and concept in each class is near enough to that in the whole table."""
+        if self.concepts is None:
+            raise BadInput(
+                f"{self.name} over concepts needs to know what the values of {self.column!r} have in common; give the "
+                "column a taxonomy or a hierarchy, or `Concepts` in Python"
+            )
+        wide, whole = self._whole(values)
+        counted = self.concepts.counted(wide, whole)
+        shifts = replace(shifts_of(counted.histogram, counted.whole, class_weights), total=int(whole.sum()))
+        return unless_empty(self.kept_of(shifts, counted.subtree), class_weights)
+
+    def kept_by(self, shifts: Shifts) -> Flags:
+        """As of concepts that stand for one value each."""
+        return self.kept_of(shifts, np.zeros(len(shifts.whole), np.bool_))
+
+    @abstractmethod
+    def kept_of(self, concepts: Shifts, subtree: NDArray[np.bool_]) -> Flags:
+        """Whether each class keeps the promise; `subtree` marks concepts that stand for several values."""
+
+    def evidence(self) -> dict[str, Mapping[str, object]]:
+        """The concepts above each value."""
+        return {} if self.concepts is None else {self.column: self.concepts.evidence()}
+
+
 @dataclass(frozen=True)
 class BasicLikeness(OfShares):
     """No value's share grows by more than beta times its share in the table (Cao and Karras 2012, Definition 2).
@@ -95,8 +140,49 @@ class BasicLikeness(OfShares):
         )
 
 
+@dataclass(frozen=True)
+class ConceptLikeness(OfConcepts):
+    """No class shifts mass towards a concept: the enhanced form, held for every subtree of the sensitive taxonomy.
+
+    With p the share of the records of the whole table whose value lies below a concept (or is it), and q that share
+    in a class, (q - p) / p is at most min(beta, -ln p). The bounds of Cao and Karras (2012, Definition 3) for single
+    values let each cancer be three times as frequent in a class, and with it cancer; a concept is more frequent than
+    the values below it, so that its own bound -ln p is tighter. It implies the enhanced form.
+
+    >>> from keepsense.counts import Counts
+    >>> above = {"flu": ("lung",), "cold": ("lung",), "ulcer": ("gut",), "colic": ("gut",)}
+    >>> ill = ["flu", "cold", "flu", "cold", "ulcer", "colic", "ulcer", "colic"]
+    >>> table = Counts.of({"job": list("aaaabbbb")}, histograms={"ill": ill})
+    >>> EnhancedLikeness(1.0, "ill").satisfied(table.weights, table.histograms).tolist()
+    [True, True]
+    >>> meant = ConceptLikeness(1.0, "ill", Concepts(above))
+    >>> meant.satisfied(table.weights, table.histograms).tolist()
+    [False, False]
+    """
+
+    beta: Positive
+    column: Column = ""
+    concepts: Concepts | None = None
+    reference: Reference = None
+    beside: Known = ()
+    name: ClassVar[str] = "beta-likeness"
+    form: ClassVar[str] = "concepts"
+
+    def kept_of(self, concepts: Shifts, subtree: NDArray[np.bool_]) -> Flags:
+        """Whether no concept of a class is more frequent than its share in the table allows."""
+        return concepts.all_of(concepts.within(enhanced_limits(self.beta, concepts.whole, concepts.total)))
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return (
+            f"In {self.every_class} no value of {self.column}, and no concept above values, is more than "
+            f"{times_more(self.beta):g} times as frequent as in the whole table, and frequent ones by less."
+        )
+
+
 @privacy_model(
     BasicLikeness,
+    ConceptLikeness,
     check="keepsense.privacy.checks.shares:beta_likeness",
     promises="no sensitive value is much more frequent among people who look alike than in the whole table",
     choose="a rare diagnosis could be many times as frequent in a group as elsewhere, which t-closeness allows",

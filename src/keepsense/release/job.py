@@ -22,11 +22,14 @@ from keepsense.methods.attributes import attributes_of
 from keepsense.methods.registry import Method, method
 from keepsense.methods.task import least_size
 from keepsense.privacy import Model, differentially_private, joined_columns, model, needed_columns, with_population
+from keepsense.privacy.concepts import Concepts
+from keepsense.privacy.likeness import OfConcepts
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
 from keepsense.project.meaning import Given, Meaning
 from keepsense.release.choosing import chosen_together
+from keepsense.release.sensitive import concepts_of
 from keepsense.release.source import Source
 
 if TYPE_CHECKING:
@@ -90,7 +93,12 @@ class Job:
     def _model(self, promise: Mapping[str, Any]) -> Model:
         handed = next((handed for handed in self.given.models if handed.promise() == promise), None)
         parameters = {key: value for key, value in promise.items() if key != "model"}
-        return model(str(promise["model"]), **parameters) if handed is None else handed
+        made = model(str(promise["model"]), **parameters) if handed is None else handed
+        if isinstance(made, OfConcepts) and made.concepts is None:
+            # of the values in the classes, which are counted when all promises are known
+            name = made.column
+            return made.meant(Concepts(lambda: concepts_of(self.meaning, name, self.own_counts.histograms[name])))
+        return made
 
     @property
     def hidden_among(self) -> int:
