@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
+from keepsense.project.patterns import words_of
 from keepsense.taxonomy import map_values, read_taxonomy
-from keepsense.taxonomy.code_systems import SYSTEMS, code_taxonomy, recognised
+from keepsense.taxonomy.code_systems import SYSTEMS, code_taxonomy, system_of
 from keepsense.taxonomy.loaders.detect import find_format
 
 
@@ -17,6 +18,7 @@ from keepsense.taxonomy.loaders.detect import find_format
     [
         ("isco-08", "2221", ["2221", "222", "22", "2"]),
         ("isco-08", "0110", ["0110", "011", "01", "0"]),
+        ("esco", "2221.2.1", ["2221.2.1", "2221.2", "2221", "222", "22", "2"]),
         ("naics", "325412", ["325412", "32541", "3254", "325", "31-33"]),
         ("naics", "62", ["62"]),
         ("nace", "01.11", ["0111", "011", "01", "A"]),
@@ -35,7 +37,7 @@ def test_codes_tell_what_lies_above_them(system: str, code: str, path: list[str]
 
 def test_top_levels_are_complete() -> None:
     sizes = {name: len(system.titles) for name, system in SYSTEMS.items()}
-    assert sizes == {"isco-08": 10 + 43, "naics": 20, "nace": 21, "atc": 14}
+    assert sizes == {"isco-08": 10 + 43, "esco": 10 + 43, "naics": 20, "nace": 21, "atc": 14}
     assert all(title == title.strip() and title for s in SYSTEMS.values() for title in s.titles.values())
 
 
@@ -61,10 +63,59 @@ def test_a_misspelled_system_is_named() -> None:
         code_taxonomy("isco08", ["1"])
 
 
-def test_which_systems_the_values_are_codes_of() -> None:
-    assert recognised(["A10BA02", "N02BE01", "fever"]) == {"atc": pytest.approx(2 / 3)}
-    numbers = recognised(["6211", "5415"])  # a number may be a code of several
-    assert [name for name, share in numbers.items() if share == 1] == ["isco-08", "naics"]
+UNITS = ["2221", "2211", "5120", "7115", "8322", "9112", "4110", "6111", "3221"]
+CODES = {
+    "isco-08": (["isco_08", "occupation"], UNITS),
+    "esco": (["esco", "job_code"], [f"{unit}.{i}.1" for i, unit in enumerate(UNITS, 1)]),
+    "naics": (["naics", "industry"], [f"{n}1110" for n in (11, 21, 23, 31, 42, 44, 52, 62, 72)]),
+    "nace": (
+        ["NACE_rev2", "sector"],
+        ["01.11", "10.71", "35.11", "41.20", "47.11", "49.41", "56.10", "62.01", "85.20"],
+    ),
+    "atc": (
+        ["ATC code", "given"],
+        ["A10BA02", "N02BE01", "C09AA05", "C07AB02", "J01CA04", "R03AC02", "M01AE01", "B01AC06"],
+    ),
+}
+
+
+@pytest.mark.parametrize("system", SYSTEMS)
+def test_a_column_of_codes_tells_its_system(system: str) -> None:
+    names, codes = CODES[system]
+    for name in names:
+        recognised = system_of(codes, words_of(name))
+        assert recognised is not None
+        assert recognised.name == system
+    assert system_of(codes[:2], words_of(names[0])) is SYSTEMS[system]
+    assert system_of(codes[:7], words_of(names[1])) is None, "too few to tell"
+
+
+def test_minor_groups_of_isco_are_complete() -> None:
+    pattern = SYSTEMS["isco-08"].telling
+    assert pattern is not None
+    minor = [f"{n:03}" for n in range(1000) if pattern.fullmatch(f"{n:03}0")]
+    assert len(minor) == 130
+    assert {code[:2] for code in minor} == {code for code in SYSTEMS["isco-08"].titles if len(code) == 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("age", [str(n) for n in range(17, 90)]),
+        ("industry", [str(n) for n in range(1, 60)]),
+        ("occupation", [str(n) for n in range(15)]),
+        ("occupation", [f"{n:04}" for n in range(10, 9830, 45)]),  # the census has other codes
+        ("zip", ["11201", "21201", "31401", "44101", "52401", "62701", "72201", "81001", "92101"]),
+        ("year", [str(n) for n in range(1990, 2020)]),
+        ("salary", ["2221", "2211", "5120", "7115", "8322", "9112", "4110", "6111", "3221"]),
+        ("business", [f"{n}.50" for n in range(100, 140)]),
+        ("deck", list("ABCDEFGT")),
+        ("job", ["nurse", "cook", "clerk", "pilot", "baker", "judge", "actor", "guard"]),
+        ("ward", ["A10", "B20", "C30", "D10", "G20", "H30", "J40", "L50"]),
+    ],
+)
+def test_other_columns_are_not_taken_for_codes(name: str, values: list[str]) -> None:
+    assert system_of(values, words_of(name)) is None
 
 
 def test_esco_occupations_below_isco(tmp_path: Path) -> None:

@@ -284,7 +284,7 @@ def _judged(
     from keepsense.hierarchies import with_concepts
     from keepsense.semantics import distance as make
 
-    chosen = _made_with(files) if taxonomy is None else library.find(taxonomy)
+    chosen = _made_with(files) if taxonomy is None else library.find(taxonomy, lambda: _codes(files))
     known = _read(path, kind, chosen)
     return known if known.concepts is not None else with_concepts(tree, chosen, unknown="list"), make(distance, chosen)
 
@@ -297,8 +297,13 @@ def _made_with(files: list[Path]) -> Taxonomy:
         concepts = Passed()
         _read(path, taxonomy=concepts)
         if concepts.identity is not None:
-            return library.made_with(path.name, concepts.identity)
+            return library.made_with(path.name, concepts.identity, lambda: _codes(files))
     return library.find(library.WORDNET)
+
+
+def _codes(files: list[Path]) -> list[Any]:
+    """The values that hierarchies are about."""
+    return [value for path in files for value in _read(path).leaves if value is not None]
 
 
 def _write(tree: Hierarchy, path: Path, taxonomy: Taxonomy | Passed | None) -> None:

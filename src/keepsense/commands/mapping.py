@@ -63,8 +63,8 @@ def map_column(
     from keepsense.taxonomy import Mapping, map_values
     from keepsense.taxonomy.places import beside
 
-    chosen = library.find(taxonomy)
     counts, areas = _counted(file, column, separator, within or [], engine)
+    chosen = library.find(taxonomy, lambda: (value for value in counts if value is not None))
     rules = Mapping.read(use, chosen) if use is not None else None
     mapping = map_values(
         counts,

@@ -15,6 +15,8 @@ from keepsense.counts import Value
 from keepsense.engines.profile import Profile
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project import content, patterns
+from keepsense.taxonomy.code_systems import system_of
+from keepsense.taxonomy.codes import icd10
 
 Confidence = Literal["sure", "likely", "unsure"]
 
@@ -25,7 +27,6 @@ FEW = 10
 """Values up to which no column can name people, whatever it is called."""
 
 _CLINICAL = re.compile(r".*\((finding|disorder|situation|procedure|event|morphologic abnormality)\)", re.IGNORECASE)
-_ICD10 = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.?[0-9A-Z]{1,4})?")
 
 
 @dataclass(frozen=True)
@@ -197,7 +198,9 @@ def is_coordinate(facts: Facts) -> bool:
 def _sensitive_content(facts: Facts) -> Guess | None:
     if facts.texts and _clinical(facts):
         return Guess("sensitive", "holds findings and disorders")
-    icd = sum(_ICD10.fullmatch(text) is not None for text in facts.texts)
+    if facts.texts and (system := system_of(facts.values)) is not None:
+        return Guess("sensitive", f"looks like codes of {system.title}")
+    icd = sum(icd10(text) is not None for text in facts.texts)
     if facts.profile.distinct > 2 * FEW and icd > 0.9 * len(facts.values):
         return Guess("sensitive", "looks like codes of diagnoses")
     return None
@@ -208,7 +211,7 @@ def _clinical(facts: Facts) -> bool:
 
 
 def _by_name(facts: Facts) -> Guess | None:
-    counted = set(facts.words) & {"num", "number", "count", "n", "no", "total"}
+    counted = facts.named(patterns.COUNTED)
     if (word := facts.named(patterns.MEASURED)) and KINDS[facts.kind].numbers:
         return Guess("sensitive", f"its name says {word}: counted or measured, rarely known to others")
     if (word := facts.named(patterns.SENSITIVE)) and not counted:

@@ -22,6 +22,7 @@ from keepsense.project.roles import ROLES
 from keepsense.project.together import determine_each_other, settled
 from keepsense.shown import Shown, Summary
 from keepsense.taxonomy import Taxonomy
+from keepsense.taxonomy.code_systems import system_of
 
 SAID = "as you said"
 """Reason of a role that nobody had to guess."""
@@ -177,8 +178,11 @@ def _without(profile: Profile, marks: Sequence[str]) -> Profile:
 
 def _may_be_coded(profile: Profile, kind: str) -> bool:
     """Whether values that are no words may be codes of a taxonomy, such as diagnoses."""
-    named = patterns.named_like(profile.name, patterns.CODED) is not None
-    return kind == "code" or (named and KINDS[kind].numbers)
+    if kind == "code":
+        return True
+    words = patterns.words_of(profile.name)
+    named = patterns.named_like(profile.name, patterns.CODED) or system_of(profile.values, words) is not None
+    return KINDS[kind].numbers and bool(named) and not patterns.counts_things(profile.name, profile.values)
 
 
 class _Kind(NamedTuple):

@@ -13,8 +13,11 @@ from keepsense.errors import UnknownConcept
 from keepsense.project import patterns
 from keepsense.project.language import not_english
 from keepsense.taxonomy import Taxonomy, library
+from keepsense.taxonomy.code_systems import SYSTEMS, CodeSystem, system_of
+from keepsense.taxonomy.codes import SYSTEM, written
 from keepsense.taxonomy.fit import MOST_WORDS, Fit, fit_of
 from keepsense.taxonomy.lookup import sense_name
+from keepsense.taxonomy.mapping.table import is_missing
 from keepsense.taxonomy.places import beside, is_places
 
 LEAST_VALUES = 0.5
@@ -86,10 +89,8 @@ class KnownWords:
         """
         named = (self.domain,) if self.domain is not None else self.domains
         below = f", all below {' or '.join(named)}" if named else ""
-        parts = [
-            f"names {self.values:.0%} of the values exactly ({self.rows:.0%} of the rows){below} "
-            f"({self.evidence:.0f} bits beyond chance)"
-        ]
+        beyond = f" ({self.evidence:.0f} bits beyond chance)" if self.evidence else ""
+        parts = [f"names {self.values:.0%} of the values exactly ({self.rows:.0%} of the rows){below}{beyond}"]
         if self.suggested:
             parts.append(
                 f"{_n(self.suggested, 'value')} ({_n(self.suggested_rows, 'row')}) are known by their last noun alone: "
@@ -153,6 +154,7 @@ class Library:
         """
         word = patterns.named_like(column, HINTS)
         coded = _are_codes(values)
+        system = system_of(list(values)[:MOST_WORDS], patterns.words_of(column)) if coded else None
         fits = {}
         for name, load in self.all().items():
             taxonomy = load()
@@ -160,20 +162,24 @@ class Library:
                 continue
             within = None if areas is None else beside(areas.values, areas.cells, taxonomy)
             fits[name] = (taxonomy, fit_of(values, taxonomy, hint=_hint(word, taxonomy), codes=coded, within=within))
-        if not fits:
+        if not fits and system is None:
             return Matched(None)
         names_of_people = word is not None and not HINTS[word]
-        said = patterns.named_like(column, patterns.CODED) is not None
-        good = {
-            name: fit
-            for name, (taxonomy, fit) in fits.items()
-            if (_coded(fit, values, said=said) if coded else _fits(fit, placed=areas is not None))
-            and not ((names_of_people or coded) and _is_dictionary(taxonomy))
-        }
+        says_diagnoses = patterns.named_like(column, patterns.CODED) and not patterns.counts_things(column, values)
+
+        def suits(taxonomy: Taxonomy, fit: Fit) -> bool:
+            if (names_of_people or coded) and _is_dictionary(taxonomy):
+                return False
+            said = _says(taxonomy, system, says_diagnoses)
+            return _coded(fit, values, said=said) if coded else _fits(fit, placed=areas is not None)
+
+        good = {name: fit for name, (taxonomy, fit) in fits.items() if suits(taxonomy, fit)}
         best: str | None = None
         for name, fit in good.items():
             if best is None or _known(fit) > _known(good[best]) + _BETTER:
                 best = name
+        if best is None and system is not None and self._given is None:
+            return Matched(_by_codes(system, values))
         if best is None:
             nearest = max(fits, key=lambda name: _known(fits[name][1]))
             if not coded and not_english(list(values)[:MOST_WORDS]):
@@ -238,6 +244,20 @@ def _coded(fit: Fit, values: Mapping[Value, int], *, said: bool) -> bool:
         return fit.values >= LEAST_VALUES and fit.rows >= LEAST_ROWS
     long = sum(len(str(value).strip()) > 4 for value in list(values)[:MOST_WORDS])
     return fit.values >= 0.9 and fit.looked_up >= 20 and long >= 0.3 * fit.looked_up
+
+
+def _says(taxonomy: Taxonomy, system: CodeSystem | None, says_diagnoses: object) -> bool:
+    """Whether the column says that its codes are those of a taxonomy."""
+    own = taxonomy.info.get(SYSTEM, "")
+    return bool(says_diagnoses) if system is None or own not in SYSTEMS else own == system.name
+
+
+def _by_codes(system: CodeSystem, values: Mapping[Value, int]) -> KnownWords:
+    """How well a classification that is told by its codes fits a column."""
+    cells = {value: rows for value, rows in list(values.items())[:MOST_WORDS] if not is_missing(value)}
+    spelled = {value: rows for value, rows in cells.items() if system.spell(written(value)) is not None}
+    share = sum(spelled.values()) / max(1, sum(cells.values()))
+    return KnownWords(system.name, None, len(spelled) / max(1, len(cells)), share, len(cells))
 
 
 def _known(fit: Fit) -> float:

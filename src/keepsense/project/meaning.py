@@ -16,6 +16,8 @@ from keepsense.hierarchies.build import build_shortlist, with_missing
 from keepsense.hierarchies.formats import format_of
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
+from keepsense.taxonomy.code_systems import SYSTEMS
+from keepsense.taxonomy.library import imported
 
 if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
@@ -90,8 +92,9 @@ class Meaning:
         key = str(column.taxonomy if handed is None else id(handed))
         domain = column.domain if isinstance(column.domain, str) else None
         key = key if domain is None else f"{key}#{domain}"
+        key = f"{key} of {name}" if column.taxonomy in SYSTEMS else key  # made from the column's own codes
         if key not in self.taxonomies:
-            whole = self._named(str(column.taxonomy)) if handed is None else handed
+            whole = self._named(str(column.taxonomy), name) if handed is None else handed
             _check_language(name, column.language, whole)
             self.taxonomies[key] = whole if domain is None else whole.below(domain)
         return self.taxonomies[key]
@@ -106,15 +109,16 @@ class Meaning:
         from keepsense.project.knowledge import Library
 
         key = str(self.column(name).taxonomy)
-        whole = self.given.taxonomies.get(name) or self._named(key)
+        whole = self.given.taxonomies.get(name) or self._named(key, name)
         return Library({key: whole}).match({value: n for value, n in rows.items() if value is not None}, name)
 
-    def _named(self, name: str) -> Taxonomy:
-        """A taxonomy by its name, or from a file beside the project file."""
+    def _named(self, name: str, column: str) -> Taxonomy:
+        """A taxonomy by its name, or from a file beside the project file; one of codes, from those of a column."""
         from keepsense.taxonomy.library import find
 
-        beside = self.folder / name
-        return find(str(beside) if beside.exists() else name)
+        beside, count = self.folder / name, self.count
+        codes = None if count is None else lambda: [v for v in count([column]).values_of(column) if v is not None]
+        return find(str(beside) if beside.exists() else name, codes)
 
     def distance(self, name: str) -> Distance:
         """Semantic distance of a column's values."""
@@ -138,6 +142,11 @@ class Meaning:
             raise BadInput(
                 f"column {name!r}: senses = {column.senses!r} looks at the other records, which would tell about them; "
                 f"under differential privacy set senses = {_BY_ITSELF!r}, or say what words mean in a mapping file"
+            )
+        if alone and column.taxonomy in SYSTEMS and column.taxonomy not in imported():
+            raise BadInput(
+                f"column {name!r}: the taxonomy {column.taxonomy!r} is made from the codes in the table, which would "
+                "tell about them; under differential privacy import the official file with `keepsense taxonomy import`"
             )
         present = {value: rows for value, rows in values.items() if value is not None}
         key = (name, alone, frozenset(present.items()))

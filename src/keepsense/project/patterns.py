@@ -67,6 +67,7 @@ COORDINATES = words(
 )
 WEIGHTS = words("fnlwgt pweight sampweight hhweight wgt")
 CODED = words("diag diagnosis diagnoses dx icd icd9 icd10 procedure")
+COUNTED = words("num number count n no total")
 POSTCODES = words("zip zipcode postcode postal plz cap")
 _CODE = re.compile(r"[A-Z]{1,3}\d{1,6}([.-]\d{1,4})?[A-Z]{0,2}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
@@ -90,6 +91,15 @@ def named_like(name: str, vocabulary: Iterable[str]) -> str | None:
     """
     known = set(vocabulary)
     return next((word for word in words_of(name) if word in known), None)
+
+
+def counts_things(name: str, values: Iterable[Value]) -> bool:
+    """Whether a column counts what its name says: `number_diagnoses` of 1, 2, 3 holds no codes of diagnoses.
+
+    >>> counts_things("number_diagnoses", ["1", "9"]), counts_things("diagnosis_no", ["250.8", "38"])
+    (True, False)
+    """
+    return named_like(name, COUNTED) is not None and all(re.fullmatch(r"\d{1,2}(\.0)?", str(v).strip()) for v in values)
 
 
 def are_numbers(values: Sequence[Value]) -> bool:

@@ -1,4 +1,4 @@
-"""Classifications whose codes tell what lies above them: ISCO-08, NAICS, NACE and ATC.
+"""Classifications whose codes tell what lies above them: ISCO-08, ESCO, NAICS, NACE and ATC.
 
 Their upper levels have titles here, which are public facts. What lies below is read from the codes themselves: a column
 of codes gives a taxonomy of its own (`code_taxonomy`), in which a code without a title goes by that of its group.
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.taxonomy.build import from_edges
@@ -22,6 +22,8 @@ class CodeSystem:
     """A classification: its name and title, what its codes look like, the lengths of its levels, and known titles.
 
     Groups that are no prefix (sector 31-33 of NAICS, section A of NACE) are given by `groups`: two digits to the group.
+    Where codes are `dotted`, every dot begins a level below. A column is one of such codes if a word of its name is how
+    the system is `called`; where it only says what they are `about`, or nothing, all codes have to be `telling`.
 
     >>> isco = SYSTEMS["isco-08"]
     >>> isco.titles["22"], list(isco.above("2221"))
@@ -33,7 +35,11 @@ class CodeSystem:
     pattern: re.Pattern[str]
     lengths: tuple[int, ...]
     titles: Mapping[str, str]
-    groups: Mapping[str, str]
+    groups: Mapping[str, str] = field(default_factory=dict)
+    called: frozenset[str] = frozenset()
+    about: frozenset[str] = frozenset()
+    telling: re.Pattern[str] | None = None
+    dotted: bool = False
 
     def spell(self, text: str) -> str | None:
         """The id that a text spells, or None: capitals, no dots or blanks, and no code below an unknown group.
@@ -46,13 +52,16 @@ class CodeSystem:
             return plain
         if not self.pattern.fullmatch(plain):
             return None
-        code = plain.replace(".", "")
+        code = plain if self.dotted else plain.replace(".", "")
         return code if code in self.titles or any(above in self.titles for above in self.above(code)) else None
 
     def above(self, code: str) -> Iterator[str]:
         """What lies above a code, the nearest first."""
         if code in self.groups.values():
             return
+        while "." in code:
+            code = code.rpartition(".")[0]
+            yield code
         yield from (
             code[:size] for size in reversed(self.lengths) if size < len(code) and code[:size] not in self.groups
         )
@@ -132,10 +141,44 @@ def _spread(spans: Iterable[tuple[str, str]]) -> dict[str, str]:
     return groups
 
 
+_MINOR = """011 021 031 11[12] 12[12] 13[1-4] 14[1-3] 21[1-6] 22[1-6] 23[1-5] 24[1-3] 25[12] 26[1-5] 31[1-5] 32[1-5]
+33[1-5] 34[1-3] 35[12] 41[1-3] 42[12] 43[12] 441 51[1-6] 52[1-4] 53[12] 541 61[1-3] 62[12] 63[1-4] 71[1-3] 72[1-3]
+73[12] 74[12] 75[1-4] 81[1-8] 821 83[1-5] 91[12] 921 93[1-3] 941 95[12] 96[12]"""
+_UNIT = rf"(?:{'|'.join(_MINOR.split())})\d"
+"""Codes of four digits below the 130 minor groups of ISCO-08: 13 of 100 numbers of four digits look like one."""
+
+
+def _named(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_JOBS = _named("occupation occupations job jobs profession work")
+_INDUSTRIES = _named("industry industries sector branch economic activity business")
+
 SYSTEMS: Mapping[str, CodeSystem] = {
     system.name: system
     for system in (
-        CodeSystem("isco-08", "ISCO-08 occupations", re.compile(r"\d{1,4}"), (1, 2, 3, 4), _ISCO, {}),
+        CodeSystem(
+            "isco-08",
+            "ISCO-08 occupations",
+            re.compile(r"\d{1,4}"),
+            (1, 2, 3, 4),
+            _ISCO,
+            called=_named("isco"),
+            about=_JOBS,
+            telling=re.compile(_UNIT),
+        ),
+        CodeSystem(
+            "esco",
+            "ESCO occupations",
+            re.compile(r"\d{1,4}|\d{4}(?:\.\d{1,3})+"),
+            (1, 2, 3, 4),
+            _ISCO,
+            called=_named("esco"),
+            about=_JOBS,
+            telling=re.compile(rf"{_UNIT}(?:\.\d{{1,3}})+"),
+            dotted=True,
+        ),
         CodeSystem(
             "naics",
             "NAICS industries",
@@ -143,6 +186,9 @@ SYSTEMS: Mapping[str, CodeSystem] = {
             (2, 3, 4, 5, 6),
             _NAICS,
             _spread((code, code) for code in _NAICS if "-" in code),
+            called=_named("naics"),
+            about=_INDUSTRIES,
+            telling=re.compile(r"\d{6}"),
         ),
         CodeSystem(
             "nace",
@@ -151,6 +197,9 @@ SYSTEMS: Mapping[str, CodeSystem] = {
             (2, 3, 4),
             _NACE,
             _spread((entry.split()[0], entry.split()[1]) for entry in _DIVISIONS.split(",")),
+            called=_named("nace"),
+            about=_INDUSTRIES,
+            telling=re.compile(r"\d{2}\.\d{2}"),
         ),
         CodeSystem(
             "atc",
@@ -158,7 +207,8 @@ SYSTEMS: Mapping[str, CodeSystem] = {
             re.compile(r"[A-Z](?:\d{2}(?:[A-Z](?:[A-Z](?:\d{2})?)?)?)?"),
             (1, 3, 4, 5, 7),
             _ATC,
-            {},
+            called=_named("atc"),
+            telling=re.compile(r"[A-Z]\d{2}[A-Z]{2}\d{2}"),
         ),
     )
 }
@@ -198,12 +248,32 @@ def code_taxonomy(system: str, values: Iterable[object]) -> Taxonomy:
     return from_edges(edges, names=names, name=rules.title, info={"source": rules.title, SYSTEM: system})
 
 
-def recognised(values: Iterable[object]) -> dict[str, float]:
-    """The share of values that are codes of each classification, where any are; a number may be a code of several.
+LEAST_CODES = 8
+"""Different codes that a column must have for its system to be told by them, where its name does not say it."""
 
-    >>> recognised(["A10BA02", "N02BE01", "C09AA05"])
-    {'atc': 1.0}
+_MOST_CODES = 0.9
+"""Share of the values that must be codes of a system where the name of the column says that it holds such."""
+
+
+def system_of(values: Iterable[object], words: Iterable[str] = ()) -> CodeSystem | None:
+    """The classification that a column of codes is of, by its different values and the words of its name; or None.
+
+    Numbers alone tell none: nearly any number could be a code. The name has to say which system it is, or else what the
+    codes are about, and then all of them must be such as other numbers rarely are.
+
+    >>> system_of(["2221", "5120"], ["isco", "code"]).name, system_of(["2221", "5120"], ["salary"])
+    ('isco-08', None)
+    >>> medicines = ["A10BA02", "N02BE01", "C09AA05", "C07AB02", "J01CA04", "R03AC02", "M01AE01", "B01AC06"]
+    >>> system_of(medicines).name
+    'atc'
     """
-    texts = [written(value) for value in values]
-    shares = {name: sum(s.spell(t) is not None for t in texts) / max(len(texts), 1) for name, s in SYSTEMS.items()}
-    return {name: share for name, share in shares.items() if share}
+    said = frozenset(words)
+    texts = [written(value).strip().upper() for value in values]
+    for system in SYSTEMS.values():
+        if said & system.called and sum(system.spell(t) is not None for t in texts) >= _MOST_CODES * len(texts) > 0:
+            return system
+    for system in SYSTEMS.values() if len(texts) >= LEAST_CODES else ():
+        suits = not system.about or said & system.about
+        if suits and system.telling and all(system.telling.fullmatch(t) and system.spell(t) for t in texts):
+            return system
+    return None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import as_file
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.taxonomy.code_systems import SYSTEMS, code_taxonomy
 from keepsense.taxonomy.embedded import EMBEDDED, WORDNET, embedded
 
 if TYPE_CHECKING:
@@ -71,8 +72,10 @@ def facts(name: str, taxonomy: Taxonomy) -> dict[str, str | int]:
     }
 
 
-def find(name: str) -> Taxonomy:
+def find(name: str, values: Callable[[], Iterable[object]] | None = None) -> Taxonomy:
     """The taxonomy of that name, or the one in that file, whose tops are joined where it has several.
+
+    A classification by codes (`naics`) whose official file was not imported is made from the `values` of its column.
 
     >>> find("wordnet").name
     'WordNet 3.0'
@@ -85,6 +88,13 @@ def find(name: str) -> Taxonomy:
         return Taxonomy.load(path)
     if Path(name).exists():
         return read(name, join_roots=True)  # several tops get one above them; whoever wants to know imports the file
+    if name in SYSTEMS and values is not None:
+        return code_taxonomy(name, values())
+    if name in SYSTEMS:
+        raise BadInput(
+            f"{name}: the taxonomy is made from the codes of a column, and there is none here; import the official file"
+            f" with `keepsense taxonomy import FILE --name {name}`"
+        )
     known = names()
     raise BadInput(
         f"no taxonomy is called {name!r} and there is no such file; there are: {', '.join(known)}."
@@ -92,8 +102,10 @@ def find(name: str) -> Taxonomy:
     )
 
 
-def made_with(file: str, stated: Identity) -> Taxonomy:
+def made_with(file: str, stated: Identity, values: Callable[[], Iterable[object]] | None = None) -> Taxonomy:
     """The taxonomy that a file states, among those that are here; where it is not, somebody has to give it.
+
+    A classification that was made from the codes of a column is made again from the `values` in the file.
 
     >>> from keepsense.taxonomy.identity import identity
     >>> made_with("jobs.json", identity(find("icd9cm"))).name
@@ -106,6 +118,8 @@ def made_with(file: str, stated: Identity) -> Taxonomy:
             return find(name)
     if alike:
         return find(alike[0])  # whoever reads the file says that it has changed
+    if values is not None and (system := next((s.name for s in SYSTEMS.values() if s.title == title), None)):
+        return code_taxonomy(system, values())
     raise BadInput(f"{file}: made with the taxonomy {stated}, which is not here; give it with --taxonomy, or import it")
 
 
