@@ -152,6 +152,30 @@ def test_information_gain_finds_the_class() -> None:
     assert all(parse_interval(span, inside=True)[1] < 25 for span in first), "no group mixes the two classes"
 
 
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 20)), min_size=4, max_size=60),
+    st.sampled_from([1e-6, 0.5, 1e6]),
+    st.sampled_from([0.0, -1e3, 1e4]),
+)
+def test_least_squared_deviance_depends_on_no_unit_and_no_zero(
+    rows: list[tuple[int, int, int]], unit: float, zero: float
+) -> None:
+    columns = {"age": [row[0] for row in rows], "size": [row[1] for row in rows]}
+    days = np.array([row[2] for row in rows], dtype=np.float64)
+    plain, scaled = (
+        lsd_mondrian(Counts.of(columns, sums={"days": target.tolist()}), k=2, target="days")
+        for target in (days, days * unit + zero)
+    )
+    assert plain.values == scaled.values
+    assert plain.codes.tolist() == scaled.codes.tolist()
+
+
+def test_of_equally_good_cuts_the_most_even_one_is_made() -> None:
+    counts = Counts.of({"age": list(range(8))}, sums={"days": [7] * 8})
+    assert sorted(set(lsd_mondrian(counts, k=4, target="days").values[0])) == ["0 to 3", "4 to 7"]
+
+
 def test_given_order_exhausts_one_column_first() -> None:
     counts = Counts.of({"a": [1, 2, 3, 4], "b": [1, 100, 1, 100]})
     assert {out[1] for out in released(mondrian(counts, k=2, order="given"))} == {"*"}

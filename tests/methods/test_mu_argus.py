@@ -28,14 +28,14 @@ def quietly(counts: Any, hierarchies: Any, k: int, **options: Any) -> Cells:
 
 @settings(deadline=None, max_examples=50)
 @given(rows_of_tables(), st.integers(2, 4), st.floats(0, 0.6))
-def test_no_pair_that_is_shown_is_rare(rows: list[tuple[Any, ...]], k: int, share: float) -> None:
+def test_no_value_and_no_pair_that_is_shown_is_rare(rows: list[tuple[Any, ...]], k: int, share: float) -> None:
     counts = counted(rows)
     cells = quietly(counts, HIERARCHIES, k, sizes=(2,), suppression=share)
     cells.check(counts)
     assert_true_ancestors(cells, counts)
     out = released(cells, counts)
     top = {name: HIERARCHIES[name].height == level for name, level in cells.info["levels"].items()}
-    for pair in combinations(range(3), 2):
+    for pair in [*combinations(range(3), 1), *combinations(range(3), 2)]:
         held: Counter[tuple[Any, ...]] = Counter()
         for row, weight in zip(out, counts.weights.tolist(), strict=True):
             held[tuple(row[j] for j in pair)] += weight
@@ -78,8 +78,21 @@ def test_it_says_what_it_did_not_check() -> None:
 def test_single_cells_are_suppressed_where_few_records_are_rare() -> None:
     rows = [("nurse", 30, "f")] * 10 + [("clerk", 30, "m")] * 9 + [("clerk", 30, "f")]
     cells = quietly(counted(rows), HIERARCHIES, 2, sizes=(2,), suppression=0.1)
-    # (clerk, f) is the only rare pair; job comes first of the two cells in it
+    # (clerk, f) is the only rare pair; of 10 clerks and 11 women clerk is the rarer value
     assert released(cells, counted(rows))[2] == ("*", 30, "f")
+    rows = [("nurse", 30, "f")] * 10 + [("clerk", 30, "m")] * 12 + [("nurse", 30, "m")]
+    cells = quietly(counted(rows), HIERARCHIES, 2, sizes=(2,), suppression=0.1)
+    assert ("*", 30, "m") in released(cells, counted(rows))
+    rows = [("nurse", 30, "f")] * 12 + [("clerk", 30, "m")] * 9 + [("nurse", 30, "m")]
+    cells = quietly(counted(rows), HIERARCHIES, 2, sizes=(2,), suppression=0.1)
+    assert ("nurse", 30, "*") in released(cells, counted(rows))
+
+
+def test_a_value_that_is_rare_alone_is_never_left() -> None:
+    rows = [("nurse", 30, "f")] * 10 + [("surgeon", 30, "f")]
+    cells = quietly(counted(rows), HIERARCHIES, 2, sizes=(3,), suppression=0.1)
+    assert ("*", 30, "f") in released(cells, counted(rows))
+    assert cells.info["checked"] == (1, 3)
     assert cells.info["suppressed_cells"] == 1
     assert cells.info["suppressed"] == 0
     assert cells.info["steps"] == 0

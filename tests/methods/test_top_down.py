@@ -59,7 +59,7 @@ def reference(rows: list[tuple[Any, ...]], target: list[str], k: int) -> list[tu
 
     while True:
         smallest = min(sizes(at))
-        best, score = None, 0.0
+        best, score = None, -1.0
         for j in range(3):
             # candidates in the order of the template: by the node's place, that is by level, then by first value
             for members in sorted(set(at[j].values()), key=lambda m: order(j, m, paths)):
@@ -71,6 +71,8 @@ def reference(rows: list[tuple[Any, ...]], target: list[str], k: int) -> list[tu
                 if min(new) < k:
                     continue
                 here = [t for row, t in zip(rows, target, strict=True) if row[j] in members]
+                if len(set(here)) < 2:  # not beneficial
+                    continue
                 gain = entropy(here) - sum(
                     len(inside) / len(here) * entropy(inside)
                     for piece in pieces
@@ -180,6 +182,17 @@ def test_the_trace_tells_gain_and_state() -> None:
     assert found.cuts[1].outputs[10] == 30, "a column of one value keeps it"
     further = top_down(counts, HIERARCHIES, k=2, target="buys", beneficial=False)
     assert loss(counts, further, HIERARCHIES) <= loss(counts, found, HIERARCHIES)
+
+
+def test_a_first_step_that_gains_nothing_may_open_up_what_does() -> None:
+    jobs = Hierarchy.of_rows(
+        [(job, kind, "*") for kind, jobs in (("medic", "ab"), ("office", "cd")) for job in jobs], name="job"
+    )
+    counts = Counts.of({"job": list("abcd") * 2}, histograms={"buys": list("ynyn") * 2})
+    found = top_down(counts, {"job": jobs}, k=2, target="buys")
+    assert found.cuts[0].outputs == ("a", "b", "c", "d")
+    pure = Counts.of({"job": list("abcd") * 2}, histograms={"buys": list("yynn") * 2})
+    assert top_down(pure, {"job": jobs}, k=2, target="buys").cuts[0].outputs == ("medic", "medic", "office", "office")
 
 
 def test_refusals() -> None:

@@ -23,6 +23,9 @@ from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 
+_TIE = 1e-9
+"""Share of the target's variance below which two cuts are equally good."""
+
 
 def lsd_mondrian(
     counts: Counts,
@@ -38,8 +41,9 @@ def lsd_mondrian(
     """Divide the table where the squared deviations of `target` from its mean in each part fall most.
 
     `target` is a number summed under each tuple (`sums`). The sum of squares of the whole is the same for every cut, so
-    the best cut has the largest sum of (part's sum)² / part's size; what a column wins counts by its `importance`. Use
-    it when the release is for regression.
+    the best cut has the largest sum of (part's sum)² / part's size; what a column wins counts by its `importance`. The
+    target is centred and scaled first, so that its unit and its zero decide nothing; of cuts that are equally good, the
+    most even one is made. Use it when the release is for regression.
 
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, sums={"salary": [10, 10, 90, 90]})
@@ -49,14 +53,15 @@ def lsd_mondrian(
     """
     if target not in counts.sums:
         raise BadInput(f"the target {target!r} is not summed; count it along as a sum")
-    numbers_of = counts.sums[target]
+    numbers_of = _standard(counts, target)
 
     def fall(cutting: Cutting) -> Floats:
         left, whole = cutting.sums(numbers_of)
         right_size = np.maximum(cutting.total - cutting.left, 1)
         parts = left**2 / np.maximum(cutting.left, 1) + (whole - left) ** 2 / right_size
         balance = 1.0 - np.abs(2.0 * cutting.left / cutting.total - 1.0)
-        found: Floats = np.maximum(0.0, parts - whole**2 / cutting.total) / cutting.total + 1e-9 * balance
+        share = np.maximum(0.0, parts - whole**2 / cutting.total) / cutting.total
+        found: Floats = np.round(share / _TIE) * _TIE + 0.5 * _TIE * balance
         return found
 
     space = dimensions(counts, hierarchies or {}, numbers, importance=importance)
@@ -71,6 +76,14 @@ def lsd_mondrian(
         scored="fall of the squared deviations",
         listener=listener,
     )
+
+
+def _standard(counts: Counts, target: str) -> Floats:
+    """The target's sums with mean 0, in units of how much the tuples' means deviate."""
+    sums, weights = counts.sums[target].astype(np.float64), counts.weights
+    centred: Floats = sums - weights * (sums.sum() / weights.sum())
+    deviation = float(np.sqrt((centred**2 / weights).sum() / weights.sum()))
+    return centred / deviation if deviation > 0 else centred
 
 
 METHOD = registered(

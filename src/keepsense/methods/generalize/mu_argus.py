@@ -49,11 +49,13 @@ def mu_argus(  # noqa: PLR0913
 ) -> Cells:
     """Generalize columns until few records are rare in some pair or triple of columns; suppress single cells of those.
 
-    A combination of values of `sizes` columns is rare if fewer than k records hold it. In each step the column that
-    takes part in most rare combinations, by records, is raised one level; the original leaves that choice to the user.
-    When at most a share `suppression` of the records is rare, those lose the cells that take part in most of their rare
-    combinations, until none is left; a suppressed cell takes part in no combination. A column of twice the `importance`
-    is raised, and its cells are suppressed, as if it took part in half as many.
+    A value, or a combination of values of `sizes` columns, is rare if fewer than k records hold it: single values
+    are always looked at, since who is rare in one column stands out whatever else is known. In each step the column
+    that takes part in most rare combinations, by records, is raised one level; the original leaves that choice to
+    the user. When at most a share `suppression` of the records is rare, those lose the cells that take part in most
+    of their rare combinations (of several the rarer value), until none is left; a suppressed cell takes part in no
+    combination. A column of twice the `importance` is raised, and its cells are suppressed, as if it took part in
+    half as many.
 
     Combinations of more columns are not checked: a `PrivacyWarning` says how many records still stand in classes below
     k, and so does `info["below_k"]`. With `strict`, records whose whole class is below k (a suppressed cell being a
@@ -99,7 +101,7 @@ def mu_argus(  # noqa: PLR0913
              recoding=state.recoding() if wants_steps(listener) else None)  # fmt: skip
     if below and not strict:
         warnings.warn(
-            f"mu-Argus checked combinations of {' and '.join(map(str, sorted(set(sizes))))} columns only: {below:,} of "
+            f"mu-Argus checked combinations of at most {max(map(len, wanted))} columns only: {below:,} of "
             f"{counts.total:,} records are in classes below k = {required.k}. Use strict=True to protect them too.",
             PrivacyWarning,
             stacklevel=2,
@@ -126,7 +128,8 @@ def _combinations(columns: int, sizes: Sequence[int]) -> list[Combination]:
     wrong = [size for size in sizes if isinstance(size, bool) or not isinstance(size, int) or size < 1]
     if wrong or not sizes:
         raise BadInput("mu-Argus: sizes must be numbers of columns from 1 up, for instance (2, 3)")
-    return [c for size in sorted({min(size, columns) for size in sizes}) for c in combinations(range(columns), size)]
+    looked_at = sorted({1, *(min(size, columns) for size in sizes)})
+    return [c for size in looked_at for c in combinations(range(columns), size)]
 
 
 def _rare(state: State, wanted: Sequence[Combination], counted: dict[Combination, Any]) -> Flags:
@@ -166,8 +169,9 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
     A combination that was common may become rare when cells of other records are suppressed, so all are counted again
     until nothing changes or more records are touched than may be.
     """
-    mute = _mute(state)
-    hidden = _hide(rare, wanted, mute, state.space.importance)
+    mute, importance = _mute(state), state.space.importance
+    alone = np.stack([_sizes(state.rows, state.weights, (j,)) for j in range(state.rows.shape[1])], axis=1)
+    hidden = _hide(rare, wanted, mute, alone, importance)
     while 0 < int(state.weights[hidden.any(axis=1)].sum()) <= limit:
         rare = np.zeros_like(rare)
         for c, combination in enumerate(wanted):
@@ -175,7 +179,7 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
             rare[shown, c] = _sizes(state.rows[shown], state.weights[shown], combination) < state.required.k
         if not rare.any():
             break
-        hidden |= _hide(rare, wanted, mute, state.space.importance)
+        hidden |= _hide(rare, wanted, mute, alone, importance)
     return hidden
 
 
@@ -188,8 +192,10 @@ def _mute(state: State) -> Flags:
     return np.stack(found, axis=1)
 
 
-def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags, importance: Floats) -> Flags:
+def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags, alone: Longs, importance: Floats) -> Flags:
     """In each row the cell in most rare combinations, by its importance, first, until no rare combination is whole.
+
+    Of several the one whose value fewest records hold (`alone`): it is what makes the others rare.
 
     Cells that read as suppressed already cannot hide anything: where only those are left, the whole row is hidden.
     """
@@ -202,7 +208,8 @@ def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags, importance: F
     left = rare[rows]
     while len(rows):
         often = np.where(mute[rows], 0, left.astype(np.int64) @ takes_part) / importance
-        column = np.argmax(often, axis=1)
+        most = often == often.max(axis=1, keepdims=True)
+        column = np.argmin(np.where(most, alone[rows], np.iinfo(np.int64).max), axis=1)
         hidden[rows, column] = True
         left = left & ~(takes_part[:, column].T > 0)
         lost = often.max(axis=1) == 0
@@ -287,7 +294,8 @@ METHOD = registered(
             "promised unless you ask for the strict mode",
         ),
         inputs=("columns, hierarchies and k", "how many facts an attacker may know"),
-        guarantee="Every combination of a few columns occurs at least k times; of all columns only in strict mode.",
+        guarantee="Every value and every combination of a few columns occurs at least k times; of all columns only in "
+        "strict mode.",
         cost="One count for each combination of two or three columns.",
         paper="Hundepool and Willenborg 1996; category after Ben Fredj et al. 2015.",
         example="A widowed surgeon occurs once: surgeon is blanked out in that record.",

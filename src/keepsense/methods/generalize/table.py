@@ -26,7 +26,7 @@ from keepsense.errors import BadInput, Infeasible, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.generalize.parts.objective import Metric
 from keepsense.methods.generalize.parts.requirement import requirement
-from keepsense.methods.generalize.parts.table_columns import Candidates, Direction
+from keepsense.methods.generalize.parts.table_columns import Candidates, Direction, Flags
 from keepsense.methods.generalize.parts.table_state import Score, State, Step, target_tables
 from keepsense.methods.importance import Importance
 from keepsense.privacy import Model, decide
@@ -38,6 +38,12 @@ Scoring = Callable[[State], Score]
 
 Stop = Callable[[State], bool]
 """Ends the loop when it says so; asked after every step."""
+
+Worth = Callable[[Step], Flags]
+"""Tells of each move of a column whether it is worth anything at all."""
+
+Beneficial = Callable[[State], Worth]
+"""Makes that from the state of a search."""
 
 Anonymity = Literal["smallest class", "at risk"]
 """What a step changes for privacy: the records of the smallest class, or the records in classes that break the promise.
@@ -56,7 +62,7 @@ def recode(  # noqa: PLR0913
     candidates: Candidates = "levels",
     suppression: float = 0.0,
     suppress_at_most: int | None = None,
-    beneficial: bool = False,
+    beneficial: Beneficial | None = None,
     stop: Stop | None = None,
     method: str = "table recoding",
     scored: str = "score",
@@ -66,13 +72,13 @@ def recode(  # noqa: PLR0913
     """Recode a table step by step until it keeps the promise (up) or as long as it does (down).
 
     `suppression` is the share of records that may be suppressed, `suppress_at_most` the same as a number,
-    `importance` how much the loss of each column counts, or what it tells about a target. With
-    `beneficial`, candidates that score 0 or less are not made. The listener hears `start`, a `step` with the chosen
-    column, candidate, score and state each time, and `done`; one that wants every step also the best score of each
-    column, what these are called (`scored`) and the recoding so far. Ties go to the first column and the first
-    candidate. A model that says of itself that it judges tables as a whole is judged class by class on the way down,
-    which is stricter. Cost: one pass over classes (up) or distinct tuples (down) a step, and one a column more where
-    the metric asks about anonymity.
+    `importance` how much the loss of each column counts, or what it tells about a target. Of a column's candidates
+    only those are made that `beneficial` lets pass (all without it). The listener hears `start`, a `step` with the
+    chosen column, candidate, score and state each time, and `done`; one that wants every step also the best score
+    of each column, what these are called (`scored`) and the recoding so far. Ties go to the first column and the
+    first candidate. A model that says of itself that it judges tables as a whole is judged class by class on the
+    way down, which is stricter. Cost: one pass over classes (up) or distinct tuples (down) a step, and one a column
+    more where the metric asks about anonymity.
 
     >>> from keepsense.privacy import KAnonymity
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
@@ -88,23 +94,24 @@ def recode(  # noqa: PLR0913
     limit = required.limit if suppress_at_most is None else suppress_at_most
     state = State(counts, hierarchies, required, direction, candidates, importance)
     score = metric(state)
+    worth = beneficial(state) if beneficial else None
     telling = _Telling(state, scored, listener)
     telling.emit("start", 0, None, method=method, direction=direction)
     if direction == "up":
-        steps = _up(state, score, limit, beneficial, stop, method, telling)
+        steps = _up(state, score, limit, worth, stop, method, telling)
     else:
-        steps = _down(state, score, limit, beneficial, stop, method, telling)
+        steps = _down(state, score, limit, worth, stop, method, telling)
     found = _recoding(state, limit, method, steps)
     telling.emit("done", steps, steps, suppressed=found.info["suppressed"])
     return found
 
 
 def _up(
-    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, telling: _Telling
+    state: State, score: Score, limit: int, worth: Worth | None, stop: Stop | None, method: str, telling: _Telling
 ) -> int:
     done = 0
     while not state.decide(limit).holds and not (stop and stop(state)):
-        best = _best(state.steps(), score, beneficial)
+        best = _best(state.steps(), score, worth)
         if best is None:
             raise _infeasible(state, limit, method, done)
         telling.step(best, done + 1)
@@ -113,7 +120,7 @@ def _up(
 
 
 def _down(
-    state: State, score: Score, limit: int, beneficial: bool, stop: Stop | None, method: str, telling: _Telling
+    state: State, score: Score, limit: int, worth: Worth | None, stop: Stop | None, method: str, telling: _Telling
 ) -> int:
     if not state.decide(limit).holds:
         raise _infeasible(state, limit, method, 0)
@@ -125,7 +132,7 @@ def _down(
         if final:  # what breaks the promise now will break it in every more specific table
             for step, good in zip(steps, valid, strict=True):
                 state.closed[step.index][step.moves.node[~good]] = True
-        best = _best(steps, score, beneficial, valid)
+        best = _best(steps, score, worth, valid)
         if best is None:
             break
         telling.step(best, done + 1)
@@ -143,7 +150,7 @@ class _Best:
     scores: dict[str, float]
 
 
-def _best(steps: Sequence[Step], score: Score, beneficial: bool, valid: Sequence[Any] | None = None) -> _Best | None:
+def _best(steps: Sequence[Step], score: Score, worth: Worth | None, valid: Sequence[Any] | None = None) -> _Best | None:
     """The move of the highest score; the first of several."""
     scores: dict[str, float] = {}
     best: tuple[Step, int, float] | None = None
@@ -151,8 +158,8 @@ def _best(steps: Sequence[Step], score: Score, beneficial: bool, valid: Sequence
         quality = _rounded(score(step))
         if valid is not None:
             quality[~valid[i]] = -np.inf
-        if beneficial:
-            quality[quality <= 0] = -np.inf
+        if worth is not None:
+            quality[~worth(step)] = -np.inf
         place = int(np.argmax(quality))
         if quality[place] > -np.inf:
             scores[step.column] = float(quality[place])
@@ -296,18 +303,43 @@ def trade_off(target: str, *, anonymity: Anonymity | None = "smallest class") ->
     """
 
     def scoring(state: State) -> Score:
-        if target in state.space.names:
-            raise BadInput(f"column {target!r} is a quasi-identifier and the target; choose one role")
-        if target not in state.counts.histograms:
-            hint = did_you_mean(target, list(state.counts.histograms))
-            raise BadInput(
-                f"the target column {target!r} is not counted as categories; count it along as a histogram, in a "
-                f'project file with kind = "nominal".{hint}'
-            )
-        tables = target_tables(state.space, target)
+        tables = _target_tables(state, target)
         return _against(lambda step: step.importance * step.information(tables), anonymity)
 
     return scoring
+
+
+def several_classes(target: str) -> Beneficial:
+    """Only what involves more than one class of the target is worth a step (Fung et al. 2005 call it beneficial).
+
+    A step that tells nothing by itself may open up one that does: it is made where nothing better is left. A branch
+    whose records all belong to one class stays closed.
+
+    >>> from keepsense.privacy import KAnonymity
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
+    >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk"]}, histograms={"buys": ["y", "y", "n"]})
+    >>> recode(counts, {"job": jobs}, [KAnonymity(1)], metric=trade_off("buys"), direction="down",
+    ...     candidates="branches", beneficial=several_classes("buys")).cuts[0].outputs
+    ('medic', 'medic', 'clerk')
+    """
+
+    def beneficial(state: State) -> Worth:
+        tables = _target_tables(state, target)
+        return lambda step: step.mixed(tables)
+
+    return beneficial
+
+
+def _target_tables(state: State, target: str) -> list[Floats]:
+    if target in state.space.names:
+        raise BadInput(f"column {target!r} is a quasi-identifier and the target; choose one role")
+    if target not in state.counts.histograms:
+        hint = did_you_mean(target, list(state.counts.histograms))
+        raise BadInput(
+            f"the target column {target!r} is not counted as categories; count it along as a histogram, in a "
+            f'project file with kind = "nominal".{hint}'
+        )
+    return target_tables(state.space, target)
 
 
 def _against(information: Score, anonymity: Anonymity | None) -> Score:

@@ -11,7 +11,7 @@ from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.bottom_up import METHOD as BOTTOM_UP
 from keepsense.methods.generalize.parts.objective import Metric
-from keepsense.methods.generalize.table import Anonymity, least_loss, recode, trade_off
+from keepsense.methods.generalize.table import Anonymity, least_loss, recode, several_classes, trade_off
 from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
@@ -36,12 +36,13 @@ def top_down(  # noqa: PLR0913
 ) -> Cuts:
     """Start with every column at its top and specialize, one node at a time, the one of the best trade-off.
 
-    `target` is a class column counted as a histogram: a specialization is worth its information gain over the target,
-    divided by what the smallest class shrinks plus 1. Without a target it is worth the loss it takes back (`metric`).
-    Either counts by the column's `importance`.
-    Only specializations that keep the promise are made, and with `beneficial` only those that tell something about the
-    target; set it to False to go on with all that are safe. Numbers are cut where their hierarchy says, not where the
-    gain is highest. Nodes that hold one value of the table only are released as that value.
+    `target` is a class column counted as a histogram: a specialization is worth its information gain over the
+    target, divided by what the smallest class shrinks plus 1. Without a target it is worth the loss it takes back
+    (`metric`). Either counts by the column's `importance`. Only specializations that keep the promise are made, and
+    with `beneficial` only those of nodes whose records belong to more than one class of the target (Fung et al.
+    2005, Sec. 3; one that gains nothing by itself counts too, since those below it may gain); set it to False to go
+    on with all that are safe. Numbers are cut where their hierarchy says, not where the gain is highest. Nodes that
+    hold one value of the table only are released as that value.
 
     Use it when the release is for classification; the result is a sub-tree cut, which applies to next month's file too.
     Cost: specializations x columns that can still be specialized x one pass over the distinct tuples.
@@ -54,7 +55,8 @@ def top_down(  # noqa: PLR0913
     scoring = least_loss(metric, anonymity=anonymity) if target is None else trade_off(target, anonymity=anonymity)
     return recode(
         counts, hierarchies, promised(models, k), metric=scoring, direction="down", candidates="branches",
-        suppression=suppression, beneficial=beneficial and target is not None, method="Top-Down Specialization",
+        suppression=suppression, beneficial=several_classes(target) if beneficial and target is not None else None,
+        method="Top-Down Specialization",
         importance=importance, listener=listener,
     )  # fmt: skip
 
@@ -86,7 +88,9 @@ METHOD = registered(
             "metric": Filling(
                 "trade_off", "what it tells about the target, set against how much the smallest group shrinks"
             ),
-            "stop": Filling(None, "Is there no step left that keeps the promise and tells more about the target?"),
+            "stop": Filling(
+                None, "Is there no step left that keeps the promise and takes apart several classes of the target?"
+            ),
         },
         fit=Fit(
             purposes={

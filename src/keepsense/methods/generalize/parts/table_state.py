@@ -231,6 +231,14 @@ class Step:
         gained = _bits(wholes)[1:] - self._summed(candidate, _bits(parts))
         return np.maximum(0.0, gained) / np.maximum(1.0, self.records)
 
+    def mixed(self, tables: Sequence[Floats]) -> Flags:
+        """Whether records of more than one class of a target are involved in each move."""
+        mine = tables[self.index]
+        classes = np.zeros((len(self) + 1, mine.shape[1]))
+        np.add.at(classes, self.moves.of + 1, mine)
+        involved: Flags = (classes[1:] > 0).sum(axis=1) > 1
+        return involved
+
     # ---- anonymity -----------------------------------------------------------------------------------------------
 
     @cached_property
