@@ -275,6 +275,15 @@ def test_samarati_checks_heights_by_halving() -> None:
     assert steps[-1].title.startswith("Choose")
 
 
+def test_samarati_says_why_choices_are_passed_over() -> None:
+    why = [dict(step.facts).get("why", "") for step in explain("samarati").steps]
+    assert why[1].startswith(
+        "2 steps up in all: the middle of 0 to 5. Not checked: age at level 2, education at level 0"
+    )
+    assert "not safe by themselves" in why[1]
+    assert why[-1].startswith("3 steps up in all: the fewest that can be safe")
+
+
 def test_incognito_looks_at_single_columns_first() -> None:
     steps = explain("incognito").steps
     assert (steps[0].title, steps[0].safe) == ("Check age at level 0", False)

@@ -13,6 +13,13 @@ from keepsense.recoding import Cuts
 _UNSEEN = "·"
 """What stands in a column that a search has not looked at yet."""
 
+_NOT_CHECKED = {
+    "safe": "coarser than a safe choice",
+    "unsafe": "finer than an unsafe choice",
+    "ruled_out": "one of its columns, or two, are not safe by themselves",
+}
+"""Why a search passes over choices of levels."""
+
 
 @tells("start")
 def begin(story: Story, details: Mapping[str, Any]) -> None:
@@ -48,6 +55,19 @@ def table_step(story: Story, details: Mapping[str, Any]) -> None:
     story.show(title, facts, chosen=column, score=score)
 
 
+@tells("height")
+def height(story: Story, details: Mapping[str, Any]) -> None:
+    """Samarati's search turns to another height: why it does, and which choices there are passed over, goes on top."""
+    low, high = details["between"]
+    steps = f"{details['height']} step{'' if details['height'] == 1 else 's'} up in all"
+    why = [f"{steps}: the fewest that can be safe" if low == high else f"{steps}: the middle of {low} to {high}"]
+    for name, reason in _NOT_CHECKED.items():
+        if details[name]:
+            choices = " / ".join(_spelled(_levels(story, {"node": node})) for node in details[name])
+            why.append(f"Not checked: {choices} ({reason})")
+    story.heard.setdefault("why", []).append(". ".join(why))
+
+
 @tells("node", "chosen")
 def lattice_node(story: Story, details: Mapping[str, Any]) -> None:
     """A choice of levels was judged, or is the one that is released."""
@@ -60,7 +80,9 @@ def lattice_node(story: Story, details: Mapping[str, Any]) -> None:
         return
     story.table = _at(story, levels)
     loss = None if details.get("loss") is None else float(details["loss"])
-    story.show(title, {"loss": loss}, score=loss, safe=final or bool(details["holds"]))
+    why = story.heard.pop("why", None)
+    facts: dict[str, object] = {"why": ". ".join(why)} if why else {}
+    story.show(title, {**facts, "loss": loss}, score=loss, safe=final or bool(details["holds"]))
 
 
 @tells("better", "bound")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
-from keepsense.progress import Listener, emit
+from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cuts
 
 
@@ -53,17 +54,20 @@ def samarati(
                            importance=importance)  # fmt: skip
     emit(listener, "start", 0, search.space.size, algorithm="samarati", columns=search.space.names)
     by_height = _by_height(search)
+    telling = _Telling(search, by_height, listener, search.nodes.status == 4)
     low, high = 0, len(by_height) - 1
     if not search.required.monotone:
         low = next((h for h in range(len(by_height)) if _any_holds(search, by_height[h], listener)), len(by_height))
     elif _any_holds(search, by_height[high], listener):
         while low < high:
             middle = (low + high) // 2
+            telling.height(middle, low, high)
             low, high = (low, middle) if _any_holds(search, by_height[middle], listener) else (middle + 1, high)
     else:
         low = len(by_height)
     if low == len(by_height):
         raise infeasible(search, "samarati")
+    telling.height(low, low, low)
     minimal = [v for v in (_judged(search, int(i), listener) for i in by_height[low]) if v is not None]
     best = min(minimal, key=lambda v: v.value)
     found = recoding(search, best.node, "samarati", height=low, minimal=tuple(v.node for v in minimal))
@@ -82,6 +86,29 @@ def _by_height(search: LatticeSearch) -> list[NDArray[np.int64]]:
     order = np.lexsort((search.nodes.base, height))
     cuts = np.searchsorted(height[order], np.arange(1, sum(space.heights) + 1))
     return np.split(order, cuts)
+
+
+@dataclass(frozen=True)
+class _Telling:
+    """Tells which height is looked at, and which of its nodes need no check, for whoever wants every step."""
+
+    search: LatticeSearch
+    by_height: list[NDArray[np.int64]]
+    listener: Listener | None
+    at_the_start: NDArray[np.bool_]
+
+    def height(self, height: int, low: int, high: int) -> None:
+        if not wants_steps(self.listener):
+            return
+        status, nodes = self.search.nodes.status, self.by_height[height]
+        known = {
+            "safe": status == 2,
+            "unsafe": (status == 4) & ~self.at_the_start,
+            "ruled_out": self.at_the_start,
+        }
+        derived = {name: tuple(self.search.space.node(int(i)) for i in nodes if of[i]) for name, of in known.items()}
+        emit(self.listener, "height", int(np.count_nonzero(status)), self.search.space.size, height=height,
+             between=(low, high), **derived)  # fmt: skip
 
 
 def _any_holds(search: LatticeSearch, indices: NDArray[np.int64], listener: Listener | None) -> bool:
