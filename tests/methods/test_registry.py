@@ -81,7 +81,13 @@ def test_the_papers_names_lead_to_the_methods() -> None:
         "rank swapping",
         "rank swapping of tuples",
     ]
-    assert [method(f"SNA-{number}").name for number in (1, 2, 3)] == ["noise", "correlated noise", "noise on streams"]
+    named = {name: method(name) for name in ("SNA-1", "sna_2", "SNA-Algorithm 3", "Correlated-SNA-Algorithm1")}
+    assert [(found.name, found.settings["reference"]) for found in named.values()] == [
+        ("noise", "mean"),
+        ("correlated noise", "partner"),
+        ("correlated noise", "root"),
+        ("correlated noise", "mean"),
+    ]
     assert method("PRAM").name == "post-randomization"
     assert method("MDAV").name == "microaggregation of records"
 

@@ -129,7 +129,8 @@ def explain(
     ['Raise age to level 1', 'Raise education to level 1', 'Raise age to level 2']
     """
     method, table = _method(name), lesson or lesson_for(name)
-    parameters = {**method.shown.settings, **(method.shown.example if lesson is None else {}), **(settings or {})}
+    example = method.shown.example if lesson is None else {}
+    parameters = {**method.shown.settings, **method.settings, **example, **(settings or {})}
     story = Story(table, _columns(method, table, k), k)
     random = generator(_SEED if lesson is None and rng is None else rng)
     with warnings.catch_warnings(record=True) as caught:

@@ -10,7 +10,7 @@ from typing import Any
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.guide.families import FAMILIES
 from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.registry import METHODS, Described, Method
+from keepsense.methods.registry import METHODS, Described, Method, method
 from keepsense.registry import plain
 
 
@@ -46,7 +46,7 @@ def entry(name: str) -> Described:
     """
     entries = catalogue()
     if name in METHODS:
-        return METHODS[name]
+        return method(name)
     named = {
         plain(spelling): described for described in entries.values() for spelling in (described.title, described.name)
     }

@@ -7,7 +7,7 @@ and ask it; nothing else compares a method's name. Other packages add theirs by 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
@@ -18,7 +18,7 @@ from keepsense.methods.flowchart import Filling, Flowchart
 from keepsense.methods.task import Task
 from keepsense.progress import Listener
 from keepsense.recoding import Cells, Recoding
-from keepsense.registry import Registry
+from keepsense.registry import Registry, plain
 
 Sets = Literal["apart", "together", "only"]
 Gaps = Literal["far", "filled", "apart"]
@@ -139,6 +139,10 @@ class Method(Described):
     runner: Runner | None = None
     set_runner: SetRunner | None = None
     aliases: tuple[str, ...] = ()
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Further names, which stand for settings too: what papers call the method with them."""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """The settings that the name it was asked for by stands for."""
     outdated: tuple[str, ...] = ()
     promises: tuple[str, ...] = ()
     """Promises it can keep."""
@@ -188,7 +192,7 @@ class Method(Described):
             return []
         if self.runner is None:
             raise BadInput(f"project files cannot name {self.name!r}; use it from Python")
-        return self.runner(self, task, parameters, listener)
+        return self.runner(self, task, {**self.settings, **parameters}, listener)
 
     def run_on_sets(
         self, task: Task, name: str, counts: Counts, parameters: Mapping[str, Any], listener: Listener | None = None
@@ -209,20 +213,26 @@ METHODS: Registry[Method] = Registry("method", packages=_PACKAGES, group="keepse
 
 def registered(found: Method) -> Method:
     """Enter a method beside its algorithm; other packages do the same in a module that an entry point names."""
-    return METHODS.add(found.name, found, aliases=found.aliases, outdated=found.outdated)
+    return METHODS.add(found.name, found, aliases=(*found.aliases, *found.variants), outdated=found.outdated)
 
 
 def method(name: str) -> Method:
     """A method by its name or an alias; hyphens, underscores and blanks between its words are the same.
 
+    What a paper calls a method may stand for settings, too.
+
     >>> method("local").name
     'local recoding'
+    >>> method("SNA-3").name, dict(method("SNA-3").settings)
+    ('correlated noise', {'reference': 'root'})
     >>> method("optimol")
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: no method is called 'optimol'. Did you mean optimal?
     """
-    return METHODS[name]
+    found = METHODS[name]
+    settings = {plain(variant): settings for variant, settings in found.variants.items()}.get(plain(name))
+    return replace(found, settings=settings) if settings else found
 
 
 def methods(*, in_projects: bool = False) -> list[Method]:

@@ -76,7 +76,9 @@ def describe_release(
         **({"neighbours": _neighbours(made.rules)} if private else {}),
         "method": {
             "name": project.method.name,
-            "parameters": {k: v for k, v in project.method.parameters.items() if k not in secret},
+            "parameters": {
+                k: v for k, v in {**job.method.settings, **project.method.parameters}.items() if k not in secret
+            },
             **_method_for_sets(job, secret),
         },
         "columns": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -157,6 +157,18 @@ def _suits(*, correlated: bool) -> tuple[tuple[When, float, str], ...]:
     )
 
 
+_SINGLE = "keeps means of single columns, and variances nearly, with words as exact as they were"
+
+
+def _named(kind: str, references: Mapping[int, Reference]) -> dict[str, dict[str, Reference]]:
+    """What Rodríguez-García (2017, Table 6.1) calls the methods by the reference they take: SNA-Algorithm 1, 2, 3."""
+    return {
+        f"{kind}{name}{number}": {"reference": reference}
+        for number, reference in references.items()
+        for name in ("SNA-", "SNA-Algorithm", "SNA-Algorithm ")
+    }
+
+
 NOISE_METHOD = registered(
     Method(
         name="noise",
@@ -165,7 +177,7 @@ NOISE_METHOD = registered(
         runner=by_columns,
         family="noise addition",
         place=1,
-        aliases=("SNA-1",),
+        variants=_named("uncorrelated ", {1: "mean"}) | _named("", {1: "mean"}),
         short="each column by itself",
         intent="Replace each word by one as far away in meaning as a random error says, each column by itself.",
         use=("one column of words is released, or columns that do not depend on each other",),
@@ -183,6 +195,7 @@ NOISE_METHOD = registered(
         gaps="filled",
         fillings={"variation": ALONE, "reference": REFERENCE},
         fit=Fit(
+            purposes={"single columns": (6.5, _SINGLE)},
             better=_suits(correlated=False),
             unfit=(UNKNOWN_NEARNESS, FOR_WORDS),
             cautions=(PROMISES_NOTHING,),
@@ -196,7 +209,7 @@ NOISE_METHOD = registered(
 METHOD = registered(
     Method(
         name="correlated noise",
-        aliases=("SNA-2",),
+        variants=_named("correlated ", {1: "mean", 2: "partner", 3: "root"}) | _named("", {2: "partner", 3: "root"}),
         title="Correlated semantic noise",
         function=correlated_noise,
         runner=by_columns,
@@ -221,6 +234,7 @@ METHOD = registered(
         },
         fit=Fit(
             purposes={
+                "single columns": (6.4, _SINGLE),
                 "correlations": (
                     9.0,
                     "errors vary together as the columns do, so that these still belong together",

@@ -151,7 +151,6 @@ class NoiseStream:
 METHOD = registered(
     Method(
         name="noise on streams",
-        aliases=("SNA-3",),
         title="Semantic noise on streams",
         function=noise_on_streams,
         family="noise addition",
