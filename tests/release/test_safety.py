@@ -405,7 +405,8 @@ def test_hints_fit_what_went_wrong(tmp_path: Path) -> None:
     swap = town_project(method={"name": "rank swapping"})
     with pytest.raises(Infeasible) as stopped:
         run(swap, folder=tmp_path, rng=1)
-    assert "allow more suppression" in stopped.value.relax
+    assert stopped.value.relax[0].startswith("promise what 'rank swapping' can")
+    assert "ask for a smaller promise" in stopped.value.relax
 
 
 def test_a_promise_about_a_population_can_be_verified_later(tmp_path: Path) -> None:

@@ -104,13 +104,30 @@ def _number(name: str, value: Value) -> float:
         raise BadInput(f"column {name!r} is numeric, but holds a value that is no number") from None
 
 
+def _without_taxonomy(task: Task) -> str:
+    """Which columns have no taxonomy to draw words from, and what to do about it."""
+    every = ((name, task.column(name)) for name in task.quasi_identifiers)
+    names = [
+        name
+        for name, column in every
+        if column.taxonomy is None and not (KINDS[column.kind].ordered or KINDS[column.kind].sets)
+    ]
+    others = "; ".join(f"--set columns.{name}.role=identifier" for name in names[:3])
+    listed = ", ".join(map(repr, names))
+    return (
+        f"{listed} {'has' if len(names) == 1 else 'have'} no taxonomy to draw words from; name one for each, "
+        f"leave such columns out ({others}{'; ...' if len(names) > 3 else ''}), or choose a method that needs none: "
+        "--set method.name=post-randomization"
+    )
+
+
 def _words(task: Task, counts: Counts, name: str, meaning: bool) -> Attribute:
     from keepsense.semantics import distance
 
     column, values = task.column(name), counts.values_of(name)
     if column.taxonomy is None:
         if meaning:
-            raise BadInput(f"column {name!r} has no taxonomy to draw words from; give it one, or another role")
+            raise BadInput(_without_taxonomy(task))
         return Nominal.of(counts, name, _with_strangers(np.zeros((len(values),) * 2), np.ones(len(values), np.bool_)))
     mapping = task.mapping(name, counts.rows_of(name))
     judge = distance(column.distance, task.taxonomy(name))

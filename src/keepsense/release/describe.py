@@ -115,8 +115,8 @@ def _rounded(name: str, value: float) -> float:
 def _public_risk(risk: Mapping[str, Mapping[str, float]], linked: Linkage | None) -> dict[str, dict[str, float]]:
     """Risk before and after, and how linking by meaning fared where that is promised."""
     shown_risk = {when: dict(figures) for when, figures in risk.items()}
-    if linked is not None and "after" in shown_risk:
-        shown_risk["after"]["linked by meaning"] = float(linked.risk)
+    if linked is not None:
+        shown_risk.setdefault("after", {})["linked by meaning"] = float(linked.risk)
     return shown_risk
 
 

@@ -130,6 +130,11 @@ class Job:
         return bool(self.method.truthful)
 
     @property
+    def about_classes(self) -> bool:
+        """Whether classes protect people: not where values were changed and no size of classes is promised."""
+        return self.truthful or any(int(m.promise().get("k", 0)) > 1 for m in self.models)
+
+    @property
     def suppression(self) -> float:
         """Share of the records that may be suppressed."""
         return self.project.release.suppression

@@ -210,7 +210,8 @@ def measured_risk(
     """Risk of re-identification before and after; a journalist's too where a population or sampling weights are given.
 
     Where people may have several rows, people are counted: `after` holds people, too, then. With the recodings,
-    sampling weights are added up by released class as well.
+    sampling weights are added up by released class as well. Where values were changed and no class is promised, who
+    stands alone in the release tells nothing about anybody, and there is no figure for after; `linkage` measures that.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
@@ -230,6 +231,7 @@ def measured_risk(
     measured = {
         when: by_name(figures("risk", table, every_run=True))
         for when, table in (("before", before), ("after", release))
+        if when == "before" or job.about_classes
     }
     return {when: values for when, values in measured.items() if values}
 

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from inspect import signature
 
 from keepsense.engines.formats import format_of, would_run
 from keepsense.errors import BadInput, Finding, did_you_mean
 from keepsense.methods.registry import method, methods
-from keepsense.privacy import DifferentialPrivacy, KmAnonymity, Model, differentially_private
+from keepsense.privacy import (
+    DifferentialPrivacy,
+    KAnonymity,
+    KmAnonymity,
+    LinkageRisk,
+    Model,
+    ProbabilisticKAnonymity,
+    differentially_private,
+)
 from keepsense.privacy.diversity import is_blank
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
@@ -57,6 +67,27 @@ def refuse_contradictions(job: Job) -> None:
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
         for name in getattr(model, "beside", ()):
             _check_beside(job, model, name)
+
+
+def other_promise(job: Job) -> str:
+    """What to promise in place of classes where values are changed one by one, as options; empty where there are some.
+
+    >>> from keepsense.release.example import example_job
+    >>> other_promise(example_job())
+    ''
+    >>> print(other_promise(example_job(method={"name": "noise"})))
+    promise what 'noise' can: --set 'privacy=[{ model = "linkage risk", threshold = 0.25 }]'
+    """
+    able, k = job.method.promises, job.hidden_among
+    if job.truthful or KAnonymity.name in able or not any(model.kept_by_classes for model in job.models):
+        return ""
+    strict = ProbabilisticKAnonymity.name in able
+    model: Model = ProbabilisticKAnonymity(k) if strict else LinkageRisk(1 / k)
+    takes_k = not strict and "k" in signature(job.method.function).parameters
+    promise = {key: value for key, value in model.promise().items() if key != "about"}
+    spelled = ", ".join(f"{key} = {json.dumps(value)}" for key, value in promise.items())
+    parameter = f" --set method.parameters.k={k}" if takes_k else ""
+    return f"promise what {job.project.method.name!r} can: --set 'privacy=[{{ {spelled} }}]'{parameter}"
 
 
 def _check_beside(job: Job, model: Model, name: str) -> None:

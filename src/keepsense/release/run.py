@@ -35,7 +35,7 @@ from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, entered, read_ledger, today
 from keepsense.release.measure import linkage, linkage_kept, measured_risk, measured_utility, promises_linkage
 from keepsense.release.place import Draft, Place, place_of, writing_of
-from keepsense.release.preflight import refuse_contradictions, refuse_marks, warnings
+from keepsense.release.preflight import other_promise, refuse_contradictions, refuse_marks, warnings
 from keepsense.release.recode import Recoded, recode
 from keepsense.release.reuse import Unknown, reuse_recoding
 from keepsense.release.tells import hidden_told, refuse_identifying, refuse_telling, tellings
@@ -166,7 +166,7 @@ def run(  # noqa: PLR0913
                     show_values=show_values,
                 )
             emit(listener, "verified", 1, 1, ok=verification.ok)
-            _stop_unless_kept(verification, linked)
+            _stop_unless_kept(job, verification, linked)
             with stage("measure"):
                 guarded = _guarded(job, recoded)
                 description = {
@@ -255,16 +255,18 @@ def _publish(
         draft.publish(digest)
 
 
-def _stop_unless_kept(verification: Verification, linked: Linkage | None) -> None:
+def _stop_unless_kept(job: Job, verification: Verification, linked: Linkage | None) -> None:
     if verification.ok:
         return
     broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
     if linked is not None:
         broken += f"; linking by meaning got {linked.risk:.1%} of the records right"
+    fitting = other_promise(job)
+    usual = ("allow more suppression", "choose another method", "ask for a smaller promise")
     raise Infeasible(
         f"the release was not made, because the written file does not keep its promise: {broken}",
         best=verification,
-        relax=("allow more suppression", "choose another method", "ask for a smaller promise")
+        relax=((fitting, *usual[1:]) if fitting else usual)
         if verification.breaks_a_promise
         else ("release another format, which may carry the values as they are",),
     )
