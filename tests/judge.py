@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
-from math import exp, prod
+from math import comb, exp, factorial, prod
 
 Row = dict
 Promise = dict
@@ -80,6 +80,43 @@ def average_risk(promise, case):
     # empty cells that fit any value make fractions of all kinds, which the verifier adds up in floating point
     slack = Fraction(1, 10**9) if case.wild else 0
     return sum(risks) / len(risks) <= exact(promise["threshold"]) + slack
+
+
+def strict_average_risk(promise, case):
+    return k_anonymity(promise, case) and average_risk(promise, case)
+
+
+def estimated_k_map(promise, case):
+    """As a test at a level of significance: so many records are too many for a class of k people, or are k."""
+    mean = promise["k"] * promise["fraction"]
+    truncated = promise.get("estimator") == "zero-truncated poisson"
+
+    def chance(records):
+        return 0 if truncated and not records else mean**records * exp(-mean) / factorial(records)
+
+    whole = 1 - exp(-mean) if truncated else 1
+    for members in case.classes():
+        fewer = sum(chance(records) for records in range(len(members)))
+        if 1 - fewer / whole > promise.get("significance", 0.05) and len(members) < promise["k"]:
+            return False
+    return True
+
+
+def population_uniqueness(promise, case):
+    """By the estimate of Zayatz, in fractions: of the uniques those that are drawn from classes of one person."""
+    sizes = Counter(len(members) for members in case.classes())
+    records = len(case.released)
+    if case.wild:
+        records = sum(size * number for size, number in sizes.items())
+    people = max(records, round(records / promise["fraction"]))
+
+    def once(size):
+        return Fraction(size * comb(people - size, records - 1), comb(people, records))
+
+    drawn = sum((number * once(size) for size, number in sizes.items()), Fraction(0))
+    share = Fraction(sizes[1], records)
+    share = share * sizes[1] * once(1) / drawn if sizes[1] and people > records else share
+    return share <= exact(promise["threshold"])
 
 
 def l_diversity(promise, case):
@@ -350,6 +387,9 @@ JUDGES = {
     "(X,Y)-anonymity": people,
     "maximum risk": maximum_risk,
     "average risk": average_risk,
+    "strict-average risk": strict_average_risk,
+    "estimated k-map": estimated_k_map,
+    "population uniqueness": population_uniqueness,
     "l-diversity": l_diversity,
     "t-closeness": t_closeness,
     "beta-likeness": beta_likeness,

@@ -65,6 +65,19 @@ CASES = {
     "(X,Y)-anonymity": [_sized("(X,Y)-anonymity", k=[1, 2, 3], person=["person"])],
     "maximum risk": [_sized("maximum risk", threshold=[0.2, 1 / 3, 0.34, 0.5, 0.99])],
     "average risk": [_sized("average risk", threshold=[0.1, 0.2, 0.25, 1 / 3, 0.5, 0.6])],
+    "strict-average risk": [_sized("strict-average risk", threshold=[0.2, 0.25, 1 / 3, 0.5, 0.6], k=[1, 2, 3])],
+    "estimated k-map": [
+        _sized("estimated k-map", k=[3, 8, 20], fraction=[0.02, 0.1, 0.3, 0.9], estimator=["poisson"]),
+        _sized("estimated k-map", k=[3, 8, 20], fraction=[0.02, 0.1, 0.3], estimator=["zero-truncated poisson"]),
+    ],
+    "population uniqueness": [
+        _sized(
+            "population uniqueness",
+            threshold=[0.0, 0.02, 0.05, 0.1, 0.15],
+            fraction=[0.1, 0.3, 0.7, 1.0],
+            estimator=["zayatz"],
+        )
+    ],
     "l-diversity": [
         _diversity("distinct", l=[1, 2, 3], missing=["value", "unknown"]),
         _diversity("entropy", l=[1, 1.5, 1.8, 2], missing=["value", "unknown"]),

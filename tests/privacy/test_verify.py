@@ -33,15 +33,18 @@ from keepsense.privacy import (
     DistinctDiversity,
     EnhancedLikeness,
     EntropyDiversity,
+    EstimatedKMap,
     KAnonymity,
     KmAnonymity,
     KMap,
     Links,
     MaximumRisk,
     Ordered,
+    PopulationUniqueness,
     ProbabilisticKAnonymity,
     RecursiveDiversity,
     Semantic,
+    StrictAverageRisk,
     TCloseness,
     XYAnonymity,
     models,
@@ -77,6 +80,10 @@ MODELS = [
     TCloseness(0.3, "disease", Semantic(DISEASES, NEAR)),
     MaximumRisk(0.4),
     AverageRisk(0.4),
+    StrictAverageRisk(0.4, 2),
+    EstimatedKMap(9, 0.1),
+    EstimatedKMap(9, 0.1, 0.1, "zero-truncated poisson"),
+    PopulationUniqueness(0.1, 0.3),
     BasicLikeness(0.8, "disease"),
     EnhancedLikeness(1.5, "disease"),
     DeltaDisclosure(1.2, "disease"),
@@ -111,7 +118,11 @@ def test_verifier_and_models_agree(missing, data, extra):
         histograms={"disease": table["disease"], "pay": table["pay"], "person": table["person"]},
     )
     both = with_population(counts, Counts.of(population))
-    chosen = [m for m in MODELS if missing == "category" or not isinstance(m, AverageRisk | KMap | DeltaPresence)]
+    chosen = [
+        m
+        for m in MODELS
+        if missing == "category" or not isinstance(m, AverageRisk | PopulationUniqueness | KMap | DeltaPresence)
+    ]
     found = verify(table, chosen, quasi_identifiers=["x", "y"], missing=missing, population=population)
     for model, check in zip(chosen, found.checks, strict=True):
         expected = judge([model], both if isinstance(model, KMap | DeltaPresence) else counts, missing=missing)

@@ -64,7 +64,7 @@ def guide(
     same_taxonomy: Annotated[
         bool | None, typer.Option("--same-taxonomy", help="All columns of words share one taxonomy.")
     ] = None,
-    preset: Annotated[str | None, typer.Option(help="Rules to follow: hipaa or risk-0.09.")] = None,
+    preset: Annotated[str | None, typer.Option(help="Rules to follow: hipaa, hipaa-expert, ema or risk-0.09.")] = None,
     try_on: Annotated[
         Path | None, typer.Option("--try", help="Try the recommended methods on this table, and rank them.")
     ] = None,

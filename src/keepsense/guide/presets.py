@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.privacy import MaximumRisk
+from keepsense.privacy import MaximumRisk, StrictAverageRisk
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,42 @@ _RISK = Preset(
         "It is a promise about who somebody is; add l-diversity or t-closeness for what they have.",
     ),
 )
-_PRESETS = {preset.name: preset for preset in (_HIPAA, _RISK)}
+_EMA = replace(
+    _RISK,
+    name="ema",
+    title="EMA Policy 0070",
+    about=(
+        "Clinical reports that the European Medicines Agency publishes (Policy 0070), and Health Canada likewise: no "
+        "record is re-identified with a chance above 0.09."
+    ),
+)
+_AVERAGE = StrictAverageRisk(0.09)
+_HIPAA_EXPERT = replace(
+    _HIPAA,
+    name="hipaa-expert",
+    title="HIPAA, expert determination",
+    about=(
+        "What 45 CFR 164.514(b)(1) asks an expert to show, that the risk is very small, as it is often put in numbers: "
+        "a strict average of at most 0.09 for data that is handed to few, besides removing what names people. The rule "
+        "itself names no number."
+    ),
+    k=_AVERAGE.k,
+    privacy=(_AVERAGE.promise(),),
+    coarsen={},
+    notes=(
+        "0.09 is that of the smallest cell of 11 which the Medicare agency CMS lets be published; for data that is "
+        "published take risk-0.09, which bounds every record.",
+        "It is a promise about who somebody is; add l-diversity or beta-likeness for what they have.",
+    ),
+)
+_PRESETS = {preset.name: preset for preset in (_HIPAA, _RISK, _EMA, _HIPAA_EXPERT)}
 
 
 def presets() -> dict[str, Preset]:
     """All presets by name.
 
     >>> list(presets())
-    ['hipaa', 'risk-0.09']
+    ['hipaa', 'risk-0.09', 'ema', 'hipaa-expert']
     """
     return dict(_PRESETS)
 

@@ -19,6 +19,8 @@ from keepsense.privacy.diversity import DistinctDiversity as DistinctDiversity
 from keepsense.privacy.diversity import EntropyDiversity as EntropyDiversity
 from keepsense.privacy.diversity import LDiversity as LDiversity
 from keepsense.privacy.diversity import RecursiveDiversity as RecursiveDiversity
+from keepsense.privacy.estimated import EstimatedKMap as EstimatedKMap
+from keepsense.privacy.estimated import PopulationUniqueness as PopulationUniqueness
 from keepsense.privacy.ground import Equal as Equal
 from keepsense.privacy.ground import Ground as Ground
 from keepsense.privacy.ground import Links as Links
@@ -54,4 +56,8 @@ from keepsense.privacy.reidentification import risk as risk
 from keepsense.privacy.set_verifier import verify_sets as verify_sets
 from keepsense.privacy.thresholds import AverageRisk as AverageRisk
 from keepsense.privacy.thresholds import MaximumRisk as MaximumRisk
+from keepsense.privacy.thresholds import StrictAverageRisk as StrictAverageRisk
+from keepsense.privacy.uniqueness import household_risk as household_risk
+from keepsense.privacy.uniqueness import individual_risk as individual_risk
+from keepsense.privacy.uniqueness import population_uniqueness as population_uniqueness
 from keepsense.privacy.verifier import verify as verify

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from keepsense.counts import Histogram
 from keepsense.privacy.base import Flags, Model, Weights, unless_empty
-from keepsense.privacy.parameters import Chance
+from keepsense.privacy.parameters import Chance, Count
 from keepsense.privacy.registry import privacy_model
 
 
@@ -85,6 +85,47 @@ class AverageRisk(Model):
     def describe(self) -> str:
         """The promise in plain words."""
         return f"On average a record is re-identified with a chance of at most {self.threshold:g}."
+
+
+@privacy_model(
+    check="keepsense.privacy.checks.sizes:strict_average_risk",
+    promises="on average a record is re-identified with a chance of at most the threshold, and none is among few",
+    choose="a rule names the average risk, and nobody may be left to chance",
+    paper="El Emam 2013",
+)
+@dataclass(frozen=True)
+class StrictAverageRisk(AverageRisk):
+    """The average risk is at most the threshold, and no class holds fewer than k records (El Emam 2013, ch. 16).
+
+    An average hides small classes; k bounds the risk of each record. Usual is 3: nobody is recognized with a chance
+    above a third, whatever the others are.
+
+    >>> import numpy as np
+    >>> sizes = np.array([30, 2])
+    >>> AverageRisk(0.1).holds(sizes, {}), StrictAverageRisk(0.1).holds(sizes, {}), StrictAverageRisk(0.1, 2).k
+    (True, False, 2)
+    """
+
+    k: Count = 3
+    name: ClassVar[str] = "strict-average risk"
+
+    def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
+        """Whether each class is large enough to keep both by itself."""
+        least = max(self.k, least_size(self.threshold))
+        return unless_empty(class_weights >= least, class_weights)
+
+    def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
+        """Whether the average is low enough, and no class of records that are not suppressed too small."""
+        sizes = class_weights if kept is None else class_weights[kept]
+        large = bool(((sizes == 0) | (sizes >= self.k)).all())
+        return large and super().holds(class_weights, histograms, kept)
+
+    def describe(self) -> str:
+        """The promise in plain words."""
+        return (
+            f"On average a record is re-identified with a chance of at most {self.threshold:g}, and every combination "
+            f"of quasi-identifiers is shared by at least {self.k} records."
+        )
 
 
 def least_size(threshold: float) -> int:

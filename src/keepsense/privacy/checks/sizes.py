@@ -34,6 +34,12 @@ def average_risk(classes: Classes, promise: Mapping[str, Any], evidence: Mapping
     return Check(promise, True, worst=mean) if holds else Check(promise, False, classes.number, classes.records, mean)
 
 
+def strict_average_risk(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
+    """The average risk is at most the threshold, and every class has at least k records."""
+    check = k_anonymity(classes, promise, evidence)
+    return average_risk(classes, promise, evidence) if check.holds else check
+
+
 def people(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
     """At least k different people in every class."""
     values = classes.counted(str(promise["person"]))
