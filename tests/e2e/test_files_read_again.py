@@ -326,7 +326,7 @@ def test_files_of_later_versions_are_refused(run: Run, folder: Path) -> None:
     (folder / "later.json").write_text(CODES.replace('"version": 1', '"version": 3'), encoding="utf-8")
     assert "use a newer one" in run("hierarchy", "score", "later.json")[2]
     later = (
-        mapping_file(run, folder, None).read_text(encoding="utf-8").replace("mapping, version 2", "mapping, version 3")
+        mapping_file(run, folder, None).read_text(encoding="utf-8").replace("mapping, version 3", "mapping, version 4")
     )
     (folder / "later.csv").write_text(later, encoding="utf-8")
     assert "use a newer one" in run("map", "people.csv", "job", "--use", "later.csv")[2]

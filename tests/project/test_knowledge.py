@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import csv
+import json
 import tomllib
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from keepsense import cli
 from keepsense.counts import Counts
 from keepsense.draft.hierarchy import built_for_column
 from keepsense.draft.write import draft
@@ -17,11 +20,12 @@ from keepsense.engines.profile import Profile
 from keepsense.errors import BadInput
 from keepsense.project.file import Column, check_project
 from keepsense.project.inspect import _inspected, inspect
-from keepsense.project.knowledge import Library, Matched
+from keepsense.project.knowledge import Library, Matched, _named
+from keepsense.project.language import not_english
 from keepsense.project.meaning import Meaning
 from keepsense.project.patterns import words_of
 from keepsense.release.run import run
-from keepsense.taxonomy import from_edges, wordnet
+from keepsense.taxonomy import from_edges, library, wordnet
 from keepsense.taxonomy.code_systems import system_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -168,7 +172,7 @@ def test_words_outside_of_the_domain_are_asked_about_and_not_used() -> None:
     known = match(dict.fromkeys(f"{european} {others} South Columbia".split(), 2), "native-country").known
     assert known is not None
     assert (known.domain, known.outside) == ("country#2", 2)  # no direction, and no capital of South Carolina
-    assert "2 values mean something else there: asked, not used" in known.reason
+    assert "2 values of another meaning there: asked, not used" in known.reason
 
 
 def test_an_imported_taxonomy_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +194,58 @@ def test_words_of_another_language_are_told_and_not_guessed() -> None:
     with pytest.raises(BadInput, match=r"in the language 'es', and WordNet 3\.0 is in 'en'"):
         Meaning({"job": english}).taxonomy("job")
     assert len(Meaning({"job": Column(taxonomy="wordnet", language="en")}).taxonomy("job")) > 1
+
+
+# Words for work in plain letters. Endings and letters were chosen on other lists (and on words with accents).
+WORK = {
+    "de": "Tischler Buchhalter Elektriker Kaufmann Soldat Apotheker Hausfrau Mechaniker Professor Zahnarzt Fahrer",
+    "fr": "agriculteur jardinier boucher pharmacien ouvrier policier pompier architecte notaire juge traducteur",
+    "es": "panadero electricista arquitecto periodista secretaria jardinero conductor obrero actor cantante cartero",
+}
+
+
+@pytest.mark.parametrize("language", WORK)
+def test_plain_words_of_another_language_are_told(language: str) -> None:
+    words = WORK[language].split() * 4
+    (column,) = inspect({"work": words}).columns
+    assert column.meaning is None
+    assert any("these words are not English" in note for note in column.notes)
+    (said,) = inspect({"work": words}, language=language).columns
+    assert any(f"none in the language {language!r} that knows these words" in note for note in said.notes)
+
+
+@needs_data
+@pytest.mark.parametrize("name", FILES)
+def test_english_columns_are_not_taken_for_another_language(name: str) -> None:
+    dictionaries = [wordnet(), library.find("oewn")]
+    taken, looked = [], 0
+    for column, values in table(name).items():
+        words = [value for value in list(values)[:500] if any(c.isalpha() for c in value)]
+        looked += len(words) > 2
+        if len(words) > 2 and not_english(words, partial(_named, dictionaries)):
+            taken.append(column)
+    assert looked > 2
+    assert taken == []
+
+
+def test_a_taxonomy_in_the_language_is_taken_and_drafted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEEPSENSE_HOME", str(tmp_path))
+    (tmp_path / "taxonomies").mkdir()
+    words = WORK["de"].split()
+    german = from_edges([(word, "Beruf") for word in words], name="berufe", info={"language": "de"})
+    german.save(tmp_path / "taxonomies/berufe.taxonomy")
+    file = tmp_path / "leute.csv"
+    file.write_text("work\n" + "\n".join(words * 4) + "\n", encoding="utf-8")
+    runner = CliRunner()
+    told = runner.invoke(cli.app, ["inspect", str(file), "--language", "de", "--json"])
+    assert json.loads(told.stdout)["columns"][0]["taxonomy"]["name"] == "berufe"
+    project = tmp_path / "keepsense.toml"
+    assert runner.invoke(cli.app, ["init", str(file), "--language", "de", "-o", str(project), "-q"]).exit_code == 0
+    column = tomllib.loads(project.read_text(encoding="utf-8"))["columns"]["work"]
+    assert (column["taxonomy"], column["language"]) == ("berufe", "de")
+    assert runner.invoke(cli.app, ["map", str(file), "work", "-t", "berufe", "--language", "de", "-q"]).exit_code == 0
+    refused = runner.invoke(cli.app, ["map", str(file), "work", "--language", "de"])
+    assert isinstance(refused.exception, BadInput)
 
 
 def test_why_no_taxonomy_fits_is_told_and_names_no_value() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.taxonomy import from_edges
+from keepsense.taxonomy import from_edges, wordnet
 from keepsense.taxonomy.mapping import Mapping
 from keepsense.taxonomy.mapping.file import HEADER
 from keepsense.taxonomy.mapping.mapper import map_values
@@ -164,7 +164,7 @@ def test_broken_cells_are_refused_by_line(saved: Path, change: dict[str, str], m
         (b"\n\n", "the file is empty"),
         (b"value,label\n", "line 1: the header must be"),
         (",".join(HEADER).encode() + b'\n"a,b\n', "line 2: not a CSV line"),
-        (",".join(HEADER).encode() + b"\na,b\n", "line 2: 2 cells where the header has 7"),
+        (",".join(HEADER).encode() + b"\na,b\n", "line 2: 2 cells where the header has 8"),
         (",".join(HEADER).encode() + b"\n\xff\xfe", "line 2: not UTF-8"),
     ],
 )
@@ -204,3 +204,38 @@ def test_a_failed_save_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="it is a folder"):
         map_values(["nurse"], JOBS).save(target)
     assert [p.name for p in tmp_path.iterdir()] == ["folder"]
+
+
+def test_the_file_carries_confidence_and_suggestions(tmp_path: Path) -> None:
+    file = tmp_path / "job.csv"
+    mapping = map_values({"coach": 3, "nurse": 2, "veternarian": 4}, wordnet(), domain="person")
+    mapping.save(file)
+    cells = {row["value"]: row for row in csv.DictReader(io.StringIO(file.read_text(encoding="utf-8")))}
+    assert 0 < float(cells["coach"]["confidence"]) <= 1
+    assert (cells["veternarian"]["how"], cells["veternarian"]["confidence"]) == ("unmapped", "")
+    assert cells["veternarian"]["alternatives"].startswith("veterinarian = ")
+    again = Mapping.read(file, wordnet())
+    assert again.confidence is not None
+    assert again.confidence[again.values.index("coach")] == pytest.approx(float(cells["coach"]["confidence"]))
+    assert again.unmapped == ("veternarian",)
+    told = file.read_text(encoding="utf-8")
+    for wrong in ("2.5", "sure"):
+        file.write_text(told.replace(f'"{cells["coach"]["confidence"]}"', f'"{wrong}"'), encoding="utf-8")
+        with pytest.raises(BadInput, match=r"line \d+: the confidence must be a number between 0 and 1"):
+            Mapping.read(file, wordnet())
+
+
+def test_files_without_confidence_are_still_read(tmp_path: Path) -> None:
+    file = tmp_path / "job.csv"
+    map_values({"coach": 3, "nurse": 2}, wordnet(), domain="person").save(file)
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    at = rows[0].index("confidence")
+    old = [row[:at] + row[at + 1 :] for row in rows]
+    old[-1][-1] = old[-1][-1].replace("version 3", "version 2")
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        csv.writer(lines, quoting=csv.QUOTE_ALL).writerows(old)
+    again = Mapping.read(file, wordnet())
+    assert (again.values, again.labels) == (("coach", "nurse"), ("coach#1", "nurse#1"))
+    assert again.confidence is not None
+    assert not (again.confidence >= 0).any()

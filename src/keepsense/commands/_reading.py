@@ -29,6 +29,10 @@ Header = Annotated[
 ]
 
 
+Language = Annotated[
+    str | None,
+    typer.Option(help="Language of the words, such as de; only taxonomies in it are tried. English by default."),
+]
 Within = Annotated[
     list[str] | None,
     typer.Option(

@@ -10,7 +10,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, safe, show
-from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, reading
+from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, Language, TableName, reading
 from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ def init(
     output: Annotated[Path, typer.Option("--output", "-o", help="Project file to write.")] = Path("keepsense.toml"),
     k: Annotated[int, typer.Option(min=2, help="Records that every released combination must fit.")] = 5,
     taxonomies: Taxonomies = None,
+    language: Language = None,
     format: Format = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -43,7 +44,7 @@ def init(
 
     check_free(output, force=force)
     how = reading(format, delimiter, encoding, table_name, header)
-    found = inspect(file, how, taxonomies=chosen(taxonomies), engine=engine)
+    found = inspect(file, how, taxonomies=chosen(taxonomies), language=language, engine=engine)
     folder = "release" if output.name == FILE else f"release-{output.stem}"
     own = {name: source_keys(str(path), how, output.parent)["path"] for name, path in beside(Path(file), found).items()}
     text = draft(found, source=source_keys(file, how, output.parent), k=k, folder=folder, hierarchies=own)

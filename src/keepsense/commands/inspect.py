@@ -8,7 +8,17 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, TableName, plain, reading
+from keepsense.commands._reading import (
+    Delimiter,
+    Encoding,
+    EngineName,
+    Format,
+    Header,
+    Language,
+    TableName,
+    plain,
+    reading,
+)
 from keepsense.shown import visible
 from keepsense.taxonomy import library
 
@@ -30,6 +40,7 @@ Taxonomies = Annotated[
 def inspect_table(
     file: Annotated[str, typer.Argument(help="Table: a file, or a postgresql:// address.")],
     taxonomies: Taxonomies = None,
+    language: Language = None,
     format: Format = None,
     delimiter: Delimiter = None,
     encoding: Encoding = None,
@@ -46,7 +57,7 @@ def inspect_table(
     from keepsense.project.inspect import inspect
 
     how = reading(format, delimiter, encoding, table_name, header)
-    found = inspect(file, how, taxonomies=chosen(taxonomies), engine=engine)
+    found = inspect(file, how, taxonomies=chosen(taxonomies), language=language, engine=engine)
     show(as_data(found, values), lambda console: render(console, found, values), as_json=as_json, quiet=quiet)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections import Counter
 from collections.abc import Iterable
@@ -12,7 +13,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import EngineName, TaxonomyName, Within
+from keepsense.commands._reading import EngineName, Language, TaxonomyName, Within
 from keepsense.errors import BadInput, InputWarning
 from keepsense.taxonomy import library
 
@@ -43,6 +44,7 @@ def map_column(
         typer.Option(help="Only concepts below this one, such as person; can be given more than once."),
     ] = None,
     within: Within = None,
+    language: Language = None,
     use: Annotated[
         Path | None, typer.Option(help="Mapping file, written by --output and edited by you; it wins over all rules.")
     ] = None,
@@ -60,11 +62,18 @@ def map_column(
 ) -> None:
     """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
     from keepsense.project.language import not_english
+    from keepsense.project.meaning import check_language
     from keepsense.taxonomy import Mapping, map_values
+    from keepsense.taxonomy.lookup import lookup
     from keepsense.taxonomy.places import beside
 
     counts, areas = _counted(file, column, separator, within or [], engine)
     chosen = library.find(taxonomy, lambda: (value for value in counts if value is not None))
+
+    def known(word: str) -> bool:
+        match = lookup(chosen).find(word)
+        return match is not None and match.how != "head"
+
     rules = Mapping.read(use, chosen) if use is not None else None
     mapping = map_values(
         counts,
@@ -76,7 +85,8 @@ def map_column(
         within=None if areas is None else beside(areas.values, areas.cells, chosen),
         suggestions="accept" if accept else "ask",
     )
-    if chosen.info.get("language", "en").startswith("en") and not_english(counts):
+    check_language(column, language, chosen)
+    if language is None and chosen.info.get("language", "en").startswith("en") and not_english(counts, known):
         warnings.warn(
             f"{column}: these words are not English, and {chosen.name} is; import a taxonomy in their language with "
             "`keepsense taxonomy import` and name it with --taxonomy",
@@ -104,7 +114,8 @@ def map_column(
             by_noun = [(e["value"], e["rows"], e["label"], e["meaning"]) for e in result["suggested"][:limit]]
             console.print(
                 table(
-                    "Known by the last noun alone: not used unless you accept it, here or with --accept",
+                    "Known by the last noun alone: not used unless you accept it, all with --accept (in a project "
+                    f'suggestions = "accept"), or one by one in the file that `{_settle(result)}` writes',
                     ("value", "rows", "its noun", "meaning"),
                     by_noun,
                     _more(result["suggested"], limit),
@@ -113,11 +124,17 @@ def map_column(
         if result["unmapped"]:
             missing = result["unmapped"]
             near = [(e["value"], e["rows"], ", ".join(e["suggestions"])) for e in missing[:limit]]
-            console.print(table("Not mapped", ("value", "rows", "did you mean"), near, _more(missing, limit)))
+            title = f"Not mapped: say what they mean in the file that `{_settle(result)}` writes"
+            console.print(table(title, ("value", "rows", "did you mean"), near, _more(missing, limit)))
         for finding in mapping.findings():
             console.print(str(finding), markup=False)
         if output is not None:
-            console.print(f"written to {output}; edit it and give it back with --use {output}", markup=False)
+            console.print(
+                f"written to {output}; edit it and give it back with --use {output}, or in a project with mapping = "
+                f'"{output}"',
+                markup=False,
+                soft_wrap=True,
+            )
 
     show(result, render, as_json=as_json, quiet=quiet)
     if any(finding.is_error for finding in mapping.findings()):
@@ -206,10 +223,10 @@ def _show_senses(console: Console, result: dict[str, Any], limit: int) -> None:
     """Words in doubt and the command that settles them, then words whose sense was chosen; each with its senses."""
     from keepsense.taxonomy.mapping.context import DOUBT
 
-    settle = f"keepsense map {result['file']} {result['column']} --output mapping.csv"
+    settle = _settle(result)
     for title, entries in (
         (f"In doubt: say which is meant in the file that `{settle}` writes", result["doubtful"]),
-        ("Chosen among several senses, the least certain first", result["ambiguous"]),
+        (f"Chosen among several senses, the least certain first; change one in `{settle}`", result["ambiguous"]),
     ):
         rows = []
         for e in entries[:limit]:
@@ -220,6 +237,12 @@ def _show_senses(console: Console, result: dict[str, Any], limit: int) -> None:
             rows += [*chosen, *others]
         if rows:
             console.print(table(title, ("value", "rows", "sense", "sure", "meaning"), rows, _more(entries, limit)))
+
+
+def _settle(result: dict[str, Any]) -> str:
+    """The command that writes the file in which a person says what values mean."""
+    named = " ".join(shlex.quote(part) for part in (result["file"], result["column"]))
+    return f"keepsense map {named} --output mapping.csv"
 
 
 def _sure(entry: dict[str, Any]) -> str:

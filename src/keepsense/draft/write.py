@@ -256,6 +256,8 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
             yield f"domain = {_text(meaning.domain)}  # its words are below this concept"
         elif meaning.domains:
             yield f"domain = [{', '.join(map(_text, meaning.domains))}]  # its words are below these concepts"
+        if meaning.language is not None:
+            yield f"language = {_text(meaning.language)}"
         if meaning.within:
             yield f"within = [{', '.join(map(_text, meaning.within))}]  # where its places lie"
         if meaning.suggested:

@@ -79,6 +79,7 @@ def inspect(
     reading: Reading | None = None,
     *,
     taxonomies: Mapping[str, Taxonomy] | None = None,
+    language: str | None = None,
     roles: Mapping[str, str] | None = None,
     limit: int = MOST_VALUES,
     engine: str | Engine | None = None,
@@ -86,15 +87,15 @@ def inspect(
     """Inspect a table: counts, uniqueness, missing cells, and guesses of what each column is, each with its reason.
 
     `taxonomies` by name are tried on columns of words, all of the library unless others are given; the one that fits
-    best is proposed, where one fits. `roles` that are known need no guess. Guesses err on the side of privacy: a column
-    of which nothing is known is taken for one by which people could be recognized. The result names no value of the
-    table unless it is asked for its profiles.
+    best is proposed, where one fits. With the `language` of the words only those in it are. `roles` that are known need
+    no guess. Guesses err on the side of privacy: a column of which nothing is known is taken for one by which people
+    could be recognized. The result names no value of the table unless it is asked for its profiles.
 
     >>> found = inspect({"job": ["nurse", "surgeon", "clerk", "nurse"], "illness": ["flu", "flu", "cold", "cold"]})
     >>> [(c.name, c.role, c.kind) for c in found.columns]
     [('job', 'quasi-identifier', 'nominal'), ('illness', 'sensitive', 'nominal')]
     """
-    known = Library(taxonomies)
+    known = Library(taxonomies, language)
     with started(engine) as running:
         table = running.read(source, reading)
         seen = running.profiles(table, limit)

@@ -16,7 +16,7 @@ from keepsense.taxonomy import Taxonomy, library
 from keepsense.taxonomy.code_systems import SYSTEMS, CodeSystem, system_of
 from keepsense.taxonomy.codes import SYSTEM, written
 from keepsense.taxonomy.fit import MOST_WORDS, Fit, fit_of
-from keepsense.taxonomy.lookup import sense_name
+from keepsense.taxonomy.lookup import lookup, sense_name
 from keepsense.taxonomy.mapping.table import is_missing
 from keepsense.taxonomy.places import beside, is_places
 
@@ -37,6 +37,12 @@ NOT_ENGLISH = (
     "say which language it is with `language`"
 )
 """What is said where words are of another language."""
+
+NONE_IN_LANGUAGE = (
+    NONE_FITS
+    + ": there is none in the language {!r} that knows these words; import one with `keepsense taxonomy import`"
+)
+"""What is said where no taxonomy in the language of a table knows its words."""
 
 _BETTER = 0.02
 """Share of values and rows by which a taxonomy must know more than one listed before it."""
@@ -78,6 +84,7 @@ class KnownWords:
     evidence: float = 0.0
     domains: tuple[str, ...] = ()
     within: tuple[str, ...] = ()
+    language: str | None = None
 
     @property
     def reason(self) -> str:
@@ -85,7 +92,7 @@ class KnownWords:
 
         >>> KnownWords("wordnet", "person", 0.9, 0.99, 140, suggested=3, suggested_rows=20, evidence=120).reason
         'names 90% of the values exactly (99% of the rows), all below person (120 bits beyond chance); 3 values \
-(20 rows) are known by their last noun alone: asked, not used'
+(20 rows) known by the last noun alone: asked, not used'
         """
         named = (self.domain,) if self.domain is not None else self.domains
         below = f", all below {' or '.join(named)}" if named else ""
@@ -93,11 +100,11 @@ class KnownWords:
         parts = [f"names {self.values:.0%} of the values exactly ({self.rows:.0%} of the rows){below}{beyond}"]
         if self.suggested:
             parts.append(
-                f"{_n(self.suggested, 'value')} ({_n(self.suggested_rows, 'row')}) are known by their last noun alone: "
+                f"{_n(self.suggested, 'value')} ({_n(self.suggested_rows, 'row')}) known by the last noun alone: "
                 "asked, not used"
             )
         if self.outside:
-            parts.append(f"{_n(self.outside, 'value')} mean something else there: asked, not used")
+            parts.append(f"{_n(self.outside, 'value')} of another meaning there: asked, not used")
         if self.within:
             parts.append(f"where a place lies is told by {', '.join(self.within)}")
         return "; ".join(parts)
@@ -133,13 +140,16 @@ class Areas(NamedTuple):
 class Library:
     """Taxonomies to match columns against, each loaded when the first column of words turns up.
 
+    With a `language` (a code such as `de`) only those in it are tried, those of all languages, and systems of codes.
+
     >>> cells = {"nurse": 4, "surgeon": 2, "baker": 1, "dentist": 2}
     >>> Library({"wordnet": library.find("wordnet")}).match(cells, "job").known.domain
     'person'
     """
 
-    def __init__(self, taxonomies: Mapping[str, Taxonomy] | None = None) -> None:
+    def __init__(self, taxonomies: Mapping[str, Taxonomy] | None = None, language: str | None = None) -> None:
         self._given = taxonomies
+        self._language = language
 
     def all(self) -> Mapping[str, Callable[[], Taxonomy]]:
         """Taxonomies by name, to be loaded."""
@@ -158,12 +168,12 @@ class Library:
         fits = {}
         for name, load in self.all().items():
             taxonomy = load()
-            if areas is not None and not is_places(taxonomy):
+            if (areas is not None and not is_places(taxonomy)) or not self._speaks(taxonomy):
                 continue
             within = None if areas is None else beside(areas.values, areas.cells, taxonomy)
             fits[name] = (taxonomy, fit_of(values, taxonomy, hint=_hint(word, taxonomy), codes=coded, within=within))
         if not fits and system is None:
-            return Matched(None)
+            return Matched(None, "" if self._language is None else NONE_IN_LANGUAGE.format(self._language))
         names_of_people = word is not None and not HINTS[word]
         says_diagnoses = patterns.named_like(column, patterns.CODED) and not patterns.counts_things(column, values)
 
@@ -181,10 +191,7 @@ class Library:
         if best is None and system is not None and self._given is None:
             return Matched(_by_codes(system, values))
         if best is None:
-            nearest = max(fits, key=lambda name: _known(fits[name][1]))
-            if not coded and not_english(list(values)[:MOST_WORDS]):
-                return Matched(None, NOT_ENGLISH)
-            return Matched(None, _why_not(nearest, fits[nearest][1], word, coded=coded))
+            return Matched(None, self._why_none(fits, values, word, coded=coded))
         taxonomy, fit = fits[best]
         domains = _domains(taxonomy, fit)
         return Matched(
@@ -200,8 +207,28 @@ class Library:
                 fit.evidence,
                 domains if len(domains) > 1 else (),
                 () if areas is None else areas.columns,
+                self._language if taxonomy.info.get("language", "en") == self._language else None,
             )
         )
+
+    def _why_none(
+        self, fits: Mapping[str, tuple[Taxonomy, Fit]], values: Mapping[Value, int], word: str | None, *, coded: bool
+    ) -> str:
+        """Why none of the taxonomies is used, as far as words of another language are not why."""
+        nearest = max(fits, key=lambda name: _known(fits[name][1]))
+        if not coded and self._language is not None and not self._language.startswith("en"):
+            return NONE_IN_LANGUAGE.format(self._language)
+        english = [taxonomy for taxonomy, _ in fits.values() if _is_dictionary(taxonomy)]
+        if not coded and self._language is None and not_english([*values][:MOST_WORDS], partial(_named, english)):
+            return NOT_ENGLISH
+        return _why_not(nearest, fits[nearest][1], word, coded=coded)
+
+    def _speaks(self, taxonomy: Taxonomy) -> bool:
+        """Whether a taxonomy may name words of the language, if one was said; codes are of none."""
+        own = taxonomy.info.get("language", "en")
+        if self._language is None or own == "mul" or SYSTEM in taxonomy.info:
+            return True
+        return own.partition("-")[0] == self._language.partition("-")[0]
 
 
 @cache
@@ -244,6 +271,12 @@ def _coded(fit: Fit, values: Mapping[Value, int], *, said: bool) -> bool:
         return fit.values >= LEAST_VALUES and fit.rows >= LEAST_ROWS
     long = sum(len(str(value).strip()) > 4 for value in list(values)[:MOST_WORDS])
     return fit.values >= 0.9 and fit.looked_up >= 20 and long >= 0.3 * fit.looked_up
+
+
+def _named(dictionaries: Sequence[Taxonomy], word: str) -> bool:
+    """Whether a dictionary has a word, whatever it means there."""
+    matches = (lookup(taxonomy).find(word) for taxonomy in dictionaries)
+    return any(match is not None and match.how != "head" for match in matches)
 
 
 def _says(taxonomy: Taxonomy, system: CodeSystem | None, says_diagnoses: object) -> bool:

@@ -17,6 +17,7 @@ from keepsense.hierarchies.formats import format_of
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
 from keepsense.taxonomy.code_systems import SYSTEMS
+from keepsense.taxonomy.codes import SYSTEM
 from keepsense.taxonomy.library import imported
 
 if TYPE_CHECKING:
@@ -34,10 +35,23 @@ _BY_ITSELF: Literal["first"] = "first"  # keepsense.taxonomy.mapping.senses.ALON
 """The way to choose a word's sense that looks at nothing but the word."""
 
 
-def _check_language(name: str, language: str | None, taxonomy: Taxonomy) -> None:
-    """Refuse a taxonomy that is in another language than the words of the column."""
+def check_language(name: str, language: str | None, taxonomy: Taxonomy) -> None:
+    """Refuse a taxonomy that is in another language than the words of the column; codes are of none.
+
+    >>> from keepsense.taxonomy import wordnet
+    >>> check_language("job", "de", wordnet())
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: column 'job': its words are in the language 'de', and WordNet 3.0 is in 'en'; give a \
+taxonomy in that language, or none
+    """
     own = taxonomy.info.get("language", "en")
-    if language is not None and own != "mul" and own.partition("-")[0] != language.partition("-")[0]:
+    if (
+        language is not None
+        and own != "mul"
+        and SYSTEM not in taxonomy.info
+        and own.partition("-")[0] != language.partition("-")[0]
+    ):
         raise BadInput(
             f"column {name!r}: its words are in the language {language!r}, and {taxonomy.name} is in {own!r}; give a "
             "taxonomy in that language, or none"
@@ -95,7 +109,7 @@ class Meaning:
         key = f"{key} of {name}" if column.taxonomy in SYSTEMS else key  # made from the column's own codes
         if key not in self.taxonomies:
             whole = self._named(str(column.taxonomy), name) if handed is None else handed
-            _check_language(name, column.language, whole)
+            check_language(name, column.language, whole)
             self.taxonomies[key] = whole if domain is None else whole.below(domain)
         return self.taxonomies[key]
 

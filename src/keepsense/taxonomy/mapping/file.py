@@ -3,7 +3,8 @@
 An edited cell wins. `concept` (the id) and `label` (`coach#1`) say the same twice; `description` tells which of the two
 has been edited: the one it does not describe. Emptying one of them leaves the value unmapped. Writing `coach#2`
 over `coach#1`, or a name on the line of an unmapped value, is all it takes. Where the description tells nothing, the id
-wins, unless the label names another sense of the same word.
+wins, unless the label names another sense of the same word. `confidence` is how likely the chosen sense is the right
+one, where that was weighed; `alternatives` are the other senses or, of an unknown value, names that may be meant.
 
 The last line states the file's version and the taxonomy: its name, version and fingerprint. A file made with another
 one is refused; where the taxonomy has changed since, every line is checked. Ids and sense numbers are those of the
@@ -46,8 +47,9 @@ UNMAPPED = "unmapped"
 DOUBTFUL = "doubtful"
 SUGGESTED = "suggested"
 
-HEADER = ("value", "concept", "label", "how", "rows", "alternatives", "description")
-VERSION = 2
+HEADER = ("value", "concept", "label", "how", "rows", "confidence", "alternatives", "description")
+VERSION = 3
+_ADDED = "confidence"  # files of version 2 and before lack it
 _MISSING = "missing"
 _TAXONOMY = "taxonomy"
 _ABOUT = re.compile(r"keepsense mapping, version (\d{1,9})(?:; version of the taxonomy: (.*))?", re.DOTALL)
@@ -66,7 +68,7 @@ def save(mapping: Mapping, path: str | os.PathLike[str]) -> None:
     ...     file = pathlib.Path(folder) / "animal.csv"
     ...     save(map_values(["Cats", "dog"], pets), file)
     ...     file.read_text().splitlines()[1]
-    '"Cats","cat","cat","normalised","1","","cat, a kind of pet"'
+    '"Cats","cat","cat","normalised","1","","","cat, a kind of pet"'
     """
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\n")
@@ -77,22 +79,39 @@ def save(mapping: Mapping, path: str | os.PathLike[str]) -> None:
     for value, count in zip(mapping.values, mapping.rows.tolist(), strict=True):
         rows[str(value)] += count  # 7 and "7" are one line
     lines = {str(value): i for i, value in enumerate(mapping.values)}
+    near = mapping.suggestions()
     for value, i in lines.items():
         code, name = int(mapping.codes[i]), mapping.names[i]
         code = part.in_whole(code) if code >= 0 else code
         candidates = [part.in_whole(c) for c in mapping.candidates[i].tolist()]
         others = [c for c in candidates if c != code][:_MOST_ALTERNATIVES]
-        alternatives = " | ".join(f"{sense_name(taxonomy, c, name)} = {explain(taxonomy, c)}" for c in others)
+        shown = {sense_name(taxonomy, c, name): c for c in others}
+        if not candidates:
+            shown = _meant(taxonomy, near.get(mapping.values[i], []))
+        alternatives = " | ".join(f"{label} = {explain(taxonomy, c)}" for label, c in shown.items())
         chosen = (taxonomy.id(code), sense_name(taxonomy, code, name)) if code >= 0 else ("", "")
         described = explain(taxonomy, code) if code >= 0 else ""
-        cells = (value, *chosen, mapping.how[i], str(rows[value]), alternatives, described)
+        cells = (value, *chosen, mapping.how[i], str(rows[value]), _spelled(mapping, i), alternatives, described)
         writer.writerow([_guarded(cell) for cell in cells])
     if mapping.missing:
-        writer.writerow(["", "", "", _MISSING, mapping.missing, "", ""])
+        writer.writerow(["", "", "", _MISSING, mapping.missing, "", "", ""])
     own = identity(taxonomy)
     about = f"keepsense mapping, version {VERSION}" + (f"; version of the taxonomy: {own.version}" * bool(own.version))
-    writer.writerow(map(_guarded, ["", own.fingerprint, own.name, _TAXONOMY, "0", "", about]))
+    writer.writerow(map(_guarded, ["", own.fingerprint, own.name, _TAXONOMY, "0", "", "", about]))
     write_whole(path, [out.getvalue().encode("utf-8", "surrogatepass")])
+
+
+def _meant(taxonomy: Taxonomy, names: list[str]) -> dict[str, int]:
+    """Senses that names may stand for, the likeliest of each, as a person names them."""
+    codes = [int(taxonomy.senses_of(name)[0]) for name in names if len(taxonomy.senses_of(name))]
+    return {sense_name(taxonomy, code, name): code for code, name in zip(codes, names, strict=False)}
+
+
+def _spelled(mapping: Mapping, i: int) -> str:
+    """How likely the chosen sense of a value is the right one, in two digits; empty where nobody weighed it."""
+    several = len(mapping.candidates[i]) > 1 and mapping.how[i] not in (SUGGESTED, UNMAPPED)
+    sure = float("nan") if mapping.confidence is None or not several else float(mapping.confidence[i])
+    return "" if np.isnan(sure) else f"{sure:.2f}"
 
 
 def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None = None) -> tuple[Any, ...]:
@@ -107,13 +126,13 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
     lines = _lines(source)
     changed = _changed(source.name, lines, taxonomy)
     values: dict[str, int] = {}
-    codes, how, names, options, rows = [], [], [], [], []
+    codes, how, names, options, rows, sure = [], [], [], [], [], []
     missing = 0
     for number, cells in lines:
         where = f"{source.name}, line {number}"
         if len(cells) != len(HEADER):
             raise BadInput(f"{where}: {len(cells)} cells where the header has {len(HEADER)}")
-        value, concept, label, found_by, count, alternatives, description = map(_unguarded, cells)
+        value, concept, label, found_by, count, likely, alternatives, description = map(_unguarded, cells)
         if found_by == _TAXONOMY and not value.strip():
             continue
         if not (count.isascii() and count.isdigit() and len(count) < 19):
@@ -139,6 +158,7 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
         codes.append(-1 if inside is None else inside)
         options.append(list(dict.fromkeys(c for c in (inside, *own) if c is not None)))
         rows.append(int(count))
+        sure.append(float("nan") if edited else _likely(where, likely))
     owner = np.repeat(np.arange(len(options), dtype=np.int32), [len(o) for o in options])
     return (
         source.stem if column is None else column,
@@ -150,7 +170,21 @@ def read(path: str | os.PathLike[str], taxonomy: Taxonomy, *, column: str | None
         np.array(rows, dtype=np.int64),
         missing,
         "file",
+        np.array(sure, dtype=np.float64),
     )
+
+
+def _likely(where: str, text: str) -> float:
+    """A confidence as a file spells it; not a number where it is empty."""
+    if not text.strip():
+        return float("nan")
+    try:
+        sure = float(text.replace(",", "."))
+    except ValueError:
+        sure = -1.0
+    if not 0 <= sure <= 1:
+        raise BadInput(f"{where}: the confidence must be a number between 0 and 1, or empty")
+    return sure
 
 
 def entry_code(entry: Concept | None, taxonomy: Taxonomy) -> int | None:
@@ -205,9 +239,13 @@ def _lines(source: Path) -> list[tuple[int, list[str]]]:
         raise BadInput(f"{source.name}, line {reader.line_num}: not a CSV line ({error})") from None
     finally:
         csv.field_size_limit(limit)
-    if tuple(cell.strip() for cell in lines[0][1]) != HEADER:
-        raise BadInput(f"{source.name}, line {lines[0][0]}: the header must be {','.join(HEADER)}")
-    return lines[1:]
+    header = tuple(cell.strip() for cell in lines[0][1])
+    if header == HEADER:
+        return lines[1:]
+    if header == tuple(name for name in HEADER if name != _ADDED):
+        at = HEADER.index(_ADDED)
+        return [(n, [*cells[:at], "", *cells[at:]] if len(cells) == len(header) else cells) for n, cells in lines[1:]]
+    raise BadInput(f"{source.name}, line {lines[0][0]}: the header must be {','.join(HEADER)}")
 
 
 _REMEDY = (
@@ -218,7 +256,7 @@ _REMEDY = (
 def _changed(file: str, lines: list[tuple[int, list[str]]], taxonomy: Taxonomy) -> bool:
     """Whether the taxonomy has changed since the file was made, as far as the file states its taxonomy."""
     stated = [(number, list(map(_unguarded, cells))) for number, cells in lines if len(cells) == len(HEADER)]
-    for number, (value, mark, name, found_by, _, _, about) in stated:
+    for number, (value, mark, name, found_by, *_, about) in stated:
         if found_by != _TAXONOMY or value.strip():
             continue
         match = _ABOUT.fullmatch(about.strip())
