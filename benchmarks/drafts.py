@@ -13,10 +13,12 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pyarrow
 
 from benchmarks._registry import Figure, benchmark, missing
 from benchmarks.meaning import DATA
@@ -42,6 +44,14 @@ TABLES: dict[str, tuple[str, frozenset[str]]] = {
 
 COORDINATES = re.compile(r"(?i)\b(lat|lon|latitude|longitude|x coordinate|y coordinate)\b")
 ABSTRACT = frozenset({"entity", "physical entity", "abstraction", "whole", "object", "root", "thing"})
+_TYPES: dict[str, Callable[[], Any]] = {
+    r"-?(0|[1-9]\d{0,17})": lambda: pyarrow.int64(),
+    r"\d{4}-\d\d-\d\d": lambda: pyarrow.date32(),
+    r"-?\d{1,12}\.\d{1,4}": lambda: pyarrow.decimal128(18, 4),
+    r"-?\d+\.\d+": lambda: pyarrow.float64(),
+}
+"""Types by how all cells of a column are spelled."""
+
 GAPS = 0.03
 """Share of the cells that are emptied."""
 
@@ -101,22 +111,61 @@ def by_command(file: Path, folder: Path) -> Outcome:
     return run(write_draft(text, folder / "keepsense.toml"), rng=1)
 
 
-def by_front_door(file: Path) -> tuple[Outcome, dict[str, list[Any]]]:
-    """`ks.anonymize(frame, k=5)` of the frame that pandas' users would have, and what it hands back."""
-    import polars
-
+def by_front_door(file: Path, library: str) -> tuple[Outcome, dict[str, list[Any]]]:
+    """`ks.anonymize(frame, k=5)` of the frame that users of pandas or Polars would have, and what it hands back."""
     import keepsense as ks
 
     delimiter, _ = rows_of(file)
-    frame = polars.read_csv(file, separator=delimiter, infer_schema_length=None)
-    release = ks.anonymize(frame, k=5, seed=1)
-    return release.outcome, release.frame.to_dict(as_series=False)
+    if library == "pandas":
+        import pandas
+
+        by_pandas = ks.anonymize(pandas.read_csv(file, sep=delimiter, low_memory=False), k=5, seed=1)
+        columns = {str(name): cells for name, cells in by_pandas.frame.items()}
+        return by_pandas.outcome, {
+            name: [None if pandas.isna(cell) else cell for cell in cells] for name, cells in columns.items()
+        }
+    import polars
+
+    by_polars = ks.anonymize(polars.read_csv(file, separator=delimiter, infer_schema_length=None), k=5, seed=1)
+    return by_polars.outcome, by_polars.frame.to_dict(as_series=False)
 
 
 def released_by(outcome: Outcome) -> dict[str, list[Any]]:
-    """The columns of a released text file, as they are written."""
+    """The columns of a released file; those of a text file as they are written."""
+    from keepsense.engines import engine
+    from keepsense.engines.formats import format_of
+
+    if not format_of(str(outcome.file), None).is_text:
+        with engine() as running:
+            columns: dict[str, list[Any]] = running.frame(running.read(str(outcome.file))).to_pydict()
+        return columns
     _, (header, *rows) = rows_of(outcome.file)
     return {name: [row[i] for row in rows] for i, name in enumerate(header)}
+
+
+def in_another_format(file: Path, ending: str) -> Path:
+    """The same table with types (Booleans, days, decimals, categories, nulls), in the format of an ending."""
+    from keepsense.engines import engine
+
+    _, (header, *rows) = rows_of(file)
+    columns = {name: typed([row[i] or None for row in rows]) for i, name in enumerate(header)}
+    columns |= {"remark": pyarrow.nulls(len(rows)), "note": pyarrow.nulls(len(rows), pyarrow.float64())}
+    target = file.with_suffix(f".{ending}")
+    with engine() as running:
+        running.write(running.read(pyarrow.table(columns)), target)
+    return target
+
+
+def typed(cells: Sequence[str | None]) -> Any:
+    """The cells of a column as an Arrow array of the type that a careful person would give them."""
+    present = {cell for cell in cells if cell is not None}
+    if present and present <= {"True", "False"}:
+        return pyarrow.array([None if cell is None else cell == "True" for cell in cells])
+    for form, kind in _TYPES.items():
+        if present and all(re.fullmatch(form, cell) for cell in present):
+            return pyarrow.array(cells, pyarrow.string()).cast(kind())
+    texts = pyarrow.array(cells, pyarrow.string())
+    return texts.dictionary_encode() if len(present) < 20 else texts
 
 
 def complaints(
@@ -161,8 +210,15 @@ def _unreadable(name: str, cells: Sequence[str]) -> Iterable[str]:
         yield f"{name} marks missing cells in words"
 
 
-def drafted(table: str, *, gaps: float = 0.0, most: int | None = None, frame: bool = False) -> Draft:
-    """Draft and release a table, and judge what came out."""
+def drafted(
+    table: str,
+    *,
+    gaps: float = 0.0,
+    most: int | None = None,
+    frame: str | None = None,
+    ending: str | None = None,
+) -> Draft:
+    """Draft and release a table, as a file (perhaps of another format) or as a frame, and judge what came out."""
     from keepsense.errors import KeepsenseError
 
     path, identifying = TABLES[table]
@@ -170,10 +226,12 @@ def drafted(table: str, *, gaps: float = 0.0, most: int | None = None, frame: bo
         folder = Path(room)
         source = copied(DATA / path, folder / Path(path).name, gaps=gaps, most=most)
         _, (columns, *_) = rows_of(source)
+        if ending is not None:
+            source = in_another_format(source, ending)
         start = time.perf_counter()
         try:
-            if frame:
-                outcome, released = by_front_door(source)
+            if frame is not None:
+                outcome, released = by_front_door(source, frame)
             else:
                 outcome = by_command(source, folder)
                 released = released_by(outcome)

@@ -27,9 +27,19 @@ def test_the_draft_of_a_sample_is_good(table: str, gaps: float) -> None:
     good(drafted(table, gaps=gaps, most=ROWS))
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize("table", TABLES)
-def test_the_front_door_is_good_with_a_sample(table: str) -> None:
-    good(drafted(table, gaps=GAPS, most=ROWS, frame=True))
+def test_the_front_door_is_good_with_a_sample(table: str, library: str) -> None:
+    good(drafted(table, gaps=GAPS, most=ROWS, frame=library))
+
+
+@pytest.mark.more
+@pytest.mark.parametrize("ending", ["parquet", "xlsx", "jsonl", "sqlite"])
+@pytest.mark.parametrize("table", TABLES)
+def test_the_draft_of_a_sample_in_another_format_is_good(table: str, ending: str) -> None:
+    if ending == "xlsx":
+        pytest.importorskip("openpyxl")
+    good(drafted(table, gaps=GAPS, most=ROWS, ending=ending))
 
 
 @pytest.mark.more
@@ -40,10 +50,11 @@ def test_the_draft_of_a_table_is_good(table: str, gaps: float) -> None:
 
 
 @pytest.mark.more
+@pytest.mark.parametrize("library", ["pandas", "polars"])
 @pytest.mark.parametrize("gaps", [0.0, GAPS], ids=["whole", "gaps"])
 @pytest.mark.parametrize("table", TABLES)
-def test_the_front_door_is_good_with_a_table(table: str, gaps: float) -> None:
-    good(drafted(table, gaps=gaps, frame=True))
+def test_the_front_door_is_good_with_a_table(table: str, gaps: float, library: str) -> None:
+    good(drafted(table, gaps=gaps, frame=library))
 
 
 def test_costs_of_patients_are_released_in_bands() -> None:
@@ -71,4 +82,4 @@ def test_what_is_wrong_is_seen(cells: dict[str, list[str]], said: str) -> None:
 
 
 def test_the_front_door_counts_people_where_rows_are_not_people() -> None:
-    assert "W403" not in drafted("conditions", most=ROWS, frame=True).findings
+    assert "W403" not in drafted("conditions", most=ROWS, frame="polars").findings

@@ -30,11 +30,24 @@ def of(cells: list[Any], name: str = "x", **others: list[Any]) -> Inspected:
         ([f"{51 + i / 1000:.6f}" for i in range(ROWS)], "Latitude", "quasi-identifier"),
         ([f"{1144818 + i}.0" for i in range(ROWS)], "X Coordinate", "quasi-identifier"),
         (["A191", "A192"] * 30, "TELEPHONE", "quasi-identifier"),
-        (["A11", "A12", "A13", "A14"] * 15, "STATUS_ACCOUNT", "quasi-identifier"),
+        (["A11", "A12", "A13", "A14"] * 15, "STATUS_ACCOUNT", "sensitive"),
         (["Stress (finding)", "Viral sinusitis (disorder)", "Full-time employment (finding)"] * 20, "d", "sensitive"),
         (["J45.9", "E11", "I10", *(f"K{i:02}.1" for i in range(27))] * 2, "c", "sensitive"),
         ([f"{i % 11}" for i in range(ROWS)], "num_lab_procedures", "sensitive"),
         (["London", "Lincoln", "Jackson", "Austin", "Madison", "Florence"] * 10, "city", "quasi-identifier"),
+        (["2", "3", "4", "1"] * 15, "JobSatisfaction", "sensitive"),
+        (["2", "3", "4", "1"] * 15, "JobLevel", "quasi-identifier"),
+        (["2", "3", "4", "1"] * 15, "education_level", "quasi-identifier"),
+        (["(F3)", "(M1)", "(M2)"] * 20, "r_charge_degree", "sensitive"),
+        ([f"2013-0{1 + i % 9}-1{i % 10}" for i in range(ROWS)], "c_offense_date", "quasi-identifier"),
+        ([f"{30 + i % 40}" for i in range(ROWS)], "age_at_diagnosis", "quasi-identifier"),
+        (["1", "2", "3"] * 20, "NUMBER_OF_CREDIT_CARDS", "sensitive"),
+        ([f"{100 + 40 * i}" for i in range(ROWS)], "amount", "sensitive"),
+        ([f"{20000 + 731 * i}" for i in range(ROWS)], "Salary", "sensitive"),
+        ([f"{20000 + 731 * i}" for i in range(ROWS)], "docket", "identifier"),
+        ([f"{1001 + i // 2}" for i in range(ROWS)], "county_id", "quasi-identifier"),
+        ([f"{i // 6}" for i in range(ROWS)], "PositionID", "quasi-identifier"),
+        ([f"M{100112 + i // 4}" for i in range(4 * ROWS)], "bioguide", "person"),
     ],
 )
 def test_roles_by_content(cells: list[Any], name: str, role: str) -> None:
@@ -73,3 +86,24 @@ def test_parts_of_names_tell_each_other() -> None:
     codes = [f"{chr(97 + i % 26)}{chr(97 + i // 26)}q" for i in range(ROWS)]
     assert of(codes[:30] * 2, "LAST", FIRST=codes).role == "identifier"
     assert of(codes[:30] * 2, "LAST", age=list(range(ROWS))).role == "quasi-identifier"
+
+
+def test_what_tells_a_column_is_protected_with_it() -> None:
+    ranks = [1 + i % 5 for i in range(300)]
+    pay = [1000 * rank + 10 * (i % 30) for i, rank in enumerate(ranks)]
+    debts = [100 * (i * 7 % 41) for i in range(300)]
+    columns = inspect({"rank": ranks, "income": pay, "debt": debts}).columns
+    assert [column.role for column in columns] == ["quasi-identifier", "quasi-identifier", "sensitive"]
+    assert columns[1].reason.startswith("tells rank")
+
+
+def test_where_each_row_has_a_person_of_its_own_numbers_that_repeat_are_no_people() -> None:
+    names = [f"{NAMES[i % 11]} {NAMES[i % 7]}son{i}" for i in range(ROWS)]
+    columns = inspect({"who": names, "chief_id": [str(400 + i // 3) for i in range(ROWS)]}).columns
+    assert [column.role for column in columns] == ["identifier", "identifier"]
+
+
+def test_cells_of_blanks_are_taken_for_missing() -> None:
+    column = of([" " if i % 9 == 0 else str(1990 + i % 20) for i in range(ROWS)], "year")
+    assert (column.kind, column.empty, column.profile.missing) == ("numeric", ("",), 7)
+    assert "blanks: taken for missing" in column.notes

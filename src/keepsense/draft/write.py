@@ -29,8 +29,6 @@ FILE = "keepsense.toml"
 """Usual name of a project file."""
 
 _WIDTH = 116
-_MANY = 50
-"""Different numbers from which on a column that is no quasi-identifier is drafted in bands."""
 
 
 def draft(
@@ -262,7 +260,7 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
             yield f"within = [{', '.join(map(_text, meaning.within))}]  # where its places lie"
         if meaning.suggested:
             yield 'suggestions = "ask"  # "accept" lets the last noun of a phrase stand for it'
-    banded = _in_bands(column)
+    banded = column.in_bands
     if column.format is not None and (banded or column.role == "quasi-identifier"):
         yield f"format = {_text(column.format)}"
     if banded:
@@ -273,12 +271,6 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
         yield f"delimiter = {_text(column.delimiter)}"
     if column.role == "quasi-identifier":
         yield f"hierarchy = {_text(hierarchy or 'auto')}"
-
-
-def _in_bands(column: Inspected) -> bool:
-    """Whether numbers are released beside the quasi-identifiers that are so many that they would point at people."""
-    coarsened = ROLES[column.role].coarse and column.profile.uniqueness > 0.002
-    return coarsened and KINDS[column.kind].numbers and column.profile.distinct > _MANY
 
 
 def _doubt(column: Inspected) -> str:

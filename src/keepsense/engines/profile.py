@@ -34,6 +34,8 @@ class Profile:
     single: int
     values: Mapping[Value, int] = field(default_factory=dict)
     holds_lists: bool = False
+    blank: bool = False
+    """Whether some of the missing cells hold blanks."""
 
     @property
     def complete(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from decimal import Decimal
 
 from keepsense.counts import Value
 
@@ -25,12 +26,14 @@ def parse_interval(label: Value, *, inside: bool = False) -> tuple[float, float]
     ((20.0, 29.0), (-inf, 20.0), (60.0, inf), None)
     >>> parse_interval("[20, 30)"), parse_interval("-5--1"), parse_interval(7)
     ((20.0, 30.0), (-5.0, -1.0), (7.0, 7.0))
+    >>> parse_interval(Decimal("7.50"))
+    (7.5, 7.5)
     >>> parse_interval("from -4 to -2"), parse_interval("at least -4")
     ((-4.0, -2.0), (-4.0, inf))
     >>> parse_interval("20 to under 30", inside=True)
     (20.0, 29.999999999999996)
     """
-    if isinstance(label, int | float) and not isinstance(label, bool):
+    if isinstance(label, int | float | Decimal) and not isinstance(label, bool):
         return float(label), float(label)
     if not isinstance(label, str):
         return None

@@ -48,8 +48,9 @@ def coarse_cut(
 def bands(rows: Mapping[Value, int], width: float, *, least: int = 1, name: str = "numbers") -> dict[Value, Value]:
     """The band of each number: bands start at multiples of the width, so that their ends tell nothing of the table.
 
-    The lowest and the highest band are open and hold at least `least` rows: an end that stood alone would tell who
-    lies beyond it. Where there are not enough rows for two bands, nothing is left to tell. Empty cells stay empty.
+    Neighbours are joined until each band holds at least `least` rows, so that nobody is alone in one, and the lowest
+    and the highest are open. Where there are not enough rows for two bands, nothing is left to tell. Empty cells, also
+    those that hold blanks, stay empty.
 
     >>> bands({12: 1, 23: 5, 27: 4, 38: 6, 95: 1}, 10, least=5)
     {12: 'under 30', 23: 'under 30', 27: 'under 30', 38: '30 or more', 95: '30 or more'}
@@ -63,7 +64,7 @@ def bands(rows: Mapping[Value, int], width: float, *, least: int = 1, name: str 
     whole = step.denominator == 1
     held: dict[int, int] = {}
     for value, number in rows.items():
-        if value is None:
+        if value is None or not str(value).strip():
             continue
         exact = _exact(value)
         if exact is None:
@@ -74,16 +75,14 @@ def bands(rows: Mapping[Value, int], width: float, *, least: int = 1, name: str 
         whole = whole and exact.denominator == 1
         place[value] = math.floor(exact / step)
         held[place[value]] = held.get(place[value], 0) + number
-    low, high = _tails(held, least)
     labels: dict[int, Value] = {}
-    for band in held:
-        if low >= high:
-            labels[band] = SUPPRESSED
-        else:
-            lower = None if band <= low else float(min(band, high) * step)
-            upper = None if band >= high else float((max(band, low) + 1) * step)
-            labels[band] = spelled_range(lower, upper, whole=whole)
-    return {value: None if value is None else labels[place[value]] for value in rows}
+    groups = _groups(held, least)
+    for group in groups:
+        lower = None if group is groups[0] else float(group[0] * step)
+        upper = None if group is groups[-1] else float((group[-1] + 1) * step)
+        alone = len(groups) == 1
+        labels |= dict.fromkeys(group, SUPPRESSED if alone else spelled_range(lower, upper, whole=whole))
+    return {value: labels[place[value]] if value in place else value for value in rows}
 
 
 def fitting_width(rows: Mapping[Value, int], *, bands: int = _BANDS) -> float:
@@ -109,20 +108,19 @@ def fitting_width(rows: Mapping[Value, int], *, bands: int = _BANDS) -> float:
     return int(width) if width >= 1 else float(f"{width:.1g}")
 
 
-def _tails(held: Mapping[int, int], least: int) -> tuple[int, int]:
-    """The last band of the lowest tail and the first of the highest, each of which holds enough rows."""
-    places = sorted(held)
-    ends = []
-    for order in (places, places[::-1]):
-        passed = 0
-        for band in order:
-            passed += held[band]
-            if passed >= least:
-                ends.append(band)
-                break
-        else:
-            return 0, 0
-    return (ends[0], ends[1]) if ends else (0, 0)
+def _groups(held: Mapping[int, int], least: int) -> list[list[int]]:
+    """Bands in order, neighbours joined until each group holds enough rows."""
+    groups: list[list[int]] = []
+    rows = least
+    for band in sorted(held):
+        if rows >= least:
+            groups.append([])
+            rows = 0
+        groups[-1].append(band)
+        rows += held[band]
+    if rows < least and len(groups) > 1:
+        groups[-2:] = [groups[-2] + groups[-1]]
+    return groups
 
 
 def _exact(value: object) -> Fraction | None:

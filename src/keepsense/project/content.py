@@ -172,16 +172,24 @@ def _names() -> frozenset[str]:
     return frozenset(gzip.decompress(packed).decode("utf-8").split("\n"))
 
 
-def are_document_numbers(values: Sequence[str]) -> bool:
+def are_document_numbers(values: Sequence[str], *, lettered: bool = False) -> bool:
     """Whether values are written after one pattern with many digits: numbers of documents, cases, accounts.
 
+    With `lettered` only those count that have letters, too: digits alone may be a sum or a code.
+
     >>> are_document_numbers(["HP587530", "HP587531", "HR100042"]), are_document_numbers(["A40", "A41"])
+    (True, False)
+    >>> are_document_numbers(["62506", "104437"]), are_document_numbers(["62506", "104437"], lettered=True)
     (True, False)
     """
     shapes = Counter(re.sub(r"[A-Za-z]", "A", re.sub(r"\d", "9", value.strip())) for value in values)
     if not shapes:
         return False
-    common = [(shape, times) for shape, times in shapes.most_common(3) if shape.count("9") >= 5 and " " not in shape]
+    common = [
+        (shape, times)
+        for shape, times in shapes.most_common(3)
+        if shape.count("9") >= 5 and " " not in shape and (not lettered or "A" in shape)
+    ]
     return sum(times for _, times in common) >= 0.9 * len(values)
 
 

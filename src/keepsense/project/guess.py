@@ -20,12 +20,16 @@ from keepsense.taxonomy.codes import icd10
 
 Confidence = Literal["sure", "likely", "unsure"]
 
-NEARLY_UNIQUE = 0.95
-"""Distinct values over rows from which on a column names single people."""
+ONE_VALUE_EACH = 0.95
+"""Distinct values over rows from which on a column has a value for each person, as an identifier has."""
 
 FEW = 10
 """Values up to which no column can name people, whatever it is called."""
 
+MANY = 50
+"""Different numbers from which on they no longer look like how many of something there are."""
+
+_DATES = "dates, which others may know"
 _CLINICAL = re.compile(r".*\((finding|disorder|situation|procedure|event|morphologic abnormality)\)", re.IGNORECASE)
 
 
@@ -154,21 +158,35 @@ def _numbering(facts: Facts) -> Guess | None:
     if not whole or facts.kind == "date" or facts.few:
         return None
     word, person = facts.named(patterns.IDS), facts.named(patterns.PERSONS)
-    rare = profile.uniqueness > NEARLY_UNIQUE and profile.rows > FEW
+    rare = profile.uniqueness > ONE_VALUE_EACH and profile.rows > FEW
     if rare and (word or content.are_row_numbers(facts.values, max(profile.rows, len(facts.values)))):
         said = f"its name says {word}" if word else "it numbers the rows"
         return Guess("identifier", f"{said}, and {_share(profile)} of the values occur once", "sure")
-    if rare and facts.texts and content.are_document_numbers(facts.texts):
+    paid = facts.named(patterns.SENSITIVE) or facts.named(patterns.MEASURED)
+    if rare and facts.texts and content.are_document_numbers(facts.texts, lettered=paid is not None):
         return Guess("identifier", f"looks like numbers of documents, and {_share(profile)} occur once", "sure")
     if (person and (word or person == "pid")) or (person and not KINDS[facts.kind].words):
         if facts.times >= 1.05 and profile.uniqueness > 0.01:
             return Guess("person", f"its name says {person}, and each occurs in about {facts.times:.1f} rows", "sure")
         if facts.times < 1.05:
             return Guess("identifier", f"its name says {person}", "sure")
-    if word in ("id", "ids", "identifier", "uid", "guid", "uuid", "key") and profile.uniqueness > 0.05:
+    return _numbers_of_something(facts, word)
+
+
+def _numbers_of_something(facts: Facts, word: str | None) -> Guess | None:
+    """Numbers that repeat: of people, unless the name says of what else."""
+    uniqueness, rows = facts.profile.uniqueness, f"each occurs in about {facts.times:.1f} rows"
+    if word in ("id", "ids", "identifier", "uid", "guid", "uuid", "key") and uniqueness > 0.05:
+        if place := facts.named(patterns.PLACES):
+            return Guess("quasi-identifier", f"its name says {word} of a {place}, which others may know")
         if other := facts.named(patterns.OTHER_THINGS):
-            return Guess("identifier", f"its name says {word} of each {other}")
-        return Guess("person", f"its name says {word}, and each occurs in about {facts.times:.1f} rows")
+            return Guess("identifier", f"its name says {word} of each {other}") if uniqueness > 0.2 else None
+        return Guess("person", f"its name says {word}, and {rows}")
+    lettered = (
+        facts.texts and facts.profile.distinct > MANY and content.are_document_numbers(facts.texts, lettered=True)
+    )
+    if lettered and uniqueness > 0.01 and facts.named(patterns.OTHER_THINGS) is None:
+        return Guess("person", f"looks like numbers of documents, and {rows}")
     return None
 
 
@@ -211,16 +229,36 @@ def _clinical(facts: Facts) -> bool:
 
 
 def _by_name(facts: Facts) -> Guess | None:
-    counted = facts.named(patterns.COUNTED)
-    if (word := facts.named(patterns.MEASURED)) and KINDS[facts.kind].numbers:
-        return Guess("sensitive", f"its name says {word}: counted or measured, rarely known to others")
-    if (word := facts.named(patterns.SENSITIVE)) and not counted:
-        return Guess("sensitive", f"its name says {word}")
-    if (word := facts.named(patterns.KNOWN_BY_OTHERS)) and not (
-        KINDS[facts.kind].words and not KINDS[facts.kind].sets and facts.profile.uniqueness >= NEARLY_UNIQUE
-    ):
-        return Guess("quasi-identifier", f"its name says {word}, which others may know")
+    """What the name says: first the word that says what it is about, then any other."""
+    if facts.kind == "date":  # also that of a diagnosis or an offence: on its day somebody was seen
+        word = facts.named(patterns.KNOWN_BY_OTHERS)
+        return Guess("quasi-identifier", f"its name says {word}, which others may know" if word else _DATES)
+    head = patterns.head_of(facts.words)
+    for words in ((head,) if head and head not in patterns.FORMS_OF_OTHERS else (), facts.words):
+        guess = _by_words(facts, frozenset(words))
+        if guess is not None:
+            return guess
     return None
+
+
+def _by_words(facts: Facts, words: frozenset[str]) -> Guess | None:
+    numbers = KINDS[facts.kind].numbers
+    # the number of a loan stands for it; how many loans somebody has is told by few numbers
+    counted = facts.named(patterns.COUNTED)
+    numbered = counted and not (numbers and facts.profile.distinct <= MANY)
+    known = _first(facts, words & patterns.KNOWN_BY_OTHERS)
+    if (word := _first(facts, words & patterns.MEASURED)) and numbers and known is None:
+        return Guess("sensitive", f"its name says {word}: counted or measured, rarely known to others")
+    if (word := _first(facts, words & patterns.SENSITIVE)) and not numbered:
+        return Guess("sensitive", f"its name says {word}")
+    nominal = KINDS[facts.kind].words and not KINDS[facts.kind].sets
+    if known is not None and not (nominal and facts.profile.uniqueness >= ONE_VALUE_EACH):
+        return Guess("quasi-identifier", f"its name says {known}, which others may know")
+    return None
+
+
+def _first(facts: Facts, words: frozenset[str]) -> str | None:
+    return next((word for word in facts.words if word in words), None)
 
 
 def by_default(facts: Facts, *, known: bool = False) -> Guess:
@@ -232,10 +270,8 @@ def by_default(facts: Facts, *, known: bool = False) -> Guess:
     profile = facts.profile
     if KINDS[facts.kind].numbers and profile.uniqueness > 0.5 and any("." in str(v) for v in facts.values):
         return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
-    if profile.uniqueness > NEARLY_UNIQUE and profile.rows >= 2 * FEW and facts.kind == "nominal" and not known:
+    if profile.uniqueness > ONE_VALUE_EACH and profile.rows >= 2 * FEW and facts.kind == "nominal" and not known:
         return Guess("identifier", f"{_share(profile)} of its values occur only once")
-    if facts.kind == "date":
-        return Guess("quasi-identifier", "dates, which others may know")
     return Guess("quasi-identifier", "nothing tells that others cannot know it: the safe guess", "unsure")
 
 

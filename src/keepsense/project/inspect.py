@@ -19,7 +19,7 @@ from keepsense.project.guess import Facts, Guess, by_default, role_of
 from keepsense.project.inspected import Inspected
 from keepsense.project.knowledge import NONE_FITS, Library
 from keepsense.project.roles import ROLES
-from keepsense.project.together import determine_each_other, settled
+from keepsense.project.together import determine_each_other, settled, undoes
 from keepsense.shown import Shown, Summary
 from keepsense.taxonomy import Taxonomy
 from keepsense.taxonomy.code_systems import system_of
@@ -103,6 +103,7 @@ def inspect(
         columns = settled(
             [_inspected(profile, known, beside, (roles or {}).get(profile.name)) for profile in seen],
             determine_each_other(running, table),
+            undoes(running, table),
         )
         columns = tuple(placed(column, known, running, table) for column in columns)
     from keepsense.engines.formats import format_of
@@ -114,7 +115,7 @@ def inspect(
 
 
 def _inspected(profile: Profile, known: Library, beside: frozenset[str], said: str | None = None) -> Inspected:
-    empty = missing_marks(profile.values)
+    empty = (*missing_marks(profile.values), *(("",) if profile.blank else ()))
     if empty:
         profile = _without(profile, empty)
     kind, note, delimiter, order, form = _kind(profile, list(profile.values))
@@ -131,7 +132,7 @@ def _inspected(profile: Profile, known: Library, beside: frozenset[str], said: s
     if guess is None:
         guess = by_default(facts, known=meaning is not None)
     if empty:
-        notes.append(f"{', '.join(empty)}: taken for missing")
+        notes.append(f"{', '.join(mark or 'blanks' for mark in empty)}: taken for missing")
     if profile.missing:
         notes.append(f"{profile.missing / profile.rows:.1%} of the cells are empty")
     return Inspected(

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keepsense.engines.profile import Profile
-from keepsense.project.guess import Confidence
+from keepsense.hierarchies.kinds import KINDS
+from keepsense.project.guess import MANY, Confidence
 from keepsense.project.knowledge import KnownWords
+from keepsense.project.roles import ROLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,3 +37,9 @@ class Inspected:
     def name(self) -> str:
         """Name of the column."""
         return self.profile.name
+
+    @property
+    def in_bands(self) -> bool:
+        """Whether its numbers are drafted in bands: as they are, so many would point at people."""
+        coarsened = ROLES[self.role].coarse and self.profile.uniqueness > 0.002
+        return coarsened and KINDS[self.kind].numbers and self.profile.distinct > MANY

@@ -33,20 +33,34 @@ PERSONS = words(
 OTHER_THINGS = words(
     "encounter visit admission order invoice transaction claim record row case ticket event episode sample product "
     "item store shop school class department hospital provider doctor physician organization organisation company "
-    "payer agency site device room batch type status disposition source category group zone area region district"
+    "payer agency site device room batch type status disposition source category group zone area region district "
+    "manager supervisor teacher team position job ad dept household family"
 )
 """What numbers can stand for besides people."""
 
 SENSITIVE = words(
-    "diagnosis diagnoses diag dx icd disease illness condition conditions symptom disorder comorbidity medication drug "
-    "treatment therapy surgery procedure hiv disability allergy income salary salaryclass wage wages earnings pay debt "
-    "credit loan balance expenses expense cost costs charges bill premium claim religion faith politics political "
-    "coverage party vote orientation sexuality union crime offence offense conviction charge sentence grade score "
-    "result outcome biopsy wealth assets"
+    # health
+    "diagnosis diagnoses diag dx icd disease illness condition conditions symptom symptoms disorder comorbidity "
+    "medication drug treatment therapy surgery procedure hiv disability allergy biopsy health cancer tumor tumour "
+    "metastasis relapse recurrence remission diabetes hypertension asthma stroke infection pregnancy pregnant abortion "
+    "dementia depression anxiety suicide smoker smoking smoke smokes cigarettes alcohol drinking "
+    "outcome prognosis stage trt edema ascites "
+    # money
+    "income salary salaryclass wage wages earnings pay bonus debt debts debtor debtors credit credits loan loans "
+    "mortgage balance savings bonds capital amount installment installments instalment instalments default "
+    "arrears account expenses expense cost costs charges bill premium claim coverage tax taxes pension wealth assets "
+    "turnover spending "
+    # beliefs, deeds and judgements
+    "religion faith politics political party vote voted orientation sexuality union crime offence offense conviction "
+    "charge sentence recid recidivism recidivist arrest arrested prison parole felony misdemeanor "
+    "grade grades gpa score scores exam result satisfaction satisfied rating performance opinion attitude engagement "
+    "evaluation appraisal trust happiness stress violence abuse gamble gambling cheated"
 )
 MEASURED = words(
     "lab labs laboratory procedures medications medicines drugs diagnoses tests measurement glucose bmi pressure "
-    "cholesterol pulse hemoglobin haemoglobin insulin dose dosage level concentration intensity latency"
+    "cholesterol pulse hemoglobin haemoglobin insulin dose dosage level concentration intensity latency rate duration "
+    "albumin platelet platelets bilirubin bili chol creatinine sodium potassium calcium hematocrit wbc rbc hgb hba ast "
+    "alt alp inr crp ldl hdl triglycerides egfr psa tsh ferritin urea bun systolic diastolic"
 )
 """What is counted or measured by those who hold the data, and rarely known to others."""
 
@@ -57,9 +71,12 @@ KNOWN_BY_OTHERS = words(
     "civil status children household ethnicity ethnic race language admission discharge visit date height hair eye "
     "hobby hobbies car vehicle housing tenure rank"
 )
+FORMS_OF_OTHERS = words("degree rank status work visit admission discharge school")
+"""Words of those above that yield to a sensitive one beside them: the degree of a charge is none of a university."""
+
 PLACES = words(
     "city town village place region county state province country birthplace district municipality location school "
-    "company employer hospital street station airport native nationality"
+    "tract company employer hospital street station airport native nationality"
 )
 NAME_PARTS = words("first last middle maiden given family sur fore")
 COORDINATES = words(
@@ -67,8 +84,17 @@ COORDINATES = words(
 )
 WEIGHTS = words("fnlwgt pweight sampweight hhweight wgt")
 CODED = words("diag diagnosis diagnoses dx icd icd9 icd10 procedure")
-COUNTED = words("num number count n no total")
 POSTCODES = words("zip zipcode postcode postal plz cap")
+COUNTED = words("num number count n no total")
+_JOINING = words("of at in by for from with per to on since until")
+_VAGUE = (
+    words(
+        "class cat category type group code cd id status level desc description text flag value is has was and or the a"
+    )
+    | COUNTED
+)
+"""Words that say of what form something is, rather than what it is."""
+
 _CODE = re.compile(r"[A-Z]{1,3}\d{1,6}([.-]\d{1,4})?[A-Z]{0,2}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
@@ -81,6 +107,17 @@ def words_of(name: str) -> list[str]:
     """
     parted = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
     return re.findall(r"[a-z]+", parted.lower())
+
+
+def head_of(name: Sequence[str]) -> str | None:
+    """The word of a name that says what it is about: the last one before a preposition that is not vague.
+
+    >>> head_of(["offense", "date"]), head_of(["age", "at", "diagnosis"]), head_of(["salary", "cat", "class"])
+    ('date', 'age', 'salary')
+    """
+    joined = next((i for i, word in enumerate(name) if i and word in _JOINING), len(name))
+    telling = [word for word in name[:joined] if word not in _VAGUE] or [w for w in name[joined:] if w not in _VAGUE]
+    return telling[-1] if telling else None
 
 
 def named_like(name: str, vocabulary: Iterable[str]) -> str | None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
+from keepsense.counts import Counts
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project import patterns
+from keepsense.project.bands import fitting_width
+from keepsense.project.guess import ONE_VALUE_EACH
 from keepsense.project.inspected import Inspected
 from keepsense.project.roles import ROLES
 
@@ -20,26 +25,35 @@ if TYPE_CHECKING:
 MOST_PAIRS = 300
 """Most pairs of columns that are compared row by row."""
 
+UNDONE = 0.5
+"""Most of what hiding a column gains that another one may undo: beyond half of it, the other tells more than not."""
+
 _STRICT = ("identifier", "person", "quasi-identifier", "weight", "sensitive", "target", "insensitive")
 _SURE = ("sure", "likely", "unsure")
 
 
-def settled(columns: Sequence[Inspected], same: Callable[[str, str], bool]) -> tuple[Inspected, ...]:
-    """The guesses, each made in view of the others; `same` tells whether two columns determine each other.
+def settled(
+    columns: Sequence[Inspected],
+    same: Callable[[str, str], bool],
+    undone: Callable[[Inspected, Inspected], float] = lambda telling, hidden: 0.0,
+) -> tuple[Inspected, ...]:
+    """The guesses, each made in view of the others.
 
-    A single role goes to the column that most likely has it; columns that say the same get the same role; coordinates
-    in a second system are left out.
+    A single role goes to the column that most likely has it; columns that say the same get the same role; what tells a
+    hidden column is hidden with it; coordinates in a second system are left out. `same` says whether two columns
+    determine each other, `undone` how much of what hiding the second gains the first undoes.
 
     >>> from keepsense.project.inspect import inspect
     >>> town = {"deck": ["A", "B", "C"] * 9, "floor": ["1", "2", "3"] * 9, "illness": ["flu", "cold", "flu"] * 9}
     >>> [(c.name, c.notes) for c in inspect(town).columns if c.notes]
     [('floor', ('says the same as deck',))]
     """
-    return _one_place(_copies(_one_each(list(columns)), same))
+    return _one_place(_telling(_copies(_one_each(list(columns)), same), undone))
 
 
 def _one_each(columns: list[Inspected]) -> list[Inspected]:
     """Roles that one column at most can have stay with the likeliest; the others get the safe guess."""
+    columns = _one_row_each(columns)
     for role in ROLES.values():
         having = [column for column in columns if column.role == role.name] if role.single else []
         chosen = min(having, key=_likely_person, default=None)
@@ -49,6 +63,26 @@ def _one_each(columns: list[Inspected]) -> list[Inspected]:
                 reason = f"{column.reason}; the {role.name} is {chosen.name}"
                 columns[i] = replace(column, role=other, reason=reason)
     return columns
+
+
+def _one_row_each(columns: list[Inspected]) -> list[Inspected]:
+    """Where every row has a name or number of a person of its own, what repeats stands for something else."""
+    own = next(
+        (c for c in columns if c.role == "identifier" and c.profile.uniqueness > ONE_VALUE_EACH and _names(c)), None
+    )
+    if own is None:
+        return columns
+    return [
+        replace(c, role="identifier", reason=f"{c.reason}; whose row it is tells {own.name}", confidence="likely")
+        if c.role == "person" and c.confidence != "sure"
+        else c
+        for c in columns
+    ]
+
+
+def _names(column: Inspected) -> bool:
+    """Whether an identifier names people, rather than rows, visits or doors."""
+    return "names of people" in column.reason or patterns.named_like(column.name, patterns.PERSONS) is not None
 
 
 def _likely_person(column: Inspected) -> tuple[bool, int, int]:
@@ -74,6 +108,94 @@ def _copies(columns: list[Inspected], same: Callable[[str, str], bool]) -> list[
                     confidence=role.confidence,
                 )
     return list(by_name.values())
+
+
+def _telling(columns: list[Inspected], undone: Callable[[Inspected, Inspected], float]) -> list[Inspected]:
+    """Sensitive columns that tell what is hidden in others (pay that goes with the rank) are protected with them."""
+    by_name = {column.name: column for column in columns}
+    hidden = [column for column in columns if column.role == "quasi-identifier"]
+    measured = 0
+    for told in hidden:  # grows: what is protected from now on may be told by a third
+        for telling in [column for column in by_name.values() if column.role == "sensitive"]:
+            if measured >= MOST_PAIRS or not _may_tell(telling, told):
+                continue
+            measured += 1
+            if undone(telling, told) > UNDONE:
+                reason = f"tells {told.name}, which others may know; {telling.reason}"
+                by_name[telling.name] = replace(telling, role="quasi-identifier", reason=reason)
+                hidden.append(by_name[telling.name])
+    return list(by_name.values())
+
+
+def _may_tell(telling: Inspected, hidden: Inspected) -> bool:
+    """Whether a column has enough values to tell those of another."""
+    several = all(c.profile.distinct > 1 and not KINDS[c.kind].sets for c in (telling, hidden))
+    return several and _gained(_most_guessed(telling, hidden), _usual(hidden)) > UNDONE
+
+
+def _most_guessed(telling: Inspected, hidden: Inspected) -> float:
+    """Share of a column's cells that could be guessed at most, by a column with so many values."""
+    rows = sorted(hidden.profile.values.values(), reverse=True)
+    return sum(rows[: telling.profile.distinct]) / max(1, hidden.profile.filled)
+
+
+def _usual(hidden: Inspected) -> float:
+    return max(hidden.profile.values.values(), default=0) / max(1, hidden.profile.filled)
+
+
+def _gained(guessed: float, usual: float) -> float:
+    """How much of what is not guessed without help is guessed with it."""
+    return (guessed - usual) / (1 - usual) if usual < 1 else 0.0
+
+
+def _band(value: object, width: float) -> object:
+    """The band that a number falls into; what is no number stands for itself."""
+    try:
+        return math.floor(float(str(value)) / width)
+    except ValueError:
+        return str(value)
+
+
+def _filled(counts: Counts) -> NDArray[np.bool_]:
+    """Which of the counted tuples have no empty cell."""
+    filled = np.ones(len(counts), dtype=bool)
+    for name in counts.names:
+        there = np.array([value is not None and str(value).strip() != "" for value in counts.values_of(name)])
+        filled &= there[counts.column(name)]
+    return filled
+
+
+def undoes(engine: Engine, table: Table) -> Callable[[Inspected, Inspected], float]:
+    """How much of what hiding the second column gains the first undoes, as it is drafted, by guessing from it.
+
+    >>> from keepsense.engines import engine
+    >>> from keepsense.project.inspect import inspect
+    >>> people = {"rank": [1, 2, 3, 4] * 25, "pay": [1000, 2000, 3000, 3000] * 25}
+    >>> with engine() as running:
+    ...     rank, pay = inspect(people).columns
+    ...     round(undoes(running, running.read(people))(pay, rank), 2)
+    0.55
+    """
+
+    def undone(telling: Inspected, hidden: Inspected) -> float:
+        counts = engine.count(table, [telling.name, hidden.name])
+        filled = _filled(counts)
+        groups: Sequence[object] = counts.values_of(telling.name)
+        if telling.in_bands:
+            width = fitting_width(telling.profile.values)
+            groups = [_band(value, width) for value in groups]
+        numbers = {group: i for i, group in enumerate(dict.fromkeys(groups))}
+        codes = np.array([numbers[group] for group in groups])[counts.column(telling.name)[filled]]
+        pairs, place = np.unique(np.stack((codes, counts.column(hidden.name)[filled])), axis=1, return_inverse=True)
+        rows = np.bincount(place.ravel(), weights=counts.weights[filled])
+        heaviest = np.zeros(len(numbers))
+        np.maximum.at(heaviest, pairs[0], rows)
+        total = max(1.0, float(rows.sum()))
+        guessed = float(heaviest.sum()) / total
+        surely = guessed - 2 * math.sqrt(guessed * (1 - guessed) / total)  # few rows prove little
+        return _gained(surely, _usual(hidden))
+
+    return undone
 
 
 def _pairs(columns: Sequence[Inspected]) -> Iterator[tuple[str, str]]:
@@ -104,10 +226,7 @@ def determine_each_other(engine: Engine, table: Table) -> Callable[[str, str], b
 
     def same(first: str, second: str) -> bool:
         counts = engine.count(table, [first, second])
-        filled = np.ones(len(counts), dtype=bool)
-        for name in (first, second):
-            there = np.array([value is not None and str(value).strip() != "" for value in counts.values_of(name)])
-            filled &= there[counts.column(name)]
+        filled = _filled(counts)
         sizes = [len(np.unique(counts.column(name)[filled])) for name in (first, second)]
         return min(sizes) > 1 and _near(int(filled.sum()), min(sizes))
 

@@ -19,17 +19,15 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Finding, Infeasible
 from keepsense.metrics import percent
+from keepsense.project.together import UNDONE
 from keepsense.recoding import Recoding
 from keepsense.release.job import Job
 from keepsense.release.measure import recoded, with_draws
 from keepsense.release.people import person_of
 
-NEARLY_UNIQUE = 0.5
+MOST_FOUND = 0.5
 """Share of people that a column may point at by itself: beyond half of them, who knows a value finds the person more
 often than not. Words and categories stay below it also in small tables; exact numbers, moments and texts do not."""
-
-UNDONE = 0.5
-"""Most of what hiding a column gained that another one may undo: beyond half of it, the column tells more than not."""
 
 
 class Told(NamedTuple):
@@ -118,7 +116,7 @@ def refuse_identifying(job: Job, measured: Mapping[str, Telling]) -> list[Findin
     ...     print(str(stopped).partition(": ")[2])
     E401 likes: whoever knows its value finds 70% of the people by it alone, and 50% is the most
     """
-    most = NEARLY_UNIQUE
+    most = MOST_FOUND
     message = "whoever knows its value finds {share} of the people by it alone, and {most} is the most"
     findings = [
         Finding(
@@ -206,7 +204,7 @@ def _stopped(job: Job, findings: list[Finding]) -> list[Finding]:
         + "; ".join(map(str, errors)),
         best=tuple(errors),
         relax=(
-            f"release {numbers[0]!r} in bands: set width in [columns.{numbers[0]}]"
+            f"release {numbers[0]!r} in bands, or in wider ones: set width in [columns.{numbers[0]}]"
             if numbers
             else f"release {first} coarser: set level, with a hierarchy, in its section",
             f'drop it: role = "identifier" for {first}',

@@ -43,20 +43,24 @@ def _together(table: DuckTable, columns: Sequence[str], limit: int) -> dict[str,
     for name, column in zip(columns, cells.columns, strict=True):
         counts = Counter(column.to_pylist())
         rows = counts.total()
-        for value in [value for value in counts if value is None or not value.strip(_BLANKS)]:
+        empty = [value for value in counts if value is None or not value.strip(_BLANKS)]
+        for value in empty:
             del counts[value]
         frequent = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))[:limit]
         single = sum(number == 1 for number in counts.values())
         missing = rows - counts.total()
-        profiles[name] = Profile(name, table.type_of(name), rows, missing, len(counts), single, dict(frequent), False)
+        profiles[name] = Profile(
+            name, table.type_of(name), rows, missing, len(counts), single, dict(frequent), False, any(empty)
+        )
     return profiles
 
 
 def _profile(table: DuckTable, name: str, limit: int) -> Profile:
     column = f"CAST({quoted(name)} AS VARCHAR)" if table.holds_records(name) else quoted(name)
     blank = f"trim({column}) = ''" if table.is_text(name) else "false"
-    ((rows, missing),) = table.store.run(
-        f"SELECT count(*), count(*) FILTER ({column} IS NULL OR {blank}) FROM {table.name}"
+    ((rows, missing, blanks),) = table.store.run(
+        f"SELECT count(*), count(*) FILTER ({column} IS NULL OR {blank}), "
+        f"count(*) FILTER ({blank} AND CAST({column} AS VARCHAR) <> '') FROM {table.name}"
     )
     grouped = (
         f"(SELECT {column} AS v, count(*) AS n FROM {table.name} WHERE {column} IS NOT NULL AND NOT {blank} "
@@ -69,4 +73,5 @@ def _profile(table: DuckTable, name: str, limit: int) -> Profile:
     )
     cells = frequent.to_arrow_table().to_pydict()
     values = {tuple(v) if isinstance(v, list) else v: n for v, n in zip(cells["v"], cells["n"], strict=True)}
-    return Profile(name, table.type_of(name), rows, missing, distinct, single, values, table.holds_lists(name))
+    lists = table.holds_lists(name)
+    return Profile(name, table.type_of(name), rows, missing, distinct, single, values, lists, blanks > 0)
