@@ -77,9 +77,7 @@ def maximum_risk(promise, case):
 
 def average_risk(promise, case):
     risks = [Fraction(1, len(case.fitting(case.combination(row), case.released))) for row in case.released]
-    # empty cells that fit any value make fractions of all kinds, which the verifier adds up in floating point
-    slack = Fraction(1, 10**9) if case.wild else 0
-    return sum(risks) / len(risks) <= exact(promise["threshold"]) + slack
+    return sum(risks) / len(risks) <= exact(promise["threshold"])
 
 
 def strict_average_risk(promise, case):

@@ -138,7 +138,7 @@ def columns(rows):
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-@pytest.mark.parametrize("tables", [8, pytest.param(400, marks=pytest.mark.more)])
+@pytest.mark.parametrize("tables", [8, pytest.param(120, marks=pytest.mark.more)])
 @pytest.mark.parametrize("name", CASES)
 def test_the_verifier_agrees_with_the_judge(name, tables):
     """Some of the tables keep the promise and some break it, so that either error would show."""
@@ -147,7 +147,8 @@ def test_the_verifier_agrees_with_the_judge(name, tables):
     for number, wild in product(range(tables), ([], ["x", "y"], ["x"])):
         rows = table(rng, 20)
         extra = [*rows * rng.randint(0, 2), *(row for _ in range(rng.randint(0, 2)) for row in table(rng, 20))]
-        promises = [case(rng) for case in CASES[name]]
+        # opening a table takes longer than checking a promise: each is asked for a few
+        promises = [case(rng) for case in CASES[name] for _ in range(max(1, 3 // len(CASES[name])))]
         evidence = {"disease": {key: value for part in EVIDENCE.values() for key, value in part.items()}}
         verification = verify(
             columns(rows),

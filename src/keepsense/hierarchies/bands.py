@@ -105,6 +105,24 @@ def tail(rows: int) -> int:
     return max(few, min(max(10, rows // 100), rows // 20))
 
 
+def usual_ends(known: Floats, run: NDArray[np.int64]) -> tuple[float, float]:
+    """Between which numbers bands are divided: those of the records next to either tail.
+
+    `known` are distinct numbers in order, `run` counts the records up to each. In a table of a few records nobody else
+    holds what the last one holds: there it counts as lying no farther from the next than all others lie apart.
+
+    >>> usual_ends(np.array([20.0, 24, 31, 38, 45, 52, 117]), np.arange(1, 8))
+    (20.0, 80.0)
+    """
+    records = int(run[-1])
+    few = tail(records)
+    low, high = _quantile(known, run, few), _quantile(known, run, records - few + 1)
+    if few > 1 or records < 4:
+        return low, high
+    first, last = _quantile(known, run, 2), _quantile(known, run, records - 1)
+    return max(low, first - (last - first)), min(high, last + (last - first))
+
+
 def round_bands(
     numbers: Sequence[float] | Floats, rows: Sequence[int] | Any = None, *, groups: int = 16
 ) -> list[Bands]:
@@ -123,11 +141,12 @@ def round_bands(
     if not len(known) or run[-1] == 0:
         return []
     few = tail(int(run[-1]))
-    low, high = _quantile(known, run, few), _quantile(known, run, int(run[-1]) - few + 1)
+    low, high = usual_ends(known, run)
     whole = bool((known == np.round(known)).all() and np.abs(known).max() < 2**53)
     if low >= high:
-        return _around(known, low, whole)
-    middle = _quantile(known, run, math.ceil(0.9 * run[-1])) - _quantile(known, run, math.ceil(0.1 * run[-1]))
+        return _around(known, run, low, whole)
+    nine = min(high, _quantile(known, run, math.ceil(0.9 * run[-1])))
+    middle = nine - max(low, _quantile(known, run, math.ceil(0.1 * run[-1])))
     finest = (middle or 0.8 * (high - low)) / (0.8 * groups)
     return _nested(known, run, (low, high), max(finest, 1.0) if whole else finest, few, whole)
 
@@ -159,22 +178,27 @@ def _nested(
     if len(levels[0]) > 2:  # below the top, halves
         half = _quantile(known, run, math.ceil(run[-1] / 2))
         levels.insert(0, [min(levels[0], key=lambda edge: (abs(edge - half), edge))])
-    return [_bands(known, level, whole) for level in reversed(levels)]
+    return [_bands(known, run, level, whole) for level in reversed(levels)]
 
 
-def _around(known: Floats, common: float, whole: bool) -> list[Bands]:
+def _around(known: Floats, run: NDArray[np.int64], common: float, whole: bool) -> list[Bands]:
     """Where nearly all hold one number, it is told apart from what lies beyond by the round numbers beside it."""
     step = Decimal(1 if whole or not common else 10 ** math.floor(math.log10(abs(common))))
     below = math.floor(Decimal(common) / step) * step
     edges = [edge for edge in (float(below), float(below + step)) if known[0] < edge <= known[-1]]
-    return [_bands(known, edges, whole)] if edges else []
+    return [_bands(known, run, edges, whole)] if edges else []
 
 
-def _bands(known: Floats, edges: Sequence[float], whole: bool) -> Bands:
-    """Outer bands are closed where all in them hold the number next to the edge, so that 0 and 1 stay 0 and 1."""
-    below, above = known[known < edges[0]], known[known >= edges[-1]]
-    alone = whole and bool((below == edges[0] - 1).all()), whole and bool((above == edges[-1]).all())
-    return Bands(tuple(edges), whole, edges[0] - 1 if alone[0] else None, edges[-1] if alone[1] else None)
+def _bands(known: Floats, run: NDArray[np.int64], edges: Sequence[float], whole: bool) -> Bands:
+    """Outer bands are closed where all in them hold the number next to the edge, so that 0 and 1 stay 0 and 1.
+
+    But not around a single person: an end is nobody's own.
+    """
+    under, upto = np.searchsorted(known, [edges[0], edges[-1]], side="left").tolist()
+    rows = int(run[under - 1]) if under else 0, int(run[-1] - (run[upto - 1] if upto else 0))
+    below = whole and rows[0] > 1 and bool((known[:under] == edges[0] - 1).all())
+    above = whole and rows[1] > 1 and bool((known[upto:] == edges[-1]).all())
+    return Bands(tuple(edges), whole, edges[0] - 1 if below else None, edges[-1] if above else None)
 
 
 def _quantile(known: Floats, run: NDArray[np.int64], record: int) -> float:

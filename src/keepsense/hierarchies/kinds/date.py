@@ -7,9 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from keepsense.counts import Value
 from keepsense.errors import BadInput
-from keepsense.hierarchies.bands import tail
+from keepsense.hierarchies.bands import usual_ends
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.hierarchies.kinds.numeric import banded
@@ -151,17 +153,10 @@ def _usual_years(
     years = sorted((day.year, weight[value]) for value, day in days.items() if day is not None)
     if not years or "week" in spans:  # a week can lie in two years
         return datetime.MINYEAR, datetime.MAXYEAR + 1
-    few = tail(sum(rows for _, rows in years))
     step = next((years for span, years in _LONG.items() if span in spans), 1)
-    ends = []
-    for listed in (years, years[::-1]):
-        beyond = 0
-        for year, rows in listed:
-            beyond += rows
-            if beyond >= few:
-                ends.append(year // step)
-                break
-    return ends[0] * step, (ends[1] + 1) * step
+    known, rows = (np.array(side) for side in zip(*years, strict=True))
+    first, last = usual_ends(known.astype(np.float64), np.cumsum(rows))
+    return int(first) // step * step, (int(max(first, last)) // step + 1) * step
 
 
 def as_date(value: Value) -> datetime.date | None:

@@ -22,7 +22,7 @@ from keepsense.arrays import Floats
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.band_rule import band_rule
-from keepsense.hierarchies.bands import Bands, multiples, round_bands, round_between, tail
+from keepsense.hierarchies.bands import Bands, multiples, round_bands, round_between, tail, usual_ends
 from keepsense.hierarchies.core import Hierarchy, signature
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.hierarchies.spans import number_span
@@ -56,13 +56,16 @@ def equal_width(
 
     The plainest choice, and the easiest to explain. One pass over the values.
 
-    >>> equal_width([17, 23, 28, 48, 90], groups=8).rows()[1]
+    >>> equal_width([17, 23, 28, 62, 90], groups=8).rows()[1]
     (23, '20 to 29', '20 to 39', 'under 40', 'under 80', '*')
     """
     leaves, numbers, _ = _numbers(values, name)
     _check_steps(name, groups, fanout)
-    ends = np.sort(numbers)[[tail(len(numbers)) - 1, -tail(len(numbers))]]
-    low, high = (float(ends[0]), float(ends[1])) if ends[0] < ends[1] else (float(numbers.min()), float(numbers.max()))
+    ordered = np.sort(numbers)
+    few = tail(len(ordered))
+    low, high = float(ordered[few - 1]), float(ordered[-few])
+    if width is None:  # the width is public where it is given, and so are its multiples
+        low, high = usual_ends(ordered, np.arange(1, len(ordered) + 1))
     size = _nice((high - low) / groups) if width is None else float(width)
     if not (math.isfinite(size) and size > 0) or (high - low) / size > 1e7:
         raise BadInput(f"{name}: the width of a range must be a positive number that gives at most 10 million of them")
@@ -93,16 +96,15 @@ def equal_frequency(
     >>> equal_frequency([1, 2, 3, 50], [10, 10, 10, 10], groups=2).rows()
     [(1, 'under 3', '*'), (2, 'under 3', '*'), (3, '3 or more', '*'), (50, '3 or more', '*')]
     """
-    leaves, numbers, weights = _numbers(values, name, counts)
+    leaves, numbers, rows = _numbers(values, name, counts)
     _check_steps(name, groups, fanout)
-    order = np.argsort(numbers, kind="stable")
+    middle, weights = _without_tails(numbers, rows)
     # The share of rows below the middle of a value places it; coarser groups join finer ones, so levels nest.
-    middle = (np.cumsum(weights[order]) - weights[order] / 2) / max(1, weights.sum())
-    group = np.empty(len(numbers), dtype=np.int64)
-    group[order] = np.minimum((middle * groups).astype(np.int64), groups - 1)
+    below = (np.cumsum(weights) - weights / 2) / max(1, weights.sum())
+    group = np.minimum((below * groups).astype(np.int64), groups - 1)
     columns = []
     while len(np.unique(group)) > 1:
-        columns.append(_parted_labels(numbers, group))
+        columns.append(_parted_labels(numbers, middle, group))
         group = group // fanout
     return _stacked(leaves, columns, name)
 
@@ -128,20 +130,14 @@ def agglomerative(
         raise BadInput(f"{name}: linkage must be centroid or ward, not {linkage!r}")
     leaves, numbers, rows = _numbers(values, name, counts)
     _check_steps(name, groups, fanout)
-    weights = np.maximum(rows, 1).astype(np.float64)
-    order = np.argsort(numbers, kind="stable")
+    middle, weights = _without_tails(numbers, np.maximum(rows, 1))
     wanted = []
     size = groups
     while size > 1:
         wanted.append(size)
         size = max(1, math.ceil(size / fanout)) if size > fanout else 1
-    cuts = _joined(numbers[order], weights[order], linkage, [w for w in wanted if w < len(numbers)])
-    columns = []
-    for at in cuts:
-        group = np.empty(len(numbers), dtype=np.int64)
-        group[order] = at
-        columns.append(_parted_labels(numbers, group))
-    return _stacked(leaves, columns, name)
+    cuts = _joined(middle, weights.astype(np.float64), linkage, [w for w in wanted if w < len(middle)])
+    return _stacked(leaves, [_parted_labels(numbers, middle, group) for group in cuts], name)
 
 
 def numeric_candidates(
@@ -249,12 +245,24 @@ def _labels(numbers: Floats, bands: Bands) -> list[str]:
     return [label[at] for at in places]
 
 
-def _parted_labels(numbers: Floats, group: NDArray[np.int64]) -> list[str]:
-    """Labels of neighbouring groups, each from one round number between two groups to the next."""
+def _without_tails(numbers: Floats, rows: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    """The distinct numbers in order and their rows, as if the few at either end held the number next to them.
+
+    So groups part nowhere beyond it: how extreme somebody is has no say in where a range ends.
+    """
     order = np.argsort(numbers, kind="stable")
-    change = np.flatnonzero(np.diff(group[order]))
+    low, high = usual_ends(numbers[order], np.cumsum(rows[order]))
+    middle, place = np.unique(np.clip(numbers, low, max(low, high)), return_inverse=True)
+    weights = np.zeros(len(middle), dtype=np.int64)
+    np.add.at(weights, place, rows)
+    return middle, weights
+
+
+def _parted_labels(numbers: Floats, middle: Floats, group: NDArray[np.int64]) -> list[str]:
+    """Labels where the numbers of the middle are grouped, each from one round number between two groups to the next."""
+    change = np.flatnonzero(np.diff(group))
     whole = _whole(numbers)
-    pairs = zip(numbers[order][change].tolist(), numbers[order][change + 1].tolist(), strict=True)
+    pairs = zip(middle[change].tolist(), middle[change + 1].tolist(), strict=True)
     return _labels(numbers, Bands(tuple(round_between(a, b, whole=whole) for a, b in pairs), whole))
 
 

@@ -122,15 +122,25 @@ class _Work:
         return np.concatenate(codes).astype(np.int32), np.concatenate(losses), at
 
     def _ordered(self) -> Longs:
-        """Tuples in the order of branches: top levels first, so that near tuples stand together whatever the rows."""
+        """Tuples in the order of branches: top levels first, so that near tuples stand together whatever the rows.
+
+        Branches follow by what they are called, not by their first value: how somebody's extreme is spelled moves none.
+        """
         codes, raw = self.space.counts.codes, self.space.raw
         keys = [
-            raw[j][codes[:, j], level]
+            self._alphabetical(j, level)[raw[j][codes[:, j], level]]
             for level in range(int(self.heights.max()) + 1)
             for j in range(len(raw))
             if level <= self.heights[j]
         ]
         return np.lexsort(keys)
+
+    def _alphabetical(self, j: int, level: int) -> Longs:
+        """The place of each label of a column's level among all of them; numbers stand by their size."""
+        labels = self.space.hierarchies[j].labels[level]
+        place = np.empty(len(labels), dtype=np.int64)
+        place[sorted(range(len(labels)), key=lambda code: _by_size(labels[code]))] = np.arange(len(labels))
+        return place
 
     def grow(self, block: int, listener: Listener | None) -> None:
         """Grow classes block by block; who is left over in a block waits for the next."""
@@ -321,6 +331,14 @@ def _of_groups(table: Histogram, group: Longs, size: int) -> Histogram:
     row = group[table.rows.row_of()]
     mine = row >= 0
     return histogram(table.values, table.rows.indices[mine], row[mine], table.counts[mine], size)
+
+
+def _by_size(label: Value) -> tuple[bool, float, str]:
+    """A key by which numbers come first, the least first, and then texts."""
+    try:
+        return False, float(label), str(label)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return True, 0.0, str(label)
 
 
 def _infeasible(space: Space, asked: Requirement) -> Infeasible:

@@ -74,9 +74,10 @@ def median(cutting: Cutting) -> Floats:
     """As close to half of the group's records on each side as whole values allow.
 
     >>> from keepsense.methods.generalize.parts.dimension import numeric
-    >>> counts = Counts.of({"age": [31, 35, 36, 40, 40, 40]})
-    >>> sorted(divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)], score=median).values[0])
-    ['40', 'under 37']
+    >>> counts = Counts.of({"age": [31, 33, 36, 40, 40, 40]})
+    >>> ages = numeric("age", counts.values[0], counts.weights)
+    >>> sorted(divide(counts, [ages], [KAnonymity(2)], score=median).values[0])
+    ['40', 'under 40']
     """
     found: Floats = -np.abs(2.0 * cutting.left - cutting.total)
     return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import ceil, fsum
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from keepsense.privacy.checks.classes import Classes, exact
-from keepsense.privacy.checks.outcome import SLACK, Check
+from keepsense.privacy.checks.outcome import Check
 
 
 def k_anonymity(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
@@ -25,13 +26,22 @@ def average_risk(classes: Classes, promise: Mapping[str, Any], evidence: Mapping
     """The mean over records of one over the size of their class is at most the threshold."""
     limit = exact(promise["threshold"])
     if classes.wild:
-        risks = classes.ask("SELECT n, sum(own) FROM sizes GROUP BY n")
-        mean = fsum(int(own) / int(n) for n, own in risks) / sum(int(own) for _, own in risks)
-        holds = mean <= limit * (1 + exact(SLACK))
+        risks = [(int(n), int(own)) for n, own in classes.ask("SELECT n, sum(own) FROM sizes GROUP BY n")]
+        mean = _sum([Fraction(own, n) for n, own in risks]) / sum(own for _, own in risks)
     else:
         numbers, records = map(int, classes.ask("SELECT count(*), sum(own) FROM sizes")[0])
-        mean, holds = numbers / records, numbers <= limit * records
-    return Check(promise, True, worst=mean) if holds else Check(promise, False, classes.number, classes.records, mean)
+        mean = Fraction(numbers, records)
+    if mean <= limit:
+        return Check(promise, True, worst=float(mean))
+    return Check(promise, False, classes.number, classes.records, float(mean))
+
+
+def _sum(fractions: Sequence[Fraction]) -> Fraction:
+    """The exact sum, by halves: so only the last few additions have long denominators."""
+    if len(fractions) < 3:
+        return sum(fractions, Fraction(0))
+    middle = len(fractions) // 2
+    return _sum(fractions[:middle]) + _sum(fractions[middle:])
 
 
 def strict_average_risk(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:

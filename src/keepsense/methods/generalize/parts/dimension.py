@@ -15,7 +15,7 @@ from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.bands import round_bands, spelled
+from keepsense.hierarchies.bands import Bands, round_bands, spelled
 from keepsense.methods.importance import Importance, importances
 from keepsense.recoding import SUPPRESSED
 from keepsense.taxonomy import Concept, Taxonomy
@@ -80,7 +80,7 @@ def numeric(name: str, values: Sequence[Value], rows: Sequence[int] | NDArray[An
 
     >>> ages = numeric("age", (40, None, 31, 35))
     >>> ages.rank.tolist(), ages.name_of(np.array([0, 2, 3, 2]), np.array([1, 2, 3, 3]))
-    ([2, 3, 0, 1], ['under 40', '40', None, '*'])
+    ([2, 3, 0, 1], ['under 40', '40 or more', None, '*'])
     """
     numbers = []
     for value in values:
@@ -113,8 +113,7 @@ def numeric(name: str, values: Sequence[Value], rows: Sequence[int] | NDArray[An
                 found.append(alone if bands is None else bands.label(int(occupied[a]), int(occupied[b])))
         return found
 
-    least, spread = (float(known.min()), float(np.ptp(known)) or 1.0) if len(known) else (0.0, 1.0)
-    edges = np.array(() if bands is None else bands.edges)
+    edges, least, spread = _scale(bands)
     lower = (np.concatenate(([least], edges))[occupied] - least) / spread
     upper = (np.concatenate((edges, [least + spread]))[occupied] - least) / spread
     if bands is not None and bands.whole:  # both ends belong to a range of whole numbers
@@ -126,6 +125,19 @@ def numeric(name: str, values: Sequence[Value], rows: Sequence[int] | NDArray[An
     lower = np.concatenate((lower, [2.0]))[:ranks]
     flat = np.zeros(max(0, ranks - 1), np.int64)
     return Dimension(name, rank, width, flat, labels, lambda low, high: np.minimum(upper[high] - lower[low], 1.0))
+
+
+def _scale(bands: Bands | None) -> tuple[NDArray[np.float64], float, float]:
+    """Edges of bands, where the scale begins, and how long it is: an outer band counts as wide as its neighbour.
+
+    How far the numbers in it lie beyond the last edge has no say in which column is the widest, and so in what is
+    released: tables that differ in nothing but how extreme somebody is are divided alike.
+    """
+    edges = np.array(() if bands is None else bands.edges)
+    if len(edges) < 2:
+        return edges, float(edges[0]) - 1 if len(edges) else 0.0, 2.0 if len(edges) else 1.0
+    first, last = float(edges[1] - edges[0]), float(edges[-1] - edges[-2])
+    return edges, float(edges[0]) - first, float(edges[-1] - edges[0]) + first + last
 
 
 def nominal(
