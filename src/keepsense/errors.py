@@ -295,6 +295,11 @@ FINDINGS: Mapping[str, Meaning] = {
             "cells that a spreadsheet would run as formulas were written with an apostrophe before them",
             "set spreadsheet_safe = false if nobody opens the release in a spreadsheet",
         ),
+        (
+            "W416",
+            "values of a few people who lie far from all others can be read from what is released",
+            "choose a method that generalizes, or round the ends of the column before",
+        ),
         # advice
         ("W501", "only k is promised, which hides who somebody is, not what they have", "add l-diversity"),
         ("W502", "k is small", "take 5 for known recipients, 11 or more for the public"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from itertools import pairwise
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -263,3 +263,16 @@ def test_outdated_names_of_kinds_are_understood_with_a_warning(old: str, new: st
 def test_a_kind_that_does_not_exist_is_refused_with_a_hint() -> None:
     with pytest.raises(BadInput, match=r"no kind is called 'numric'; there are: nominal, .* Did you mean numeric\?"):
         Hierarchy.of_rows([("a", "*")], kind="numric")
+
+
+@pytest.mark.parametrize("build", [banded, equal_width, equal_frequency, agglomerative])
+@pytest.mark.parametrize("people", [5, 8, 40, 300])
+@pytest.mark.parametrize("seed", range(3))
+def test_how_extreme_somebody_is_moves_no_end(build: Any, people: int, seed: int) -> None:
+    """Ranges are the same whatever the richest earns, if it is far more than all others do."""
+    rng = np.random.default_rng(seed)
+    usual = sorted(set(rng.integers(200, 600, people - 1).tolist()))
+    one, other = (build([*usual, richest]) for richest in (9_412_377, 512_003))
+    assert [row[1:] for row in one.rows()] == [row[1:] for row in other.rows()]
+    ends = [end for row in one.rows() for label in row[1:] if (pair := parse_interval(label)) for end in pair]
+    assert max(end for end in ends if np.isfinite(end)) <= 1_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ import pytest
 from tests.release.tables import project
 
 from keepsense.hierarchies.intervals import parse_interval
-from keepsense.methods.registry import methods
+from keepsense.methods.registry import METHODS, methods
 from keepsense.release.run import run
 from keepsense.report import write_report
 
@@ -134,10 +135,56 @@ def write_few(folder: Path, seed: int, extremes: tuple[str, str, str]) -> None:
 @pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.more) for seed in range(3, 6))])
 def test_an_extreme_among_few_leaves_no_trace(tmp_path: Path, method: str, seed: int) -> None:
     pairs = ((OLDEST, RICHEST, FIRST), ("104", "5120034", "1932-11-02"))
-    keys = {"privacy": [{"model": "k-anonymity", "k": 2}], "release": {"suppression": 0.25}}
-    one, other = two_releases(tmp_path, method, [partial(write_few, seed=seed, extremes=pair) for pair in pairs], **keys)
+    keys = {"privacy": [{"model": "k-anonymity", "k": 2}], "release": {"suppression": 0.75}}
+    one, other = two_releases(
+        tmp_path, method, [partial(write_few, seed=seed, extremes=pair) for pair in pairs], **keys
+    )
     assert one == other
     assert not [trace for text in one.values() for trace in TRACES if re.search(rf"(?<![\d.]){trace}(?!\d)", text)]
+
+
+CHANGING = sorted(
+    found.name
+    for found in methods(in_projects=True)
+    if not found.truthful and found.sets != "only" and "differential privacy" not in found.promises
+)
+"""All that swap, redraw, distort or average values: under differential privacy bounds are declared."""
+AVERAGING = ("microaggregation of records", "adaptive microaggregation", "t-close microaggregation")
+
+
+def changed(folder: Path, method: str, extremes: tuple[str, str, str]) -> Any:
+    folder.mkdir()
+    write_table(folder, 1, extremes)
+    promised = {"k-anonymity", "probabilistic k-anonymity"} & set(METHODS[method].promises)
+    model = {"model": min(promised), "k": K} if promised else {"model": "linkage risk", "threshold": 1.0}
+    needs_k = not promised and "k" in inspect.signature(METHODS[method].function).parameters
+    return run(
+        project(
+            columns=COLUMNS,
+            privacy=[model],
+            method={"name": method, "parameters": {**PARAMETERS.get(method, {}), **({"k": K} if needs_k else {})}},
+        ),
+        folder=folder,
+        rng=1,
+    )
+
+
+@pytest.mark.filterwarnings("ignore:individual ranking:keepsense.errors.PrivacyWarning")
+@pytest.mark.parametrize("method", CHANGING)
+def test_an_extreme_that_can_be_read_from_changed_values_is_told(tmp_path: Path, method: str) -> None:
+    """Swaps, draws and noise show it, means hide its digits but not its size: a warning says so, in numbers alone."""
+    done = changed(tmp_path / "extreme", method, (OLDEST, RICHEST, FIRST))
+    with done.file.open(encoding="utf-8", newline="") as file:
+        highest = max(float(row["pay"]) for row in csv.DictReader(file))
+    flagged = {finding.where: finding.message for finding in done.findings if finding.code == "W416"}
+    assert ("pay" in flagged) == (highest > 1_000_000)
+    assert highest > 1_000_000 or method == "post-randomization"  # which may redraw the one cell
+    assert not [trace for text in flagged.values() for trace in TRACES if trace in text]
+    if method in AVERAGING:
+        texts = published(done.file.parent).values()
+        assert not [trace for text in texts for trace in TRACES if re.search(rf"(?<![\d.]){trace}(?!\d)", text)]
+    plain = changed(tmp_path / "plain", method, ("59", "41000", "2015-03-01"))
+    assert "pay" not in {finding.where for finding in plain.findings if finding.code == "W416"}
 
 
 def test_all_that_is_not_the_release_is_the_publishers_alone(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from keepsense.counts import Counts
 from keepsense.engines import engine
 from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.registry import METHODS, method, registered
-from keepsense.privacy import Verification
+from keepsense.privacy import Verification, verify
 from keepsense.progress import Event
 from keepsense.project.file import Project
 from keepsense.recoding import Cut, Cuts
@@ -450,3 +450,32 @@ def test_the_project_file_chooses_the_engine(tmp_path: Path) -> None:
         run(project(engine="dukdb"), folder=tmp_path)
     with pytest.raises(BadInput, match="no engine is called 'sparc'"):
         run(project(), folder=tmp_path, engine="sparc")
+
+
+@pytest.mark.parametrize("method", ["mondrian", "local recoding", "cell greedy"])
+@pytest.mark.parametrize("choice", ["auto", "keep"])
+def test_a_group_generalized_to_the_top_is_not_suppressed(tmp_path: Path, method: str, choice: str) -> None:
+    """a and b have nothing in common but everything: a class of two that keeps its promise, though nobody may go."""
+    (tmp_path / "people.csv").write_text("job,illness\n" + "".join(f"{job},flu\n" for job in "abccc"), encoding="utf-8")
+    (tmp_path / "jobs.csv").write_text("a;*\nb;*\nc;*\n", encoding="utf-8")
+    columns = {"job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"}, "illness": {"role": "insensitive"}}
+    keys = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}], "method": {"name": method}}
+    done = run(project(**keys, release={"suppressed": choice}), folder=tmp_path, rng=1)
+    assert sorted(done.file.read_text(encoding="utf-8").split()[1:]) == ["*,flu", "*,flu", "c,flu", "c,flu", "c,flu"]
+    assert verify_file(project(**keys), done.file, folder=tmp_path)[0].ok
+    promise = [{"model": "k-anonymity", "k": 2}]
+    assert verify(done.file, promise, quasi_identifiers=["job"], suppression=0.0, starred="class").ok
+    assert "E205" in {
+        finding.code for finding in verify(done.file, promise, quasi_identifiers=["job"], suppression=0.0).findings
+    }
+    broken = {"job": ["*", "c", "c"], "illness": ["flu"] * 3}  # a class of its own all the same
+    assert not verify(broken, promise, quasi_identifiers=["job"], starred="class").ok
+
+
+def test_a_limit_holds_for_methods_that_suppress(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("job,illness\n" + "".join(f"{job},flu\n" for job in "abccc"), encoding="utf-8")
+    (tmp_path / "jobs.csv").write_text("a;*\nb;*\nc;*\n", encoding="utf-8")
+    columns = {"job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"}, "illness": {"role": "insensitive"}}
+    keys = {"columns": columns, "privacy": [{"model": "k-anonymity", "k": 2}], "method": {"name": "local suppression"}}
+    with pytest.raises(Infeasible, match="E205"):
+        run(project(**keys, release={"suppression": 0.2}), folder=tmp_path, rng=1)

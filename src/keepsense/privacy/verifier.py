@@ -7,7 +7,9 @@ it cannot check does not hold. Values of people never appear in its findings unl
 Records whose quasi-identifiers are all suppressed are a class of their own: whoever knows that a person is in the
 table, and finds no record that fits, knows that theirs is one of these. So they keep every promise like other classes,
 though they are not counted as one, and count against the suppression limit, like rows that were dropped. A table in
-which every record reads so is a table generalized to the top: one class, and nothing suppressed.
+which every record reads so is a table generalized to the top: one class, and nothing suppressed. Methods that decide
+cell by cell may generalize a group of their own to the top; it is a class that keeps its promise, and where the
+publisher says so (`starred = "class"`) the limit is about dropped rows alone.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ def verify(  # noqa: PLR0913 - keywords of the public function
     suppression: float | None = None,
     missing: Literal["category", "wildcard"] | Collection[str] = "category",
     suppressed: str = "*",
+    starred: Literal["suppressed", "class"] = "suppressed",
     population: object = None,
     hidden: object = None,
     evidence: Mapping[str, Mapping[str, object]] | None = None,
@@ -50,7 +53,8 @@ def verify(  # noqa: PLR0913 - keywords of the public function
     `released`, `original` and `population` are files, frames of any kind, or streams of Arrow record batches; `reading`
     says how a released file is to be read where that is not to be found out, `delimiter` what stands between columns.
     `promises` are models or their `promise()`; with plain dictionaries, the data a ground distance needs goes into
-    `evidence` by column. `suppression` is the share of the original's records that may be suppressed or dropped. With
+    `evidence` by column. `suppression` is the share of the original's records that may be suppressed or dropped; those
+    that are `starred` in every column count as suppressed, or as a class that was generalized to the top. With
     `original`, no row may be added, the `identifiers` must be gone and the `preserved` columns must hold the same rows
     as before. `columns` are all that the release may have. Cells that are `missing` are a value of their own, or fit
     any value, in all columns or in those that are named. `hidden` are columns beside the release that recipients do
@@ -89,7 +93,7 @@ def verify(  # noqa: PLR0913 - keywords of the public function
         if lacking or not records:
             return Verification(False, records, 0, 0, (), tuple(findings))
         classes = Classes(connection, tables, quasi_identifiers, suppressed=suppressed, wild=wild)
-        findings += [*_rows(classes, suppression), *_preserved(classes, preserved)]
+        findings += [*_rows(classes, suppression, starred), *_preserved(classes, preserved)]
         checks = []
         for promise in promises:
             plain, data = spelled(promise)
@@ -138,14 +142,14 @@ def _unwanted(released: SqlTable, identifiers: Sequence[str], allowed: Sequence[
             yield Finding("E209", name, "the release has this column, and nobody said that it should; remove it")
 
 
-def _rows(classes: Classes, suppression: float | None) -> Iterator[Finding]:
+def _rows(classes: Classes, suppression: float | None, starred: str) -> Iterator[Finding]:
     before = classes.rows("original" if "original" in classes.tables else "released")
     dropped = before - classes.records
     if dropped < 0:
         yield Finding("E206", "release", f"the release has {-dropped:,} more rows than the original")
     if suppression is not None:
         limit = int(Fraction(repr(float(suppression))) * before)
-        lost = classes.suppressed + max(0, dropped)
+        lost = (classes.suppressed if starred == "suppressed" else 0) + max(0, dropped)
         if lost > limit:
             message = f"{lost:,} records are suppressed (hidden in every column, or left out), the limit is {limit:,}"
             yield Finding("E205", "release", message)

@@ -30,6 +30,7 @@ from keepsense.release.costs import nearly_lost
 from keepsense.release.describe import describe_release, described
 from keepsense.release.description import DESCRIPTION
 from keepsense.release.drift import with_concepts
+from keepsense.release.extremes import standing_out
 from keepsense.release.interrupts import interrupts_held
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, entered, read_ledger, today
@@ -149,6 +150,7 @@ def run(  # noqa: PLR0913
             telling = hidden_told(job, telling, rules)
             findings += refuse_telling(job, telling)
             recoded = recode(job, rules, listener)
+            findings += standing_out(job, recoded.counts)
         with place.draft(job) as draft:
             with stage("write"):
                 beside = _write(job, recoded, draft)

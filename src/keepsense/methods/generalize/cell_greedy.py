@@ -375,6 +375,7 @@ METHOD = registered(
         example="The nurse of 31 joins the midwife of 33: both are released as medics of 31 to 33.",
         truthful=True,
         promises=CLASSES,
+        to_the_top=True,
         steps=loop(
             "The table, the columns, a hierarchy for each, and the promise",
             "Is every record in a group?",

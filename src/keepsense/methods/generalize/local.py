@@ -394,6 +394,7 @@ METHOD = registered(
         example="Common jobs are released as they are; the only bishop becomes a clergyman.",
         truthful=True,
         promises=CLASSES,
+        to_the_top=True,
         time_limit="seconds",
         alternative=4,
         steps=loop(

@@ -85,6 +85,7 @@ METHOD = registered(
         truthful=True,
         quick=True,
         promises=CLASSES,
+        to_the_top=True,
         alternative=3,
         fillings={
             "order": Filling("widest", "its widest, compared with the whole table"),

@@ -118,6 +118,7 @@ METHOD = registered(
         truthful=True,
         quick=True,
         promises=CLASSES,
+        to_the_top=True,
         alternative=2,
         fillings={
             **MONDRIAN.fillings,
