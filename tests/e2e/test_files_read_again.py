@@ -332,3 +332,67 @@ def test_files_of_later_versions_are_refused(run: Run, folder: Path) -> None:
     assert "use a newer one" in run("map", "people.csv", "job", "--use", "later.csv")[2]
     (folder / "later.taxonomy").write_bytes(b"KEEPSENSE-TAXONOMY 2\n" + bytes(100))
     assert "use a newer one" in run("taxonomy", "show", "-t", "later.taxonomy")[2]
+
+
+# ---- other formats, other readers, other knowledge -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("ending", ["csv", "txt", "xml"])
+def test_other_formats_are_judged_by_words_and_keep_their_shape(
+    run: Run, folder: Path, ending: str, domain: str | None
+) -> None:
+    file = written(run, folder, domain)["build"]
+    other = f"as-{domain}.{ending}"
+    assert run("hierarchy", "convert", file.name, other, "--quiet")[0] == 0
+    assert run("hierarchy", "convert", other, "back.json", "--quiet")[0] == 0
+    there, back = (json.loads((folder / name).read_text(encoding="utf-8")) for name in (file.name, "back.json"))
+    assert [sorted(map(str, level)) for level in back["labels"]] == [
+        sorted(map(str, level)) for level in there["labels"]
+    ]
+    for command in ("score", "explain"):
+        assert run("hierarchy", command, other, "-t", "wordnet", "--quiet")[0] == 0
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_lesson_takes_files_for_what_they_are(run: Run, folder: Path, domain: str | None) -> None:
+    files = {"hierarchy": written(run, folder, domain)["build"].name, "mapping": mapping_file(run, folder, domain).name}
+    for key, name in files.items():
+        about = project(folder, domain=domain, **{key: name})
+        code, out, err = run("explain", "datafly", "--project", str(about), "-k", "3", "--json")
+        assert (code, err) == (0, "")
+        assert "golfer" not in out
+
+
+CODES_AND_PLACES = {
+    "naics": ("naics", ["325412", "325411", "622110", "622210", "541511", "311811"], "Manufacturing"),
+    "city": ("places", ["Springfield", "Aurora", "Peoria", "Columbus", "Dayton", "Toledo"], "Illinois"),
+}
+
+
+@pytest.mark.parametrize("column", CODES_AND_PLACES)
+def test_codes_and_places_mean_the_same_in_every_command(run: Run, folder: Path, column: str) -> None:
+    taxonomy, values, label = CODES_AND_PLACES[column]
+    rows = [f"{value},{'IL' if i < 3 else 'OH'}" for i, value in enumerate(values)] * 4
+    (folder / "codes.csv").write_text("\n".join([f"{column},state", *rows]) + "\n", encoding="utf-8")
+    area = ["--within", "state"] if column == "city" else []
+    table, known = ("codes.csv", column), ("-t", taxonomy)
+    for name, options in (("guessed.json", []), ("said.json", [*known, *area])):
+        assert run("hierarchy", "build", *table, *options, "-o", name, "--quiet")[0] == 0
+        assert label in json.dumps(json.loads((folder / name).read_text(encoding="utf-8"))["labels"])
+        for command in (["score"], ["explain"], ["improve", "-o", "better.json"]):
+            assert run("hierarchy", command[0], name, *command[1:], "--quiet")[0] == 0, command
+            assert run("hierarchy", command[0], name, *command[1:], *known, "--quiet")[0] == 0, command
+    assert run("map", *table, *known, *area, "--output", "codes-mapping.csv", "--quiet")[0] == 0
+    meant = lines(folder / "codes-mapping.csv")
+    assert set(meant) == set(values)
+    code, out, _ = run("map", *table, *known, "--use", "codes-mapping.csv", "--json")  # the file says it all
+    assert (code, {e["value"]: e["id"] for e in json.loads(out)["mapped"]}) == (0, meant)
+    for key, name in (("hierarchy", "said.json"), ("mapping", "codes-mapping.csv")):
+        about = f'[columns.{column}]\nrole = "quasi-identifier"\ntaxonomy = "{taxonomy}"\n{key} = "{name}"\n'
+        source = '[columns.state]\n[source]\npath = "codes.csv"\n[release]\nfolder = "coded"\n'
+        promise = '[[privacy]]\nmodel = "k-anonymity"\nk = 5\n'
+        (folder / "codes.toml").write_text(about + source + promise, encoding="utf-8")
+        code, _, err = run("run", "codes.toml", "--quiet")
+        assert (code, err) == (0, ""), err
+        assert label in (folder / "coded" / "codes.csv").read_text(encoding="utf-8")
