@@ -159,6 +159,28 @@ class Counts:
         distinct, group = distinct_rows(np.ascontiguousarray(codes, dtype=np.int32))
         return self._merged(self.names, tuple(values), distinct, group)
 
+    def some(self, at: NDArray[Any]) -> Counts:
+        """Counts of some of the tuples alone; dictionaries hold only what these hold, in the order they had.
+
+        >>> Counts.of({"job": ["nurse", "clerk", "baker"]}).some([0, 2]).values
+        (('nurse', 'baker'),)
+        """
+        chosen = np.asarray(at, dtype=np.int64)
+        values, codes = [], np.empty((len(chosen), len(self.names)), dtype=np.int32)
+        for j, dictionary in enumerate(self.values):
+            used, codes[:, j] = np.unique(self.codes[chosen, j], return_inverse=True)
+            values.append(tuple(dictionary[code] for code in used.tolist()))
+        place = np.full(len(self), -1, dtype=np.int64)
+        place[chosen] = np.arange(len(chosen))
+        further = {}
+        for name, h in self.histograms.items():
+            row = place[h.rows.row_of()]
+            further[name] = histogram(
+                h.values, h.rows.indices[row >= 0], row[row >= 0], h.counts[row >= 0], len(chosen)
+            )
+        sums = {name: numbers[chosen] for name, numbers in self.sums.items()}
+        return Counts(self.names, tuple(values), codes, self.weights[chosen], further, sums)
+
     def _merged(
         self, names: tuple[str, ...], values: tuple[tuple[Value, ...], ...], distinct: Ints, group: Ints
     ) -> Counts:

@@ -279,6 +279,11 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W421", "a column has another type than when its recoding was made", "check the file; values were matched"),
         ("W422", "values were not seen before, and the earlier rule covers them", "look at what became of them"),
         ("W423", "values are covered by no rule of the earlier release", "map them, or make a new recoding"),
+        (
+            "W424",
+            "records fit no class of the earlier release, and form some of their own",
+            "look how many they are",
+        ),
         ("W408", "a promise was checked when the release was made, and is not shown again", "trust it, or run again"),
         (
             "W406",

@@ -5,7 +5,8 @@ Three forms, from the most general rule to the most particular:
 - `Cuts`: every value of a column becomes one other value, everywhere (full-domain levels and sub-tree cuts); whole
   classes may be suppressed. Applies to next month's file too.
 - `Cells`: every distinct tuple becomes one or several output tuples whose multiplicities add up to its weight (local
-  recoding, swapping, noise, microaggregation). Applies to the very table it was made for.
+  recoding, swapping, noise, microaggregation). Applies to the very table it was made for; the classes that it
+  generalizes to can be filled with the rows of another (`keepsense.release.refit`).
 - `Draws`: every value is replaced by a random draw from its own distribution (PRAM, randomized response).
 """
 
@@ -54,6 +55,7 @@ class Cells:
 
     Row r of the table says: `multiplicity[r]` rows of tuple `source[r]` become `codes[r]`, read in the dictionaries
     `values`. `suppressed[r]` marks records released as suppressed. `inputs`, set by `bound`, are the tuples themselves.
+    `concepts`, where they are known, are the ids of what a column's outputs mean in its taxonomy.
 
     >>> import numpy as np
     >>> counts = Counts.of({"job": ["nurse", "nurse", "clerk"]})
@@ -70,6 +72,7 @@ class Cells:
     suppressed: NDArray[np.bool_] | None = None
     info: Mapping[str, object] = field(default_factory=dict)
     inputs: Counts | None = None
+    concepts: Mapping[str, Mapping[Value, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for key, kind in (("source", np.int64), ("codes", np.int32), ("multiplicity", np.int64)):

@@ -235,7 +235,7 @@ _EVERY = (
         ),
         avoid=(
             "analysts need one level of detail a column: here equal values may come out as different ranges",
-            "the same rule is to fit next month's file: groups belong to one table",
+            "one rule is to fit all of next month's file: who is in no class is grouped anew",
         ),
         inputs=_INPUTS,
         guarantee="The promise holds for every group; nobody is suppressed.",

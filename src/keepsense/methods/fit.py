@@ -114,7 +114,7 @@ def only(*kinds: str) -> When:
 
 CELLS: tuple[tuple[When, str], ...] = (
     (lambda s: s.even, "equal values may come out at different levels"),
-    (lambda s: s.reuse, "its groups belong to one table, so its rule does not fit later files"),
+    (lambda s: s.reuse, "its classes fit later files in part: who is in none of them is grouped anew"),
 )
 """Why a method that recodes single cells does not fit."""
 NO_WORDS: tuple[When, str] = (lambda s: "nominal" not in s.others, "no column holds words whose meaning is known")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS, Rule
 from keepsense.project.file import Column
-from keepsense.recoding import SUPPRESSED, Cut, Cuts, Recoding
+from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts, Recoding
 from keepsense.release.job import Job
+from keepsense.release.retyped import as_before, changed_type, type_of
+from keepsense.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
@@ -38,26 +39,25 @@ def covering(cut: Cut, values: Iterable[Value], column: Column, *further: Rule) 
     """
     known = dict(zip(cut.inputs, cut.outputs, strict=True))
     present = list(values)
-    before, now = _type(cut.inputs), _type(present)
-    retyped = (before, now) if before and now and before != now else None
+    retyped = changed_type(cut.inputs, present)
     fresh = [value for value in present if value not in known]
     if not fresh:
         return Covered(cut, (), retyped)
     rules = [_rule(cut, column), *further] if cut.level == 0 else [*further, _rule(cut, column)]
-    as_before = _as_before(cut.inputs, before, column) if retyped else lambda value: value
+    earlier_of = as_before(cut.inputs, retyped, column)
     added: dict[Value, Value] = {}
     for value in fresh:
         if value is None:
             added[None] = _missing(cut)
             continue
-        earlier = as_before(value)
+        earlier = earlier_of(value)
         label = value if cut.level == 0 else known.get(earlier)
         for rule in rules if label is None and earlier is not None else ():
             label = label if label is not None else rule(earlier)
         if label is not None:
             added[value] = label
     # an engine takes inputs of one type
-    kept = {value: label for value, label in known.items() if retyped is None or _type([value]) == now}
+    kept = {value: label for value, label in known.items() if retyped is None or type_of([value]) == retyped[1]}
     wider = replace(cut, inputs=(*kept, *added), outputs=(*kept.values(), *added.values()))
     return Covered(wider, tuple(value for value in fresh if value not in added), retyped)
 
@@ -127,16 +127,16 @@ def _under_labels(job: Job, cut: Cut) -> Rule:
     """
     taxonomy = job.taxonomy(cut.name)
     meant = job.mapping(cut.name, job.counts.rows_of(cut.name)).concepts
-    labels = {label: code for label, id_ in cut.concepts.items() if (code := taxonomy.get(id_)) is not None}
+    labels = meanings(taxonomy, cut.concepts, dict.fromkeys(cut.outputs))
     above = {value: set(taxonomy.subsumers(code).tolist()) for value, code in meant.items() if code >= 0}
     for value, label in zip(cut.inputs, cut.outputs, strict=True):
-        if label in labels and value in above and labels[label] not in above[value]:
+        if label in labels and value in above and not labels[label] & above[value]:
             del labels[label]
-    sizes = {label: (int(taxonomy.hyponym_counts[code]), str(label)) for label, code in labels.items()}
+    wide = {label: sum(int(taxonomy.hyponym_counts[code]) for code in codes) for label, codes in labels.items()}
 
     def rule(value: Value) -> Value:
-        fitting = [label for label, code in labels.items() if code in above.get(value, ())]
-        return min(fitting, key=sizes.__getitem__, default=None)
+        fitting = [label for label, codes in labels.items() if codes & above.get(value, set())]
+        return min(fitting, key=lambda label: (wide[label], str(label)), default=None)
 
     return rule
 
@@ -149,62 +149,61 @@ def with_concepts(job: Job, rules: list[Recoding]) -> list[Recoding]:
     >>> with_concepts(job, [])
     []
     """
-    return [replace(rule, cuts=tuple(_meant(job, c) for c in rule.cuts)) if isinstance(rule, Cuts) else rule
-            for rule in rules]  # fmt: skip
+    told: list[Recoding] = []
+    for rule in rules:
+        if isinstance(rule, Cuts):
+            cuts = tuple(replace(cut, concepts=_meant(job, cut.name, cut.outputs, cut.level)) for cut in rule.cuts)
+            told.append(replace(rule, cuts=cuts))
+        elif isinstance(rule, Cells) and job.truthful:
+            meant = {name: _meant(job, name, values) for name, values in zip(rule.names, rule.values, strict=True)}
+            told.append(replace(rule, concepts={name: concepts for name, concepts in meant.items() if concepts}))
+        else:
+            told.append(rule)
+    return told
 
 
-def _meant(job: Job, cut: Cut) -> Cut:
-    column = job.project.columns.get(cut.name)
-    named = column is not None and (column.taxonomy is not None or cut.name in job.given.taxonomies)
-    if not named or cut.name not in job.quasi_identifiers or (tree := job.hierarchies[cut.name]).concepts is None:
-        return cut
-    taxonomy = job.taxonomy(cut.name)
-    levels = range(tree.height + 1) if cut.level is None else [cut.level]
-    codes: dict[Value, int] = {}
-    for level in levels:
-        codes |= dict(zip(tree.labels[level], tree.concept_codes(level).tolist(), strict=True))
-    released = dict.fromkeys(label for label in cut.outputs if codes.get(label, -1) >= 0 and label != SUPPRESSED)
-    return replace(cut, concepts={label: taxonomy.id(codes[label]) for label in released})
+def _meant(job: Job, name: str, released: Iterable[Value], level: int | None = None) -> dict[Value, str]:
+    """Ids of the concepts that released labels stand for, of one level of their hierarchy or of all."""
+    column = job.project.columns.get(name)
+    named = column is not None and (column.taxonomy is not None or name in job.given.taxonomies)
+    if not named or name not in job.quasi_identifiers or (tree := job.hierarchies[name]).concepts is None:
+        return {}
+    taxonomy = job.taxonomy(name)
+    shown = set(released) - {SUPPRESSED, None}
+    concepts: dict[Value, str] = {}
+    for at in range(tree.height + 1) if level is None else [level]:
+        codes = tree.concept_codes(at).tolist()
+        for code, label in enumerate(tree.labels[at]):
+            if label in shown and codes[code] >= 0:
+                concepts[label] = taxonomy.id(codes[code])
+            elif label in shown and len(parts := listed(label)) > 1:
+                leaves = tree.concept_codes(0)[tree.codes[:, at] == code].tolist()
+                above = {c for leaf in leaves if leaf >= 0 for c in taxonomy.subsumers(leaf).tolist()}
+                deepest_last = sorted(above, key=lambda c: int(taxonomy.depth[c]))
+                concepts |= {label: taxonomy.id(c) for c in deepest_last if (label := taxonomy.label(c)) in parts}
+    return concepts
 
 
-# ---- types --------------------------------------------------------------------------------------------------------
+def listed(label: Value) -> tuple[str, ...]:
+    """What a label lists, where a group has no name of its own; the label itself where it lists nothing.
 
-_TYPES: tuple[tuple[str, tuple[type, ...]], ...] = (
-    ("truth values", (bool,)),
-    ("numbers", (int, float, Decimal)),
-    ("text", (str,)),
-    ("dates", (datetime.date, datetime.time)),
-)
-
-
-def _type(values: Iterable[Value]) -> str:
-    """What the values of a column are, in a word; empty where there are none, or of several types."""
-    names = set()
-    for value in values:
-        if value is not None:
-            names.add(next((name for name, types in _TYPES if isinstance(value, types)), type(value).__name__))
-    return names.pop() if len(names) == 1 else ""
+    >>> listed("nurse, midwife or surgeon"), listed("medic")
+    (('nurse', 'midwife', 'surgeon'), ('medic',))
+    """
+    return tuple(re.split(r", | or ", str(label)))
 
 
-def _as_before(inputs: Iterable[Value], before: str, column: Column) -> Callable[[Value], Value]:
-    """What values of another type were in the type of the earlier table; None where that cannot be told."""
-    if before == "text":
-        lengths = {len(text) for text in inputs if isinstance(text, str) and text.isdigit()}
-        digits = all(isinstance(text, str) and text.isdigit() for text in inputs if text is not None)
-        length = lengths.pop() if digits and len(lengths) == 1 else 0  # 01069 that became 1069
-        numbers = {_number(text): text for text in inputs} if KINDS[column.kind].numbers else {}
-        return lambda value: numbers.get(_number(value), str(value).zfill(length))
-    if before == "numbers":
-        known = {_number(value): value for value in inputs}
-        return lambda value: None if (number := _number(value)) is None else known.get(number, number)
-    if before == "dates":
-        spelled = {str(value): value for value in inputs}
-        return lambda value: spelled.get(str(value), value)
-    return lambda value: value
+def meanings(taxonomy: Taxonomy, concepts: Mapping[Value, str], labels: Iterable[Value]) -> dict[Value, set[int]]:
+    """The concepts that each label stands for, by the ids that the recoding kept: one, or those that it lists.
 
-
-def _number(value: Value) -> float | None:
-    try:
-        return float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
+    >>> from keepsense.taxonomy import from_edges
+    >>> jobs = from_edges([("nurse", "medic"), ("clerk", "worker"), ("medic", "worker")])
+    >>> meant = meanings(jobs, {"medic": "medic", "clerk": "clerk"}, ["medic or clerk", "baker", "*"])
+    >>> {label: sorted(map(jobs.label, codes)) for label, codes in meant.items()}
+    {'medic or clerk': ['clerk', 'medic']}
+    """
+    codes = {label: code for label, id_ in concepts.items() if (code := taxonomy.get(id_)) is not None}
+    meant = {
+        label: {codes[p] for p in ((label,) if label in codes else listed(label)) if p in codes} for label in labels
+    }
+    return {label: parts for label, parts in meant.items() if parts and label != SUPPRESSED}

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,7 +22,15 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.attributes import attributes_of
 from keepsense.methods.registry import Method, method
 from keepsense.methods.task import least_size
-from keepsense.privacy import Model, differentially_private, joined_columns, model, needed_columns, with_population
+from keepsense.privacy import (
+    Model,
+    bind,
+    differentially_private,
+    joined_columns,
+    model,
+    needed_columns,
+    with_population,
+)
 from keepsense.privacy.concepts import Concepts
 from keepsense.privacy.likeness import OfConcepts
 from keepsense.privacy.presence import POPULATION
@@ -123,6 +132,19 @@ class Job:
             for name, tree in self.hierarchies.items()
             if self.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).any()
         }
+
+    def narrowed(self, counts: Counts) -> Job:
+        """The same job for some of its tuples alone; promises that compare with the whole table still do.
+
+        >>> from keepsense.release.example import example_job
+        >>> job = example_job()
+        >>> job.narrowed(job.counts.some([0, 1])).counts.total < job.counts.total
+        True
+        """
+        models, _ = bind(self.models, self.counts), self.hierarchies
+        part = copy.copy(self)  # with what was made already
+        vars(part).update(counts=counts, models=models)
+        return part
 
     @property
     def truthful(self) -> bool:

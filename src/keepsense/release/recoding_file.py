@@ -108,10 +108,20 @@ def _plain_cut(cut: Cut) -> dict[str, Any]:
 
 
 def _cut(data: dict[str, Any]) -> Cut:
-    concepts = dict(map(_values, data.get("concepts", ())))
+    return Cut(
+        data["name"],
+        _values(data["inputs"]),
+        _values(data["outputs"]),
+        data["level"],
+        _concepts(data.get("concepts", ())),
+    )
+
+
+def _concepts(pairs: Iterable[Any]) -> dict[Any, str]:
+    concepts = dict(map(_values, pairs))
     if not all(isinstance(concept, str) for concept in concepts.values()):
         raise ValueError
-    return Cut(data["name"], _values(data["inputs"]), _values(data["outputs"]), data["level"], concepts)
+    return concepts
 
 
 def _plain(rule: Recoding) -> dict[str, Any]:
@@ -143,7 +153,13 @@ def _plain(rule: Recoding) -> dict[str, Any]:
             "codes": inputs.codes.tolist(),
             "weights": inputs.weights.tolist(),
         },
+        **_plain_concepts(rule),
     }
+
+
+def _plain_concepts(rule: Cells) -> dict[str, Any]:
+    named = {name: [list(pair) for pair in labels.items()] for name, labels in rule.concepts.items() if labels}
+    return {"concepts": named} if named else {}
 
 
 def _rule(data: dict[str, Any]) -> Recoding:
@@ -170,6 +186,7 @@ def _rule(data: dict[str, Any]) -> Recoding:
         np.array(data["codes"], dtype=np.int32).reshape(-1, len(data["names"])),
         np.array(data["multiplicity"]),
         None if data["suppressed"] is None else np.array(data["suppressed"]),
+        concepts={name: _concepts(pairs) for name, pairs in data.get("concepts", {}).items()},
     )
     _check_codes(counts.codes, counts.values)
     _check_codes(cells.codes, cells.values)

@@ -14,17 +14,18 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, Finding, Infeasible
 from keepsense.hierarchies.core import MissingValues
 from keepsense.privacy import bind, decide, suppression_limit
-from keepsense.recoding import SUPPRESSED, Cut, Cuts, Recoding
+from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts, Draws, Recoding
 from keepsense.release.drift import Covered, covering, word_rules
 from keepsense.release.job import Job
 from keepsense.release.recoding_file import read_recodings
+from keepsense.release.refit import Coverage, coverage, refit
 
 Unknown = Literal["refuse", "suppress"]
 """What becomes of records with values that no rule of the earlier release covers."""
 
 
 def reuse_recoding(job: Job, path: str | Path, unknown: Unknown = "refuse") -> tuple[list[Recoding], list[Finding]]:
-    """The recoding of an earlier release for a new table, and what has changed since; refuses one of single records.
+    """The recoding of an earlier release for a new table, and what has changed since; refuses one that changes values.
 
     >>> from keepsense.release.example import example_job
     >>> reuse_recoding(example_job(), "/nowhere/recoding.json")
@@ -37,21 +38,40 @@ def reuse_recoding(job: Job, path: str | Path, unknown: Unknown = "refuse") -> t
             f"unknown values can be refused or suppressed: unknown is 'refuse' or 'suppress', not {unknown!r}"
         )
     rules = [r for r in read_recodings(Path(path)) if not set(r.names) <= set(job.set_columns)]
-    if len(rules) != 1 or not isinstance(rules[0], Cuts):
-        raise BadInput("only a recoding of whole values (levels or cuts) can be reused; this one is for one table")
-    rule = Cuts(tuple(map(_as_made, rules[0].cuts)))
-    if set(rule.names) != set(job.quasi_identifiers):
+    if len(rules) != 1 or isinstance(rules[0], Draws) or (isinstance(rules[0], Cells) and not job.truthful):
+        raise BadInput(
+            "only a recoding that generalizes can be reused; one that changes values by chance is for one table"
+        )
+    if set(rules[0].names) != set(job.quasi_identifiers):
         raise BadInput("the recoding is for other quasi-identifiers than the project file names")
+    if isinstance(rules[0], Cells):
+        return _classes_again(job, rules[0], unknown)
+    rule = Cuts(tuple(map(_as_made, rules[0].cuts)))
     covered = {
         cut.name: covering(cut, job.counts.values_of(cut.name), job.column(cut.name), *word_rules(job, cut))
         for cut in rule.cuts
     }
     if unknown == "refuse":
         _refuse_unknown(job, covered)
-    return [_fitted(job, covered)], _changed(job, rule, covered)
+    fresh = {cut.name: len(covered[cut.name].cut.inputs) - len(cut.inputs) for cut in rule.cuts}
+    return [_fitted(job, covered)], _changed(job, covered, fresh)
 
 
-def _refuse_unknown(job: Job, covered: Mapping[str, Covered]) -> None:
+def _classes_again(job: Job, rule: Cells, unknown: Unknown) -> tuple[list[Recoding], list[Finding]]:
+    """The classes of a recoding of records for a new table, and what has changed."""
+    covered = {name: coverage(job, rule, name) for name in job.counts.names}
+    if unknown == "refuse":
+        _refuse_unknown(job, covered)
+    findings = _changed(job, covered, {name: column.fresh for name, column in covered.items()})
+    again = refit(job, rule, covered)
+    if again.anew:
+        apart = f"{_n(again.anew, 'record')} ({again.anew / job.counts.total:.1%}) fit no class of the earlier release"
+        own = f"they form {_n(again.classes, 'class')} of their own"
+        findings.append(Finding("W424", "release", f"{apart}, or one that is too small by now; {own}"))
+    return [again.cells], findings
+
+
+def _refuse_unknown(job: Job, covered: Mapping[str, Covered | Coverage]) -> None:
     missing = {name: found.unknown for name, found in covered.items() if found.unknown}
     if not missing:
         return
@@ -70,19 +90,18 @@ def _refuse_unknown(job: Job, covered: Mapping[str, Covered]) -> None:
     )
 
 
-def _changed(job: Job, rule: Cuts, covered: Mapping[str, Covered]) -> list[Finding]:
+def _changed(job: Job, covered: Mapping[str, Covered | Coverage], fresh: Mapping[str, int]) -> list[Finding]:
     """What differs from the earlier table: types, values that its rules cover, values that they do not."""
     findings = []
-    for cut in rule.cuts:
-        name, wider = cut.name, covered[cut.name]
+    for name, wider in covered.items():
         if wider.retyped:
             before, now = wider.retyped
             findings.append(
                 Finding("W421", name, f"the column held {before} when its recoding was made, and holds {now} now")
             )
-        fresh = len(wider.cut.inputs) - len(cut.inputs)
-        if fresh and not wider.retyped:
-            findings.append(Finding("W422", name, f"{_n(fresh, 'value')} not seen before, released by the same rule"))
+        elif fresh[name]:
+            seen = _n(fresh[name], "value")
+            findings.append(Finding("W422", name, f"{seen} not seen before, released by the same rule"))
         if wider.unknown:
             rows = job.counts.rows_of(name)
             records = _n(sum(rows[value] for value in wider.unknown), "record")
@@ -93,7 +112,7 @@ def _changed(job: Job, rule: Cuts, covered: Mapping[str, Covered]) -> list[Findi
 
 
 def _n(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return f"{number:,} {what}{'' if number == 1 else 'es' if what.endswith('s') else 's'}"
 
 
 def _fitted(job: Job, covered: Mapping[str, Covered]) -> Cuts:

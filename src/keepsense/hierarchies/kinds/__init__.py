@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 from keepsense.registry import Registry
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from keepsense.counts import Value
     from keepsense.hierarchies.core import Hierarchy
     from keepsense.hierarchies.spans import End
@@ -53,7 +56,8 @@ class Kind:
     value its place on a line (None where it has none), for kinds whose values have an order. `span` gives both ends of
     what a released label covers, for kinds whose labels can be computed with. `rule` tells from what
     became of some values (and their order, where it is stated) what becomes of others, so that values never seen can be
-    released alike. `words` may have a taxonomy, `sets` hold several items in a cell, `numbers` can be added up.
+    released alike. `covers` tells of labels (rows) and values (columns) which label is true of which value, as far as
+    the label tells it. `words` may have a taxonomy, `sets` hold several items in a cell, `numbers` can be added up.
 
     >>> [(name, kind.ordered) for name, kind in KINDS.items()]  # doctest: +NORMALIZE_WHITESPACE
     [('nominal', False), ('ordinal', True), ('numeric', True), ('date', True), ('code', False), ('set', False)]
@@ -68,6 +72,7 @@ class Kind:
     places: Callable[[Sequence[Value], Sequence[Value] | None], list[float | None]] | None = None
     span: Callable[[Value], tuple[End, End] | None] | None = None
     rule: Callable[[Mapping[Value, Value], Sequence[Value] | None], Rule | None] | None = None
+    covers: Callable[[Sequence[Value], Sequence[Value]], NDArray[np.bool_]] | None = None
     value: str = "value"
     words: bool = False
     sets: bool = False

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
@@ -93,6 +96,21 @@ def mask_rule(released: Mapping[Value, Value], mask: str = "*") -> Rule | None:
     return None
 
 
+def _covers(labels: Sequence[Value], values: Sequence[Value], mask: str = "*") -> NDArray[np.bool_]:
+    """Which codes begin, or end, with what each label shows of them."""
+    texts = ["" if value is None else str(value) for value in values]
+    table = np.zeros((len(labels), len(texts)), dtype=np.bool_)
+    for row, label in zip(table, map(str, labels), strict=True):
+        shown = label.strip(mask)
+        if not shown or shown == label:
+            row[:] = [text == label for text in texts]
+        elif label.startswith(shown):
+            row[:] = [text.startswith(shown) for text in texts]
+        elif label.endswith(shown):
+            row[:] = [text.endswith(shown) for text in texts]
+    return table
+
+
 def _build(values: Values) -> Hierarchy:
     """Digits of one length, such as postcodes, character by character; other codes where a prefix is shared."""
     texts = [str(value) for value in values.rows]
@@ -115,6 +133,7 @@ KINDS.add(
         build=_build,
         candidates=_candidates,
         rule=lambda released, order: mask_rule(released),
+        covers=_covers,
     ),
     outdated=("masked",),
 )

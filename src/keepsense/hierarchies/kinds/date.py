@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput
@@ -218,6 +219,19 @@ def _part_of_day(value: Value) -> float:
     return (value.hour * 60 + value.minute) / 1440 if isinstance(value, datetime.datetime) else 0.0
 
 
+def _covers(labels: Sequence[Value], values: Sequence[Value]) -> NDArray[np.bool_]:
+    """Which span of the calendar each day lies in."""
+    days = np.array([np.nan if (day := as_date(value)) is None else day.toordinal() for value in values])
+    low, high = np.full(len(labels), np.nan), np.full(len(labels), np.nan)
+    for i, label in enumerate(labels):
+        if (ends := date_span(label)) is not None:
+            first, last = ends
+            low[i] = first.toordinal() if isinstance(first, datetime.date) else -np.inf
+            high[i] = last.toordinal() if isinstance(last, datetime.date) else np.inf
+    inside: NDArray[np.bool_] = (low[:, None] <= days) & (days <= high[:, None])
+    return inside
+
+
 KINDS.add(
     "date",
     Kind(
@@ -229,6 +243,7 @@ KINDS.add(
         places=_places,
         span=date_span,
         rule=lambda released, order: _day_rule(released),
+        covers=_covers,
         value="date",
     ),
 )

@@ -24,6 +24,7 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies.band_rule import band_rule
 from keepsense.hierarchies.bands import Bands, multiples, round_bands, round_between, tail, usual_ends
 from keepsense.hierarchies.core import Hierarchy, signature
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.hierarchies.spans import number_span
 from keepsense.recoding import SUPPRESSED
@@ -317,6 +318,15 @@ def _band_rule(released: Mapping[Value, Value]) -> Rule | None:
     return None if find is None else lambda value: None if (number := _number(value)) is None else find(number)
 
 
+def _covers(labels: Sequence[Value], values: Sequence[Value]) -> NDArray[np.bool_]:
+    """Which band each number lies in; a number that stands for itself is its own band."""
+    numbers = np.array([np.nan if (number := _number(value)) is None else number for value in values])
+    ends = [parse_interval(label, inside=True) or (np.nan, np.nan) for label in labels]
+    low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
+    inside: NDArray[np.bool_] = (low[:, None] <= numbers) & (numbers <= high[:, None])
+    return inside
+
+
 KINDS.add(
     "numeric",
     Kind(
@@ -328,6 +338,7 @@ KINDS.add(
         places=_places,
         span=number_span,
         rule=lambda released, order: _band_rule(released),
+        covers=_covers,
         value="number",
         numbers=True,
     ),

@@ -385,7 +385,7 @@ METHOD = registered(
         use=("you want the least loss of all generalizations here", "readers can live with mixed levels of detail"),
         avoid=(
             "analysts need one level of detail a column",
-            "the same rule is to fit next month's file: groups belong to one table",
+            "one rule is to fit all of next month's file: who is in no class is grouped anew",
         ),
         inputs=("columns, hierarchies and the promise", "the share of records that may be suppressed"),
         guarantee="k-anonymity, and any further model, for every group.",
