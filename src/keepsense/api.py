@@ -282,12 +282,15 @@ def verify(  # noqa: PLR0913
     )
 
 
-def assess(
+def assess(  # noqa: PLR0913
     original: object,
     released: object,
     quasi_identifiers: Names,
+    models: Sequence[Model] = (),
     *,
     sensitive: Names = (),
+    hierarchies: Mapping[str, Hierarchy | File] | None = None,
+    population: object | None = None,
     person: str | None = None,
     suppressed: Names = "*",
     missing: Names = (),
@@ -296,15 +299,22 @@ def assess(
     """Compare a release, made by whatever tool, with its original: risk, class sizes, what became of each column.
 
     `person` is a column that tells which rows belong to one person: classes and risk then count people. `suppressed`
-    are the texts of cells that were suppressed, `missing` those of cells of which nothing is known.
+    are the texts of cells that were suppressed, `missing` those of cells of which nothing is known. `models` are
+    promises to look at, `hierarchies` say what labels stand for, `population` is the table of everybody (for k-map).
 
     >>> import keepsense as ks
     >>> before, after = {"job": ["nurse", "surgeon", "clerk"]}, {"job": ["medic", "medic", "clerk"]}
     >>> ks.assess(before, after, ["job"]).k
     1
     """
+    from keepsense.hierarchies.formats import read_hierarchy
+    from keepsense.release.asked import Asked
     from keepsense.release.assess import assess as compared
 
+    trees = {
+        name: read_hierarchy(tree, name) if isinstance(tree, str | PathLike) else tree
+        for name, tree in (hierarchies or {}).items()
+    }
     return compared(
         original,
         released,
@@ -313,6 +323,7 @@ def assess(
         person=person,
         suppressed=_names(suppressed),
         missing=_names(missing),
+        asked=Asked(tuple(models), trees, population),
         engine=engine,
     )
 

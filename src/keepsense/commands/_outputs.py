@@ -211,7 +211,22 @@ OUTPUTS: Mapping[str, dict[str, Any]] = {
             {"*": {"*": "number|null"}},
         ),
         "columns?": ("what became of each column", [{"*": "any"}]),
-        "sensitive?": ("how mixed sensitive values are in groups", [{"*": "any"}]),
+        "sensitive?": (
+            "how mixed sensitive values are in groups; `fitting`: hidden cells fit any",
+            [{"*": "any"}],
+        ),
+        "promises?": (
+            "promises that were asked about",
+            [
+                {
+                    "promise": ("in words", "text"),
+                    "strict": ("whether it holds as the cells stand", "truth"),
+                    "fitting": ("whether it holds where hidden cells fit any value", "truth|null"),
+                    "records": ("records that break it as the cells stand", "whole"),
+                }
+            ],
+        ),
+        "population?": ("how the release lies in the population", {"*": "number"}),
         "associations?": ("how strongly columns go together, before and after", [{"*": "any"}]),
         "association_error?": ("mean difference of these", "number|null"),
         "*": "any",

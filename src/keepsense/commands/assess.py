@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from keepsense.privacy import Model
+    from keepsense.release.asked import Asked
     from keepsense.release.assess import Assessment
 
 
@@ -50,6 +53,17 @@ def assess_release(
         list[str] | None,
         typer.Option("--missing", help="What stands in a cell of which nothing is known, such as NA; or a,b,c."),
     ] = None,
+    promises: Annotated[
+        list[str] | None,
+        typer.Option("--promise", help='Promise to look at, as "t-closeness t=0.2 column=illness"; for each.'),
+    ] = None,
+    hierarchy: Annotated[
+        list[str] | None,
+        typer.Option("--hierarchy", help="column=FILE: what its labels stand for, and how far its values are apart."),
+    ] = None,
+    population: Annotated[
+        Path | None, typer.Option("--population", help="Table of everybody, for k-map and delta-presence.")
+    ] = None,
     threshold: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Risk above which a record counts as at risk.")
     ] = 0.2,
@@ -61,6 +75,7 @@ def assess_release(
     from keepsense.release.assess import assess
 
     columns, secret, people = _roles(quasi, sensitive, project)
+    asked = _asked(promises, hierarchy, population, project)
     assessment = assess(
         str(original),
         str(released),
@@ -72,6 +87,7 @@ def assess_release(
         threshold=threshold,
         suppressed=parted(suppressed) or "*",
         missing=parted(missing),
+        asked=asked,
         engine=engine,
     )
     show(as_data(assessment), lambda console: render(console, assessment, released), as_json=as_json, quiet=quiet)
@@ -100,6 +116,60 @@ def _roles(
     return columns, secret, person
 
 
+def _asked(
+    promises: list[str] | None, hierarchies: list[str] | None, population: Path | None, project: Path | None
+) -> Asked:
+    """Promises, hierarchies and the population of the options; those of the project file where these name none."""
+    from keepsense.hierarchies.formats import read_hierarchy
+    from keepsense.privacy import model
+    from keepsense.release.asked import Asked
+
+    files: dict[str, Path] = {}
+    models = [promise_of(text) for text in promises or []]
+    if project is not None:
+        from keepsense.project.file import read_project
+
+        said = read_project(project)
+        files = {
+            name: project.parent / column.hierarchy
+            for name, column in said.columns.items()
+            if column.hierarchy not in (None, "auto")
+        }
+        population = population or (project.parent / said.population.path if said.population else None)
+        made = [model(str(p["model"]), **{k: v for k, v in p.items() if k != "model"}) for p in said.privacy]
+        models = models or [m for m in made if m.about != "mechanism"]
+    for text in hierarchies or []:
+        name, mark, file = text.partition("=")
+        if not mark or not name or not file:
+            raise BadInput(f"--hierarchy takes column=FILE, not {text!r}")
+        files[name] = Path(file)
+    trees = {name: read_hierarchy(file, name) for name, file in files.items()}
+    return Asked(tuple(models), trees, None if population is None else str(population))
+
+
+def promise_of(text: str) -> Model:
+    """A promise as it is typed: the model's name, then its parameters as key=value.
+
+    >>> promise_of("t-closeness t=0.2 column=illness").describe()[:29]
+    'In every class the values of '
+    """
+    from keepsense.privacy import model
+
+    words = shlex.split(text)
+    name = " ".join(word for word in words if "=" not in word)
+    return model(name, **{key: typed(value) for key, _, value in (w.partition("=") for w in words if "=" in w)})
+
+
+def typed(value: str) -> int | float | str:
+    """A number where the text is one."""
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
 def as_data(assessment: Assessment) -> dict[str, Any]:
     """An assessment for scripts."""
     from keepsense.release.assess import FITTING
@@ -107,7 +177,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
     data = {
         key: value
         for key, value in vars(assessment).items()
-        if key not in ("risk", "risk_before", "risk_after", "columns", "sensitive", "associations", "sizes")
+        if key not in ("risk", "risk_before", "risk_after", "sizes", *_TABLES, "population")
     }
     return {
         **{key: list(value) if isinstance(value, tuple) else value for key, value in data.items()},
@@ -117,11 +187,14 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
             "after": None if assessment.risk_after is None else asdict(assessment.risk_after),
             **{when: dict(figures) for when, figures in assessment.risk.items() if when == FITTING},
         },
-        "columns": [asdict(column) for column in assessment.columns],
-        "sensitive": [asdict(column) for column in assessment.sensitive],
-        "associations": [asdict(pair) for pair in assessment.associations],
+        **{key: [asdict(entry) for entry in getattr(assessment, key)] for key in _TABLES},
+        "population": None if assessment.population is None else asdict(assessment.population),
         "association_error": assessment.association_error,
     }
+
+
+_TABLES = ("columns", "sensitive", "associations", "promises")
+"""What of an assessment is a list of entries."""
 
 
 def render(console: Console, assessment: Assessment, released: Path) -> None:
@@ -147,7 +220,26 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
             f"{column.entropy:.2f}), at most {column.t:.2f} away from the whole (t)",
             soft_wrap=True,
         )
+        if column.t_hierarchical is not None:
+            console.print(f"    by the distances of its hierarchy at most {column.t_hierarchical:.2f} away (t)")
+        if column.fitting is not None:
+            distinct, mixed, t = column.fitting
+            console.print(
+                f"    where hidden cells fit any value: at least {distinct} (by entropy {mixed:.2f}), t {t:.2f}",
+                soft_wrap=True,
+            )
+    if (in_all := assessment.population) is not None:
+        console.print(
+            f"[bold]population[/]: every class fits at least {in_all.k_map:,} people (k-map); the chance of being in "
+            f"the release is {in_all.presence_least:.1%} to {in_all.presence_greatest:.1%} (delta-presence)",
+            soft_wrap=True,
+        )
     console.print()
+    if assessment.promises:
+        lines = [(p.promise, p.strict, "" if p.fitting is None else p.fitting, p.records) for p in assessment.promises]
+        console.print(
+            table("Promises", ("promise", "holds", "where hidden cells fit any", "records that break it"), lines)
+        )
     console.print(_risk(assessment))
     rows = [
         (
@@ -161,8 +253,8 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
         )
         for c in assessment.columns
     ]
-    names = ("column", "values before", "after", "information left", "distance", "shift")
-    console.print(table("Columns", (*names, *(["cells changed"] if assessment.aligned else [])), rows))
+    headings = ("column", "values before", "after", "information left", "distance", "shift")
+    console.print(table("Columns", (*headings, *(["cells changed"] if assessment.aligned else [])), rows))
     if assessment.associations:
         worst = sorted(assessment.associations, key=lambda a: -abs(a.before - a.after))[:5]
         pairs = [(f"{a.first} and {a.second}", a.before, a.after) for a in worst]

@@ -23,6 +23,10 @@ class Sensitive:
     distinct: int
     entropy: float
     t: float
+    t_hierarchical: float | None = None
+    """t by the distances of a hierarchy, where there is one for the column."""
+    fitting: tuple[int, float, float] | None = None
+    """The first three where hidden cells of quasi-identifiers fit any value; None where no cell is hidden."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,16 +7,21 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, Reading, Table, started
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies import Hierarchy
 from keepsense.metrics import by_name, figures
-from keepsense.privacy import Risk
+from keepsense.privacy import Risk, TCloseness, needed_columns
 from keepsense.privacy.disclosure import Sensitive, disclosed
 from keepsense.privacy.exposed import Exposed
-from keepsense.privacy.matching import class_sizes
+from keepsense.privacy.ground import Tree
+from keepsense.privacy.matching import class_sizes, classes
+from keepsense.privacy.presence import POPULATION
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
+from keepsense.release.asked import Asked, Kept, Populated, fitting_people, kept_promises, populated, with_people
 from keepsense.release.people import counted_people
 from keepsense.shown import Shown, Summary, percent
 from keepsense.utility.association import Association, association
@@ -67,6 +72,10 @@ class Assessment(Shown):
     """Cells of each quasi-identifier that are empty or suppressed in records that are not suppressed altogether."""
     k_wildcard: int = 0
     """k where such a cell fits any value; in `k` it is a value of its own, which others may not have."""
+    promises: tuple[Kept, ...] = ()
+    """Promises that were asked about, in both readings."""
+    population: Populated | None = None
+    """How the release lies in the population, where one is given."""
 
     def summary(self) -> Summary:
         """The smallest class and the highest risk, and how much each column changed."""
@@ -101,6 +110,7 @@ def assess(  # noqa: PLR0913
     suppressed: str | Sequence[str] = SUPPRESSED,
     missing: Sequence[str] = (),
     associations: bool = True,
+    asked: Asked | None = None,
     engine: str | Engine | None = None,
 ) -> Assessment:
     """Compare a release with its original: class sizes, risk, k, l and t reached, what became of every column.
@@ -115,7 +125,8 @@ def assess(  # noqa: PLR0913
     Other tools suppress single cells: `suppressed` are the texts that stand there, `missing` those that mean in both
     tables that nothing is known, as an empty cell does. Whether such a cell is a value of its own or fits any is for
     the reader to say, so that k and risk are worked out both ways; it tells nothing, so that no column has more
-    information after than before.
+    information after than before. l and t are worked out both ways, too. `asked` are promises to look at, hierarchies
+    (of sensitive columns for t, of quasi-identifiers for what labels of other tools stand for) and a population.
 
     >>> table = {"job": ["nurse", "nurse", "clerk"], "disease": ["flu", "cold", "flu"]}
     >>> found = assess(table, table, ["job"], sensitive=["disease"])
@@ -124,6 +135,8 @@ def assess(  # noqa: PLR0913
     """
     if not quasi_identifiers:
         raise BadInput("name the quasi-identifiers: the columns by which people could be recognized")
+    asked = asked or Asked()
+    _refuse_unknown(asked, quasi_identifiers, sensitive)
     marks = (suppressed,) if isinstance(suppressed, str) else tuple(suppressed)
     with started(engine) as running:
         before = running.read(original, _with_marks(original_reading, missing))
@@ -132,7 +145,9 @@ def assess(  # noqa: PLR0913
         _require(after.columns, [*quasi_identifiers, *sensitive], "release")
         names = [name for name in before.columns if name in after.columns]
         counts = running.count(before, quasi_identifiers)
-        now = running.count(after, quasi_identifiers, histograms=sensitive)
+        wanted = dict.fromkeys([*sensitive, *(n for n in needed_columns(asked.models) if n != POPULATION)])
+        now = running.count(after, quasi_identifiers, histograms=wanted)
+        everybody = _everybody(running, asked, quasi_identifiers, missing)
         marginals = {n: (running.count(before, [n]).rows_of(n), running.count(after, [n]).rows_of(n)) for n in names}
         aligned = _same_order(running, before, after, marginals)
         changed = running.differing(before, after, names) if aligned else {}
@@ -145,6 +160,8 @@ def assess(  # noqa: PLR0913
     shown = people[1].weights[~suppressed_tuples(people[1])]
     nobody = not shown.sum()
     hidden, fitting = hidden_cells(now), _fitting(people[1])
+    loose = _fitting(now, every=True) if hidden else None
+    fit = None if everybody is None else fitting_people(now, everybody, asked.hierarchies)
     fitting_table = Exposed(fitting, threshold=threshold, missing="wildcard")
     sizes, number = np.unique(shown, return_counts=True)
     return Assessment(
@@ -159,9 +176,9 @@ def assess(  # noqa: PLR0913
         risk_after=None if nobody else released_table.risk,
         sizes=dict(zip(sizes.tolist(), number.tolist(), strict=True)),
         columns=tuple(change(name, *marginals[name], marks, changed.get(name)) for name in names),
-        sensitive=tuple(
-            disclosed(name, now.histograms[name], now.weights > 0, marginals[name][0]) for name in sensitive
-        ),
+        sensitive=tuple(_told(name, now, loose, marginals[name][0], asked.hierarchies.get(name)) for name in sensitive),
+        promises=_promises(asked, now, loose, fit, marginals),
+        population=None if fit is None else populated(now, fit, ~gone),
         associations=pairs,
         aligned=aligned,
         removed=tuple(name for name in before.columns if name not in after.columns),
@@ -217,9 +234,9 @@ def hidden_cells(counts: Counts) -> dict[str, int]:
     return {name: number for name, number in cells.items() if 0 < number < whole}
 
 
-def _fitting(counts: Counts) -> Counts:
-    """The records that show something, with hidden cells empty, so that they can fit any value."""
-    shown = ~suppressed_tuples(counts)
+def _fitting(counts: Counts, *, every: bool = False) -> Counts:
+    """The records that show something (or `every` one), with hidden cells empty, so that they can fit any value."""
+    shown = np.ones(len(counts), dtype=np.bool_) if every else ~suppressed_tuples(counts)
     values = tuple(
         tuple(None if value in (SUPPRESSED, (SUPPRESSED,)) else value for value in column) for column in counts.values
     )
@@ -227,7 +244,65 @@ def _fitting(counts: Counts) -> Counts:
     for j, column in enumerate(values):
         empty = [i for i, value in enumerate(column) if value is None]
         codes[np.isin(codes[:, j], empty), j] = empty[0] if empty else 0
-    return Counts(counts.names, values, codes, counts.weights[shown]).project(counts.names)
+    further = counts.histograms if every else {}
+    return Counts(counts.names, values, codes, counts.weights[shown], further).project(counts.names)
+
+
+# ---- promises and the population ----------------------------------------------------------------------------------
+
+
+def _refuse_unknown(asked: Asked, quasi_identifiers: Sequence[str], sensitive: Sequence[str]) -> None:
+    """Refuse what cannot be looked at in two files: promises about mechanisms, and hierarchies of other columns."""
+    for name in asked.hierarchies:
+        if name not in (*quasi_identifiers, *sensitive):
+            raise BadInput(f"there is a hierarchy of {name!r}, which is neither a quasi-identifier nor sensitive")
+    for model in asked.models:
+        if model.about == "mechanism":
+            raise BadInput(f"{model.name} is a promise about how a release is made; no file tells whether it holds")
+        if POPULATION in model.columns and asked.population is None:
+            raise BadInput(f"{model.name} compares with the population; say where that table is with --population")
+
+
+def _everybody(running: Engine, asked: Asked, names: Sequence[str], missing: Sequence[str]) -> Counts | None:
+    if asked.population is None:
+        return None
+    table = running.read(asked.population, _with_marks(asked.reading, missing))
+    _require(table.columns, names, "population")
+    return running.count(table, names)
+
+
+def _told(
+    name: str, now: Counts, loose: Counts | None, reference: Mapping[Value, int], hierarchy: Hierarchy | None
+) -> Sensitive:
+    """What classes tell about a sensitive column, in both readings, and by the distances of a hierarchy."""
+    strict = disclosed(name, now.histograms[name], now.weights > 0, reference)
+    if hierarchy is not None:
+        values = now.histograms[name]
+        whole = np.array([reference.get(value, 0) for value in values.values], dtype=np.int64)
+        strict = replace(strict, t_hierarchical=float(Tree(hierarchy).distances(values, whole).max(initial=0.0)))
+    if loose is None:
+        return strict
+    _, histograms = classes(loose, "wildcard")
+    found = disclosed(name, histograms[name], loose.weights > 0, reference)
+    return replace(strict, fitting=(found.distinct, found.entropy, found.t))
+
+
+def _promises(
+    asked: Asked, now: Counts, loose: Counts | None, fit: NDArray[np.int64] | None, marginals: Marginals
+) -> tuple[Kept, ...]:
+    """The promises in both readings; those that compare with the whole table compare with the original."""
+    models = []
+    for model in asked.models:
+        tree = asked.hierarchies.get(getattr(model, "column", ""))
+        if isinstance(model, TCloseness):
+            was = marginals[model.column][0]
+            model = replace(model, reference=tuple(was.items()), **({"ground": tree} if tree is not None else {}))
+        models.append(model)
+    of_people = [model for model in models if POPULATION in model.columns]
+    rest = [model for model in models if POPULATION not in model.columns]
+    # a suppressed cell fits everybody of the population in either reading
+    both = kept_promises(of_people, with_people(now, fit), None) if fit is not None else ()
+    return (*kept_promises(rest, now, loose), *both)
 
 
 def _people(
