@@ -312,7 +312,7 @@ def assess(  # noqa: PLR0913
     from keepsense.release.assess import assess as compared
 
     trees = {
-        name: read_hierarchy(tree, name) if isinstance(tree, str | PathLike) else tree
+        name: read_hierarchy(Path(tree), name) if isinstance(tree, str | PathLike) else tree
         for name, tree in (hierarchies or {}).items()
     }
     return compared(

@@ -296,7 +296,7 @@ def _promises(
         tree = asked.hierarchies.get(getattr(model, "column", ""))
         if isinstance(model, TCloseness):
             was = marginals[model.column][0]
-            model = replace(model, reference=tuple(was.items()), **({"ground": tree} if tree is not None else {}))
+            model = replace(model, reference=tuple(was.items()), ground=model.ground if tree is None else tree)
         models.append(model)
     of_people = [model for model in models if POPULATION in model.columns]
     rest = [model for model in models if POPULATION not in model.columns]

@@ -10,6 +10,7 @@ from typing import Any
 from keepsense.engines import Engine, Reading, Table, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
+from keepsense.errors import Finding
 from keepsense.privacy import KAnonymity, KmAnonymity, Model, Verification, XYAnonymity, verify, verify_sets
 from keepsense.project.file import Project, project_and_folder
 from keepsense.project.roles import ROLES
@@ -18,6 +19,7 @@ from keepsense.release.describe import PRIVATE, RECODING
 from keepsense.release.job import Job
 from keepsense.release.place import reading_of, writing_of
 from keepsense.release.recoding_file import read_recodings
+from keepsense.release.whose import rows_beside
 
 _REMOVED = [name for name, role in ROLES.items() if not role.released]
 
@@ -129,6 +131,11 @@ def _recoded_population(job: Job, folder: Path) -> Table | None:
     return job.engine.recode(job.population, read_recodings(recoding))
 
 
+def _with_remedy(finding: Finding, remedy: str) -> Finding:
+    """What cannot be checked on the file, with what it takes to check it."""
+    return replace(finding, message=f"{finding.message}; {remedy}") if finding.code == "E204" else finding
+
+
 def verify_file(
     project: Project | str | Path,
     file: str | Path,
@@ -145,9 +152,9 @@ def verify_file(
     `file` may be a postgresql:// address, with the `table` to check (that of the project unless given).
 
     A promise about a mechanism cannot be seen in a file, so it does not hold here; `run` checks it on the recoding. A
-    promise about a population is checked with the recoding that lies beside the release, in `private`; one about people
-    with several rows only by `run`, which knows whose they are, or where `person` names a column of the file (of a copy
-    made for the check) that tells it.
+    promise about a population is checked with the recoding that lies beside the release, in `private`; so is one about
+    people with several rows, whose column is not released (`keepsense.release.whose`), or else where `person` names a
+    column of the file (of a copy made for the check) that tells them apart.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -168,7 +175,18 @@ def verify_file(
             job = replace(job, project=project.model_copy(update={"release": target}))
         path = _fetched(job, str(file)) if in_database else Path(file)
         everybody = _recoded_population(job, path.parent)
+        beside, lacking = rows_beside(job, path) if person is None and not in_database else (None, "")
         verification = verify_release(
-            job, path, original=original, population=everybody, show_values=show_values, person=person
+            job,
+            path,
+            original=original,
+            hidden=beside,
+            population=everybody,
+            show_values=show_values,
+            person=person,
         )
+        if lacking:
+            verification = replace(
+                verification, findings=tuple(_with_remedy(f, lacking) for f in verification.findings)
+            )
     return verification, job.every_quasi_identifier
