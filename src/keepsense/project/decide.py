@@ -49,6 +49,18 @@ def _one_column(inspection: Inspection) -> Iterator[Decision]:
         yield Decision((column.name,), "The file was read as one column.", "give its delimiter with --delimiter")
 
 
+def _nobody_known(inspection: Inspection) -> Iterator[Decision]:
+    """A table of measurements, or a tiny one: without a quasi-identifier `run` has nothing to make a promise about."""
+    if not inspection.having("quasi-identifier"):
+        known = [c.name for c in inspection.columns if c.role not in ("identifier", "person", "weight")]
+        yield Decision(
+            tuple(known),
+            f"No column is taken for one that others may know of a person ({_listed(known) or 'none is left'}), and "
+            "without such a column nothing can be promised and released.",
+            'give those that others may know the role "quasi-identifier"',
+        )
+
+
 def _people(inspection: Inspection) -> Iterator[Decision]:
     for name in inspection.having("person"):
         yield Decision(
@@ -120,6 +132,7 @@ def _listed(names: list[str]) -> str:
 
 _RULES: tuple[Callable[[Inspection], Iterator[Decision]], ...] = (
     _one_column,
+    _nobody_known,
     _people,
     _known,
     _secret,

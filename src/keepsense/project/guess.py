@@ -30,6 +30,14 @@ MANY = 50
 """Different numbers from which on they no longer look like how many of something there are."""
 
 _DATES = "dates, which others may know"
+
+_UNNAMED = re.compile(
+    r"unnamed:? ?_?\d*|v0|column0+|\.\.\.1|_?_?index(_level_0_*)?_?|level_0"
+    r"|row[ _.]?(names?|numbers?|nums?|index|id|nr|no)|rn|",
+    re.IGNORECASE,
+)
+"""What frames and readers call the numbers of rows, where nobody named them."""
+
 _CLINICAL = re.compile(r".*\((finding|disorder|situation|procedure|event|morphologic abnormality)\)", re.IGNORECASE)
 
 
@@ -158,6 +166,8 @@ def _numbering(facts: Facts) -> Guess | None:
     if not whole or facts.kind == "date" or facts.few:
         return None
     word, person = facts.named(patterns.IDS), facts.named(patterns.PERSONS)
+    if profile.uniqueness == 1.0 and _UNNAMED.fullmatch(profile.name.strip()):
+        return Guess("identifier", "it numbers the rows: its name is what frames call such a column", "sure")
     rare = profile.uniqueness > ONE_VALUE_EACH and profile.rows > FEW
     if rare and (word or content.are_row_numbers(facts.values, max(profile.rows, len(facts.values)))):
         said = f"its name says {word}" if word else "it numbers the rows"
