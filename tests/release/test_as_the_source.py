@@ -19,7 +19,10 @@ from keepsense.engines import Reading, engine
 from keepsense.errors import BadInput
 from keepsense.project.inspect import inspect
 from keepsense.release.changes import changes
+from keepsense.release.recipient import read_release
+from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run
+from keepsense.release.verify import verify_file
 
 ROWS = 24
 SEX = ["fm"[i % 2] for i in range(ROWS)]
@@ -192,7 +195,32 @@ def test_numbers_with_decimal_commas_are_written_back_with_them(tmp_path: Path) 
         )
         done = run(job, folder=tmp_path, rng=1)
         cells = [line.split(";")[0] for line in done.file.read_text(encoding="utf-8").splitlines()[1:4]]
-        assert cells == ["1200,5", "-3,5", "7"]
+        assert cells == ["1.200,50", "-3,5", "7"]
+
+
+@pytest.mark.parametrize("role", ["quasi-identifier", "sensitive"])
+def test_bands_of_numbers_have_the_decimal_comma_of_the_source(tmp_path: Path, role: str) -> None:
+    lines = ["dose;sex", *(f"{i % 40 / 40:.3f}".replace(".", ",") + f";{SEX[i]}" for i in range(ROWS))]
+    (tmp_path / "people.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    dose = {"role": role, "kind": "numeric", "format": "1.234,56", **({"width": 0.25} if role == "sensitive" else {})}
+    job = project(
+        columns={"dose": dose, "sex": {"role": "insensitive" if role == "quasi-identifier" else "quasi-identifier"}},
+        privacy=[{"model": "k-anonymity", "k": 4}],
+        method={"name": "optimal"},
+    )
+    done = run(job, folder=tmp_path, rng=1)
+    assert done.verification.ok
+    cells = {line.split(";")[0] for line in done.file.read_text(encoding="utf-8").splitlines()[1:]}
+    assert any("," in cell for cell in cells)
+    assert not any("." in cell for cell in cells)
+    assert verify_file(job, done.file, folder=tmp_path)[0].ok
+    if role == "quasi-identifier":
+        rows = read_release(done.file.parent, "pyarrow")
+        ends = {*rows["dose lower"].to_pylist(), *rows["dose upper"].to_pylist()} - {None}
+        assert ends
+        assert all(0 <= end <= 1 for end in ends)
+        assert 0.0 < min(ends) < 1.0 or len(ends) > 1
+    assert reopen(job, folder=tmp_path).verification.ok
 
 
 def test_a_draft_says_which_columns_become_text(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ the generator passed in. So an engine can be made faster, or another one be writ
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -53,6 +54,19 @@ NUMBER_FORMATS: Mapping[str, tuple[str, str]] = {
     "1,234.56": (",", "."),
 }
 """Ways in which numbers are written, by an example: what parts the thousands, and what the decimals."""
+
+
+def written_as(text: str, form: str | None) -> str:
+    """A label with the decimals of its numbers parted as a format does.
+
+    >>> written_as("20.5 to under 30", "1.234,56"), written_as("20.5", None)
+    ('20,5 to under 30', '20.5')
+    """
+    return text if form not in NUMBER_FORMATS else re.sub(DECIMALS, rf"\1{NUMBER_FORMATS[form][1]}\2", text)
+
+
+DECIMALS = r"(\d)[.](\d)"
+"""Decimals of a number in a label, as Keepsense spells it."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +125,7 @@ class Writing:
     newline: str = "\n"
     """What ends the lines of a text file."""
     numbers: Mapping[str, str] = field(default_factory=dict)
-    """Columns of numbers that a text file spells as one of `NUMBER_FORMATS` does, without parting thousands."""
+    """Columns of numbers, or bands, that a text file spells as one of `NUMBER_FORMATS` does, thousands not parted."""
     like: str | None = None
     """A file of the same format, such as the source: columns of the same type are written as they are there."""
 

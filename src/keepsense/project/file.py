@@ -242,15 +242,36 @@ class Project(_Part):
         >>> project.reading(None).cells["born"]
         Cells(empty=('?',), format='%d.%m.%Y')
         """
+        forms = {name: None if name in self.as_text else column.format for name, column in self.columns.items()}
         cells = {
-            name: Cells(tuple(column.empty), column.format)
+            name: Cells(tuple(column.empty), forms[name])
             for name, column in self.columns.items()
-            if column.empty or column.format is not None
+            if column.empty or forms[name] is not None
         }
         if place is None:
             return Reading(cells=cells)
         how = place.model_dump(exclude={"path", "empty"})
         return Reading(**how, empty=tuple(place.empty), cells=cells)
+
+    @property
+    def as_text(self) -> frozenset[str]:
+        """Columns of numbers that are released as they are, and of which nothing asks for the numbers: cell by cell.
+
+        >>> pay = {"role": "insensitive", "kind": "numeric", "format": "1.234,56"}
+        >>> promise = {"model": "k-anonymity", "k": 2}
+        >>> sorted(Project.model_validate({"columns": {"pay": pay}, "privacy": [promise]}).as_text)
+        ['pay']
+        """
+        asked = {str(promise.get(key)) for promise in self.privacy for key in ("column", "person")}
+        asked |= {str(name) for promise in self.privacy for name in promise.get("beside") or ()}
+        return frozenset(
+            name
+            for name, column in self.columns.items()
+            if column.format in NUMBER_FORMATS
+            and column.role in ("sensitive", "insensitive")
+            and not column.coarse
+            and name not in asked
+        )
 
     def having(self, *roles: str) -> tuple[str, ...]:
         """Columns with one of the roles, in order."""

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keepsense.counts import Counts, Value
+from keepsense.engines.base import written_as
+from keepsense.engines.formats import format_of
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.build import MISSING
 from keepsense.hierarchies.kinds import KINDS
@@ -86,6 +88,8 @@ def _labels(job: Job, rules: Sequence[Recoding], name: str, values: Sequence[Val
     private = differentially_private(job.models)
     common = {} if private else {v: n for v, n in job.own_counts.rows_of(name).items() if n >= job.hidden_among}
     labels: dict[str, dict[str, Any]] = {}
+    in_text = job.project.release.database is None and format_of(job.released_name).is_text
+    form = job.column(name).format if in_text else None
     for value in values:
         meaning: dict[str, Any] = {}
         if kind.span is not None and (ends := kind.span(value)) is not None:
@@ -94,7 +98,7 @@ def _labels(job: Job, rules: Sequence[Recoding], name: str, values: Sequence[Val
         elif hierarchy is not None:
             meaning = _of_hierarchy(job, name, hierarchy, value, common)
         if meaning:
-            labels[str(value)] = meaning
+            labels[written_as(str(value), form)] = meaning
     return labels
 
 

@@ -311,7 +311,8 @@ def writing_of(job: Job) -> Writing:
         return how
     form = format_of(job.released_name)
     written = {name: column.format for name, column in job.project.columns.items() if column.format in NUMBER_FORMATS}
-    how = replace(how, numbers={n: str(f) for n, f in written.items() if n not in job.every_quasi_identifier})
+    untouched = job.project.as_text
+    how = replace(how, numbers={n: str(f) for n, f in written.items() if n not in untouched and form.is_text})
     if form.dialect is not None and release.delimiter is None and ".tsv" in Path(job.released_name).suffixes:
         how = replace(how, delimiter="\t")
     if job.data is not None or place is None or "://" in place.path:

@@ -63,7 +63,7 @@ def _explained(rows: Any, dictionary: Mapping[str, Any]) -> Any:
     for name in rows.column_names:
         columns[name] = rows[name]
         about = dictionary.get(name, {})
-        more = _ends(name, rows[name], about["kind"]) if about.get("labels") else {}
+        more = _ends(name, rows[name], about) if about.get("labels") else {}
         ids = {label: entry["concept"] for label, entry in about.get("labels", {}).items() if "concept" in entry}
         if ids:
             more[f"{name} concept"] = pa.array([ids.get(str(cell)) for cell in rows[name].to_pylist()], pa.string())
@@ -72,14 +72,21 @@ def _explained(rows: Any, dictionary: Mapping[str, Any]) -> Any:
     return pa.table(columns)
 
 
-def _ends(name: str, cells: Any, kind: str) -> dict[str, Any]:
+def _ends(name: str, cells: Any, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Both ends of bands and spans: as the dictionary says, or as the label itself does."""
     import pyarrow as pa
 
+    kind, labels = about["kind"], about["labels"]
     span = KINDS[kind].span if kind in KINDS else None
     if span is None:
         return {}
     values = [None if isinstance(cell, list | dict) else cell for cell in cells.to_pylist()]
-    ends = {value: span(value) or (None, None) for value in set(values)}
+    ends = {}
+    for value in set(values):
+        told = labels.get(str(value), {})
+        # labels of numbers may be spelled as another country does, which the dictionary explains
+        listed = (told["lower"], told["upper"]) if KINDS[kind].numbers and "lower" in told else None
+        ends[value] = listed or span(value) or (None, None)
     known = [end for both in ends.values() for end in both if end is not None]
     if not known:
         return {}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keepsense.engines.base import NUMBER_FORMATS, Writing
+from keepsense.engines.base import DECIMALS, NUMBER_FORMATS, Writing
 from keepsense.engines.duckdb.table import DuckTable
 from keepsense.engines.formats import FORMATS, FORMULA, HARMLESS, Format
 from keepsense.engines.store import ROW, literal, quoted
@@ -46,6 +46,8 @@ def _runs(column: str) -> str:
 
 def _cell(table: DuckTable, name: str, form: Format, writing: Writing) -> str:
     column = quoted(name)
+    if form.is_text and name in writing.numbers and table.is_text(name):
+        return f"{_label(column, form, writing, NUMBER_FORMATS[writing.numbers[name]][1])} AS {column}"
     if form.runs_formulas and writing.spreadsheet_safe and table.is_text(name):
         return f"CASE WHEN {_runs(column)} THEN '''' || {column} ELSE {column} END AS {column}"
     if form.is_text and name in writing.numbers and not table.is_text(name):
@@ -54,3 +56,12 @@ def _cell(table: DuckTable, name: str, form: Format, writing: Writing) -> str:
         return f"replace({plain}, '.', {literal(mark)}) AS {column}"
     spelled = form.spelled(column, table.type_of(name).upper())
     return column if spelled == column else f"{spelled} AS {column}"
+
+
+def _label(column: str, form: Format, writing: Writing, mark: str) -> str:
+    """SQL for a band of numbers with the decimals of its ends parted by a mark."""
+    parted = literal(rf"\1{mark}\2")
+    label = f"regexp_replace({column}, {literal(DECIMALS)}, {parted}, 'g')"
+    if not (form.runs_formulas and writing.spreadsheet_safe):
+        return label
+    return f"CASE WHEN {_runs(column)} THEN '''' ELSE '' END || {label}"
