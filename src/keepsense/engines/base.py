@@ -62,7 +62,18 @@ def written_as(text: str, form: str | None) -> str:
     >>> written_as("20.5 to under 30", "1.234,56"), written_as("20.5", None)
     ('20,5 to under 30', '20.5')
     """
-    return text if form not in NUMBER_FORMATS else re.sub(DECIMALS, rf"\1{NUMBER_FORMATS[form][1]}\2", text)
+    mark = NUMBER_FORMATS.get(form or "", ("", "."))[1]
+    return re.sub(DECIMALS, rf"\1{mark}\2", text)
+
+
+def read_as_written(text: str, form: str | None) -> str:
+    """A label as Keepsense spells it, from one that `written_as` spelled.
+
+    >>> read_as_written("20,5 to under 30", "1.234,56")
+    '20.5 to under 30'
+    """
+    mark = NUMBER_FORMATS.get(form or "", ("", "."))[1]
+    return re.sub(DECIMALS.replace(".", re.escape(mark)), r"\1.\2", text)
 
 
 DECIMALS = r"(\d)[.](\d)"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, started
+from keepsense.engines.base import read_as_written
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
 from keepsense.methods.registry import method
 from keepsense.progress import Listener, emit
@@ -21,7 +23,7 @@ from keepsense.release.description import DESCRIPTION, read_description
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, read_ledger
 from keepsense.release.measure import linkage_kept, of_sets
-from keepsense.release.place import digest_of, place_of, read_released
+from keepsense.release.place import digest_of, place_of, read_released, writing_of
 from keepsense.release.recoding_file import read_recodings
 from keepsense.release.run import Outcome
 from keepsense.release.verify import verify_release
@@ -70,7 +72,7 @@ def reopen(
         _same_description(job, place.name, description, digest)
         rules = _recodings(place.folder) if recoding or job.population is not None else []
         counts = job.counts
-        after = job.count_in(read_released(job, place.file))
+        after = _as_spelled(job, job.count_in(read_released(job, place.file)))
         sets = of_sets(job, rules)
         table = [rule for rule in rules if rule not in sets]
         if rules:
@@ -121,6 +123,16 @@ def _recodings(folder: Path) -> list[Recoding]:
             "be written (--public), or make the release again with `keepsense run --report`"
         )
     return read_recodings(path)
+
+
+def _as_spelled(job: Job, after: Counts) -> Counts:
+    """The released labels with their numbers as the recoding spells them, whatever marks the file has."""
+    numbers = writing_of(job).numbers
+    values = [
+        tuple(read_as_written(v, numbers.get(name)) if isinstance(v, str) and name in numbers else v for v in listed)
+        for name, listed in zip(after.names, after.values, strict=True)
+    ]
+    return replace(after, values=tuple(values))
 
 
 def _same_release(job: Job, rules: Sequence[Recoding], after: Counts) -> None:
