@@ -10,7 +10,6 @@ from typing import Any
 from keepsense.engines import Engine, Reading, Table, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
-from keepsense.errors import Finding
 from keepsense.privacy import KAnonymity, KmAnonymity, Model, Verification, XYAnonymity, verify, verify_sets
 from keepsense.project.file import Project, project_and_folder
 from keepsense.project.roles import ROLES
@@ -131,9 +130,14 @@ def _recoded_population(job: Job, folder: Path) -> Table | None:
     return job.engine.recode(job.population, read_recodings(recoding))
 
 
-def _with_remedy(finding: Finding, remedy: str) -> Finding:
+def _with_remedy(verification: Verification, remedy: str) -> Verification:
     """What cannot be checked on the file, with what it takes to check it."""
-    return replace(finding, message=f"{finding.message}; {remedy}") if finding.code == "E204" else finding
+    reasons = {check.reason for check in verification.checks if check.reason}
+    findings = (
+        replace(found, message=f"{found.message}; {remedy}") if found.message in reasons else found
+        for found in verification.findings
+    )
+    return replace(verification, findings=tuple(findings))
 
 
 def verify_file(
