@@ -190,7 +190,5 @@ def verify_file(
             person=person,
         )
         if lacking:
-            verification = replace(
-                verification, findings=tuple(_with_remedy(f, lacking) for f in verification.findings)
-            )
+            verification = _with_remedy(verification, lacking)
     return verification, job.every_quasi_identifier
