@@ -368,3 +368,89 @@ def test_bad_input_is_refused_by_name() -> None:
     matrix_only = Nominal.of(counts, "a", a.matrix)
     with pytest.raises(BadInput, match="needs a taxonomy"):
         noise(counts, [matrix_only], alpha=0.1)
+
+
+# ---- ties, leaves, moments, words with numbers -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reference", ["mean", "root"])
+def test_the_first_of_equally_near_concepts_can_be_asked_for(reference: str) -> None:
+    counts, columns = _correlated(300)
+    once, again = (noise(counts, columns, alpha=0.3, reference=reference, ties="first", rng=7) for _ in range(2))  # type: ignore[arg-type]
+    assert once.codes.tolist() == again.codes.tolist()
+    column, matrix = columns[0], columns[0].bound()[0].against_all(np.arange(len(columns[0].bound()[0].taxonomy)))
+    concept = int(column.bound()[1][0])
+    errors = np.array([0.05, 0.3, 0.6])
+    fixed = semantic_mean(column, over="domain").concept if reference == "mean" else column.bound()[0].taxonomy.root
+    made = replace_by_reference(
+        column,
+        np.zeros(3, np.int32),
+        errors,
+        fixed,
+        free_at_reference=False,
+        rng=np.random.default_rng(1),
+        ties="first",
+    )
+    for error, got in zip(errors, made.concepts.tolist(), strict=True):
+        allowed, _, _ = _allowed(matrix, concept, fixed, float(error), False)
+        assert got == min(allowed)
+
+
+def test_leaves_keep_mean_and_variance_better_than_all_concepts() -> None:
+    counts, columns = _correlated(1500)
+    leaves = set(columns[0].bound()[0].taxonomy.leaves().tolist())
+    everything, exact = (noise(counts, columns, alpha=0.3, among=among, rng=3) for among in ("all", "leaves"))  # type: ignore[arg-type]
+    for name in "ab":
+        reached, better = (cells.info["variance"][name] for cells in (everything, exact))
+        assert reached["expected"] == pytest.approx(1.3 * reached["before"])
+        assert abs(better["reached"] - better["expected"]) < abs(reached["reached"] - reached["expected"])
+        assert exact.info["mean_moved"][name] <= everything.info["mean_moved"][name]
+    taxonomy = columns[0].bound()[0].taxonomy
+    assert {taxonomy.get(str(value)) for values in exact.values for value in values} <= leaves
+
+
+def test_the_variance_reached_and_the_shift_of_the_mean_are_those_of_the_release() -> None:
+    counts, columns = _correlated(400)
+    cells = noise(counts, columns[:1], alpha=0.4, rng=5)
+    after = Nominal.of(cells.apply(counts), "a", columns[0].bound()[0])
+    mean = semantic_mean(after, over="domain")
+    assert cells.info["variance"]["a"]["reached"] == pytest.approx(semantic_variance(after, mean))
+    before = semantic_mean(columns[0], over="domain")
+    assert cells.info["mean_moved"]["a"] == pytest.approx(columns[0].bound()[0].pair(before.concept, mean.concept))
+
+
+def test_correlated_noise_keeps_what_numbers_have_to_do_with_words() -> None:
+    rng = np.random.default_rng(4)
+    counts, (word, _) = _correlated(1200)
+    labels = [counts.values_of("a")[c] for c in np.repeat(counts.column("a"), counts.weights)]
+    place = {value: i for i, value in enumerate(sorted(set(labels)))}
+    ages = [10 * place[label] + int(rng.integers(0, 4)) for label in labels]
+    table = Counts.of({"word": labels, "age": ages})
+    columns = [Nominal.of(table, "word", word.bound()[0]), Ordered.of(table, "age")]
+    before = distance_correlation(table, *columns)
+    kept = []
+    for method in (noise, correlated_noise):
+        cells = method(table, columns, alpha=0.5, reference="root", rng=9)
+        after = cells.apply(table)
+        released = [Nominal.of(after, "word", word.bound()[0]), Ordered.of(after, "age")]
+        kept.append(distance_correlation(after, *released))
+    assert abs(before - kept[1]) < abs(before - kept[0])
+    info = correlated_noise(table, columns, alpha=0.5, rng=9).info
+    assert info["method"] == "semantic noise, correlated, with numbers"
+    assert set(info["unchanged"]) == set(info["target_rmse"]) == {"word", "age"}
+    ages_now = np.array([float(v) for v in correlated_noise(table, columns, alpha=0.5, rng=9).values[1]])
+    assert np.isfinite(ages_now).all()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"ties": "last"}, "ties = 'last'"),
+        ({"among": "roots"}, "among = 'roots'"),
+        ({"reference": "partner", "ties": "first"}, "partner"),
+    ],
+)
+def test_other_choices_are_refused_by_name(wrong: dict[str, str], message: str) -> None:
+    counts, columns = _correlated(50)
+    with pytest.raises(BadInput, match=message):
+        noise(counts, columns, alpha=0.3, rng=1, **wrong)  # type: ignore[arg-type]

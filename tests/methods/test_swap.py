@@ -22,6 +22,7 @@ from keepsense.methods.perturb.swap import rank_swapping_by_one_ranking, run_clu
 from keepsense.methods.perturb.swap_numbers import rank_swapping_of_numbers
 from keepsense.methods.perturb.swap_tuples import rank_swapping_of_tuples
 from keepsense.recoding import Cells
+from keepsense.semantics import distance
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered, nominal
 from keepsense.semantics.correlation import distance_correlation
 from keepsense.semantics.mean import semantic_mean
@@ -446,3 +447,21 @@ def test_other_bad_input_is_refused_by_name() -> None:
         rank_swapping_of_numbers(counts, [numbers], percent=120)
     with pytest.raises(BadInput, match="rule"):
         rank_swapping_of_numbers(counts, [numbers], k=2, rule="magic")  # type: ignore[arg-type]
+
+
+def test_one_ranking_keeps_equal_values_together() -> None:
+    """Values as far from the reference as others are not mixed: a small window moves most records nowhere."""
+    edges = [(f"b{i}.{j}", f"b{i}") for i in range(6) for j in range(5)] + [(f"b{i}", "r") for i in range(6)]
+    words = [f"b{i}.{j}" for i in range(6) for j in range(5)] * 20
+    counts = Counts.of({"word": words})
+    column = Nominal.of(counts, "word", distance("wu-palmer", from_edges(edges)))
+    unchanged = []
+    for k in (2, 10, 100):
+        cells = rank_swapping_by_one_ranking(counts, [column], k=k, rng=1)
+        same = sum(
+            int(n)
+            for source, code, n in zip(cells.source, cells.codes[:, 0], cells.multiplicity, strict=True)
+            if counts.values_of("word")[counts.column("word")[source]] == cells.values[0][code]
+        )
+        unchanged.append(same / len(words))
+    assert unchanged[0] > 0.8 > unchanged[1] > unchanged[2]

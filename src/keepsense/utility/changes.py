@@ -13,7 +13,7 @@ from keepsense.metrics import metric
 from keepsense.recoding import Recoding
 from keepsense.utility.pairs import joint_values
 from keepsense.utility.recoded import Recoded
-from keepsense.utility.scales import released_distances
+from keepsense.utility.scales import mutual_distances, released_distances
 
 MOST_CELLS = 1 << 22
 """Most pairs of values of a column whose distances every run works out."""
@@ -105,6 +105,55 @@ def _mean_distance(recoded: Recoded) -> float | None:
     Computed: mean over cells of the distance by meaning, or of numbers over their range.
     """
     return _distance(recoded.once(table_moves))
+
+
+Moments = dict[str, tuple[float, float]]
+"""For each column of words by how much its variance changed, as a share of what it was, and how far its mean moved."""
+
+
+def word_moments(recoded: Recoded) -> Moments:
+    """What changed values did to variance and mean of columns of words; the mean is the value nearest to all rows.
+
+    >>> from keepsense.counts import Counts
+    >>> word_moments(Recoded(Counts.of({"age": ["20"]}), []))
+    {}
+    """
+    moments: Moments = {}
+    rules = () if recoded.truthful else [rule for rule in recoded.rules if rule not in recoded.set_rules]
+    for rule in rules:
+        for column, weights in joint_values(recoded.counts, rule):
+            scale, values = recoded.scale_of(column.name), [*column.originals, *column.values]
+            if scale.distance is None or len(values) ** 2 > MOST_CELLS:
+                continue
+            n = len(column.originals)
+            before = np.bincount(column.original, weights, len(values))
+            after = np.bincount(n + column.released, weights, len(values))
+            apart = mutual_distances(scale, values, column.originals)
+            means = [int(np.argmin(apart @ rows + np.where(rows > 0, 0.0, np.inf))) for rows in (before, after)]
+            was, now = (float(rows @ apart[mean] ** 2) for rows, mean in zip((before, after), means, strict=True))
+            if was > 0:
+                moments[column.name] = abs(now / was - 1.0), float(apart[means[0], means[1]])
+    return moments
+
+
+@metric("variance of words", "variance of words changed", span=(0.0, None), every_run=True, rank=9)
+def _variance_of_words(recoded: Recoded) -> float | None:
+    """By how much the variance of words changed, as a share of what it was.
+
+    Computed: mean over columns of words of how far after / before is from 1, both mean squared distances to the mean.
+    """
+    moments = recoded.once(word_moments)
+    return float(np.mean([changed for changed, _ in moments.values()])) if moments else None
+
+
+@metric("mean of words", "mean of words moved", every_run=True, rank=10)
+def _mean_of_words(recoded: Recoded) -> float | None:
+    """How far the mean of words moved: not at all, or as far as can be.
+
+    Computed: mean over columns of words of the distance between the means, the values nearest to all rows.
+    """
+    moments = recoded.once(word_moments)
+    return float(np.mean([moved for _, moved in moments.values()])) if moments else None
 
 
 @metric("changed share of sets", "sets changed", every_run=True, rank=-2)

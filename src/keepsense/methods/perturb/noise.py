@@ -12,8 +12,10 @@ from keepsense.errors import BadInput
 from keepsense.methods.calling import by_columns
 from keepsense.methods.fit import FOR_WORDS, PROMISES_NOTHING, UNKNOWN_NEARNESS, Fit, Situation, When
 from keepsense.methods.flowchart import Filling
+from keepsense.methods.perturb.noise_mixed import words_with_numbers
 from keepsense.methods.perturb.noise_numbers import noise_on_numbers
 from keepsense.methods.perturb.noise_words import NOISE, Distribution, Reference, noise_on_words
+from keepsense.methods.perturb.replace import Among, Ties
 from keepsense.methods.perturb.sets import Sets, noise_on_sets
 from keepsense.methods.perturb.words import ALONE, NO_PROMISE, NOISE_INPUTS, REFERENCE
 from keepsense.methods.records import joined
@@ -34,6 +36,8 @@ def noise(  # noqa: PLR0913
     reference: Reference = "mean",
     pairs: Sequence[tuple[str, str]] | None = None,
     distribution: Distribution = "normal",
+    ties: Ties = "random",
+    among: Among = "all",
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -44,9 +48,15 @@ def noise(  # noqa: PLR0913
     concept of the domain nearest to it among those at least as far as the error (Eq. 6.2). The sign says on which side:
     positive is farther from the reference than the value is, negative nearer. `mean` takes the semantic mean (SNA-1, it
     keeps the mean best), `root` the taxonomy's root (SNA-3), `partner` the record's value in a second column of the
-    same domain (SNA-2; `pairs` of columns, else taken two by two). Equally near concepts are drawn uniformly. Where no
-    concept is far enough the farthest on its side is taken, where none is on its side the sign is dropped; `info`
-    counts both. Noise of its own for each column: their association suffers, see `correlated_noise`.
+    same domain (SNA-2; `pairs` of columns, else taken two by two). Of equally near concepts any is drawn, or the first
+    of the taxonomy (`ties="first"`). Where no concept is far enough the farthest on its side is taken, where none is
+    on its side the sign is dropped; `info` counts both. Noise of its own for each column: their association suffers,
+    see `correlated_noise`.
+
+    `info["variance"]` tells the variance expected, 1 + alpha times what it was, and the one reached, which is mostly
+    less: words cannot move beyond the last one, and concepts above others are nearer to all. With `among` "leaves" only
+    concepts with nothing below them are taken: variance and mean come nearer to what they should be, and released
+    words are as exact as the column's own.
 
     This is masking, not differential privacy: the amount of noise depends on the data and nothing is promised about
     single persons, so `models` are not looked at. O(distinct values x concepts log concepts + rows log concepts).
@@ -59,7 +69,7 @@ def noise(  # noqa: PLR0913
     >>> cells.check(counts); cells.info["alpha"]
     0.5
     """
-    options = {"reference": reference, "pairs": pairs, "distribution": distribution}
+    options = {"reference": reference, "pairs": pairs, "distribution": distribution, "ties": ties, "among": among}
     return _noisy(counts, columns, alpha, options, False, generator(rng), listener)
 
 
@@ -72,6 +82,8 @@ def correlated_noise(  # noqa: PLR0913
     reference: Reference = "mean",
     pairs: Sequence[tuple[str, str]] | None = None,
     distribution: Distribution = "normal",
+    ties: Ties = "random",
+    among: Among = "all",
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -79,16 +91,17 @@ def correlated_noise(  # noqa: PLR0913
 
     Errors are drawn together, with covariance alpha times the matrix of distance variances and covariances (Eq. 6.3),
     and applied as in `noise`: `mean` (SNA-1) keeps the means best; `partner` (SNA-2, two columns of one domain, or
-    disjoint pairs) and `root` (SNA-3, any domains and any number of columns) keep the distance correlation best. Words
-    vary with words and numbers with numbers; sets get noise of their own. Not differential privacy, so `models` are not
-    looked at. Costs what `noise` does and the distance matrices.
+    disjoint pairs) and `root` (SNA-3, any domains and any number of columns) keep the distance correlation best.
+    Numbers vary with words as strongly as their distance correlation says, upwards where words farther from the
+    reference go with larger numbers; sets get noise of their own. Not differential privacy, so `models` are not looked
+    at. Costs what `noise` does and the distance matrices.
 
     >>> counts = Counts.of({"age": [20, 30, 40, 50], "pay": [1, 2, 3, 5]})
     >>> cells = correlated_noise(counts, [Ordered.of(counts, "age"), Ordered.of(counts, "pay")], alpha=0.1, rng=1)
     >>> cells.info["method"]
     'noise on numbers, correlated'
     """
-    options = {"reference": reference, "pairs": pairs, "distribution": distribution}
+    options = {"reference": reference, "pairs": pairs, "distribution": distribution, "ties": ties, "among": among}
     return _noisy(counts, columns, alpha, options, True, generator(rng), listener)
 
 
@@ -109,6 +122,9 @@ def _noisy(
     drawn: dict[str, Any] = {"alpha": alpha, "rng": rng, "listener": listener}
     shape = options["distribution"]
     parts = []
+    if correlated and words and numbers:
+        parts.append(words_with_numbers(counts, words, numbers, **drawn, **options))
+        words, numbers = [], []
     if words:
         together = correlated and (len(words) > 1 or len(words) == len(columns))
         parts.append(noise_on_words(counts, words, **drawn, correlated=together, **options))

@@ -41,9 +41,9 @@ def noise_on_numbers(  # noqa: PLR0913
 
     Each column gets errors of mean 0 and variance alpha times its own (Eq. 2.1, 2.2), so that its mean stays and its
     variance grows by 1 + alpha in expectation (Eq. 2.3). `correlated` draws the errors of all columns together, with
-    covariance alpha times theirs (Kim 1986; Eq. 2.5, 2.6), so that correlations stay too (Eq. 2.7). Whole numbers stay
-    whole, others keep `decimals` places where given. Ordered categories move by ranks and are cut off at the lowest and
-    the highest. Not differential privacy (see `noisy_numbers`): nothing is promised, so `models` are not looked at.
+    covariance alpha times theirs (Kim 1986; Eq. 2.5, 2.6), so that correlations stay too (Eq. 2.7). Numbers keep as
+    many decimal places as the column has at most, or `decimals`. Ordered categories move by ranks and are cut off at
+    the lowest and the highest. Not differential privacy (see `noisy_numbers`): nothing is promised, so `models` are not looked at.
 
     >>> counts = Counts.of({"age": [20, 30, 40, 50]})
     >>> cells = noise_on_numbers(counts, [Ordered.of(counts, "age")], alpha=0.1, rng=1)
@@ -53,30 +53,51 @@ def noise_on_numbers(  # noqa: PLR0913
     only_numbers(columns)
     check_noise(counts, columns, alpha)
     rng = generator(rng)
-    source = records_of(counts)
-    table = np.stack([a.positions[counts.column(a.name)[source]] for a in columns], axis=1)
-    covariance = np.atleast_2d(np.cov(table, rowvar=False, bias=True))
+    rows, covariance = positions_of(counts, columns)
     if correlated:
         if len(columns) < 2:
             raise BadInput("correlated noise needs at least two columns")
-        errors = correlated_errors(distribution, rng, len(source), alpha * covariance)
+        errors = correlated_errors(distribution, rng, len(rows), alpha * covariance)
     else:
-        errors = unit_errors(distribution, rng, len(source), len(columns)) * np.sqrt(alpha * covariance.diagonal())
-    noisy = table + errors
-    written = [_written(a, noisy[:, j], decimals) for j, a in enumerate(columns)]
+        errors = unit_errors(distribution, rng, len(rows), len(columns)) * np.sqrt(alpha * covariance.diagonal())
+    written, facts = moved_numbers(counts, columns, errors, decimals=decimals, listener=listener)
+    method = f"noise on numbers, {'correlated' if correlated else 'uncorrelated'}"
+    info = {"method": method, "alpha": float(alpha), **facts}
     names = tuple(a.name for a in columns)
+    return cells_of(names, [values for values, _ in written], records_of(counts), [code for _, code in written], info)
+
+
+def positions_of(counts: Counts, columns: Sequence[Ordered]) -> tuple[Floats, Floats]:
+    """Where each record stands in each column, and how the columns vary together.
+
+    >>> counts = Counts.of({"age": [20, 40]})
+    >>> positions_of(counts, [Ordered.of(counts, "age")])[1].tolist()
+    [[100.0]]
+    """
+    source = records_of(counts)
+    table = np.stack([a.positions[counts.column(a.name)[source]] for a in columns], axis=1)
+    return table, np.atleast_2d(np.cov(table, rowvar=False, bias=True))
+
+
+def moved_numbers(
+    counts: Counts,
+    columns: Sequence[Ordered],
+    errors: Floats,
+    *,
+    decimals: int | None = None,
+    listener: Listener | None = None,
+) -> tuple[list[tuple[tuple[Value, ...], Any]], dict[str, Any]]:
+    """Released values of each column and the code each record gets for its errors, and what there is to tell."""
+    source, (table, _) = records_of(counts), positions_of(counts, columns)
+    written = [_written(a, table[:, j] + errors[:, j], decimals) for j, a in enumerate(columns)]
     placed = _positions(columns, written)
-    for j, (name, (values, codes)) in enumerate(zip(names, written, strict=True)):
-        emit(listener, "moved", j + 1, len(names), column=name, source=source, errors=errors[:, j], values=values,
-             codes=codes, distances=np.abs(placed[j] - table[:, j]) / columns[j].span)  # fmt: skip
-    unchanged = {name: int((placed[j] == table[:, j]).sum()) for j, name in enumerate(names)}
-    info: dict[str, Any] = {
-        "method": f"noise on numbers, {'correlated' if correlated else 'uncorrelated'}",
-        "alpha": float(alpha),
-        "unchanged": unchanged,
+    for j, (attribute, (values, codes)) in enumerate(zip(columns, written, strict=True)):
+        emit(listener, "moved", j + 1, len(columns), column=attribute.name, source=source, errors=errors[:, j],
+             values=values, codes=codes, distances=np.abs(placed[j] - table[:, j]) / attribute.span)  # fmt: skip
+    return written, {
+        "unchanged": {a.name: int((placed[j] == table[:, j]).sum()) for j, a in enumerate(columns)},
         "target_rmse": {a.name: float(np.sqrt(np.mean(errors[:, j] ** 2))) / a.span for j, a in enumerate(columns)},
     }
-    return cells_of(names, [values for values, _ in written], source, [code for _, code in written], info)
 
 
 def _written(attribute: Ordered, noisy: Floats, decimals: int | None) -> tuple[tuple[Value, ...], Any]:
@@ -84,13 +105,16 @@ def _written(attribute: Ordered, noisy: Floats, decimals: int | None) -> tuple[t
     if attribute.levels is not None:
         ranks = np.clip(np.rint(noisy), 0, len(attribute.levels) - 1).astype(np.int64)
         return attribute.levels, ranks
-    whole = all(isinstance(v, int | np.integer) for v in attribute.values)
-    if whole:
-        noisy = np.rint(noisy)
-    elif decimals is not None:
-        noisy = np.round(noisy, decimals)
-    distinct, code = np.unique(noisy, return_inverse=True)
+    places = _places(attribute) if decimals is None else decimals
+    whole = places == 0 and all(isinstance(v, int | np.integer | str) for v in attribute.values)
+    distinct, code = np.unique(np.round(noisy, places), return_inverse=True)
     return tuple(int(x) if whole else float(x) for x in distinct), code
+
+
+def _places(attribute: Ordered) -> int:
+    """Decimal places that the values of a column have at most: noise must not show by more."""
+    written = (str(value).lower() for value in attribute.values if value is not None)
+    return max((len(text.partition(".")[2]) for text in written if "e" not in text), default=15)
 
 
 def _positions(attributes: Sequence[Ordered], columns: Sequence[tuple[tuple[Value, ...], Any]]) -> list[Floats]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb.replace import Replaced, check_same_domain, replace_by_partner, replace_by_reference
+from keepsense.methods.perturb.replace import (
+    Among,
+    Replaced,
+    Ties,
+    check_same_domain,
+    replace_by_partner,
+    replace_by_reference,
+)
 from keepsense.methods.records import cells_of, records_of
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.random import Random, generator
@@ -39,6 +46,8 @@ def noise_on_words(  # noqa: PLR0913
     reference: Reference = "mean",
     pairs: Sequence[tuple[str, str]] | None = None,
     distribution: Distribution = "normal",
+    ties: Ties = "random",
+    among: Among = "all",
     rng: Random = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -70,8 +79,11 @@ def noise_on_words(  # noqa: PLR0913
         variances = [semantic_variance(column, mean) for column, mean in zip(columns, means, strict=True)]
         errors = unit_errors(distribution, rng, counts.total, len(columns))
         errors *= np.sqrt(alpha * np.array(variances))
-    cells = apply_noise(counts, columns, errors, means, reference=reference, pairs=pairs, rng=rng, listener=listener)
-    return replace(cells, info={**cells.info, **info})
+    chosen = Chosen(reference, pairs, ties, among)
+    source = records_of(counts)
+    concepts, facts = moved_words(counts, columns, errors, means, chosen, rng=rng, listener=listener)
+    facts |= moments(counts, columns, concepts, means, alpha)
+    return concept_cells(counts, columns, source, concepts, {**facts, **info})
 
 
 def check_noise(counts: Counts, attributes: Sequence[Nominal] | Sequence[Ordered], alpha: float) -> None:
@@ -140,21 +152,45 @@ def correlated_errors(distribution: Distribution, rng: np.random.Generator, rows
     return drawn
 
 
-def apply_noise(
+@dataclass(frozen=True)
+class Chosen:
+    """Which side of what an error points to, and what is taken among concepts equally far.
+
+    >>> Chosen("root").ties
+    'random'
+    """
+
+    reference: Reference = "mean"
+    pairs: Sequence[tuple[str, str]] | None = None
+    ties: Ties = "random"
+    among: Among = "all"
+
+    def __post_init__(self) -> None:
+        for name, choices in (("reference", Reference), ("ties", Ties), ("among", Among)):
+            if getattr(self, name) not in get_args(choices):
+                *others, last = map(repr, get_args(choices))
+                raise BadInput(f"{name} = {getattr(self, name)!r}: it must be {', '.join(others)} or {last}")
+        if self.reference == "partner" and (self.ties, self.among) != ("random", "all"):
+            raise BadInput(
+                "with a partner as reference, ties are drawn at random among all concepts; leave out ties and among, "
+                "or choose the reference mean or root"
+            )
+
+
+def moved_words(
     counts: Counts,
     attributes: Sequence[Nominal],
     errors: Floats,
     means: Sequence[Mean],
+    chosen: Chosen,
     *,
-    reference: Reference,
-    pairs: Sequence[tuple[str, str]] | None,
     rng: np.random.Generator,
     listener: Listener | None,
-) -> Cells:
-    """Turn errors, one row per record and one column per attribute, into cells by the chosen reference."""
-    source = records_of(counts)
+) -> tuple[list[Ints], dict[str, Any]]:
+    """The concept each record gets in each column for its errors (a row a record), and what there is to tell."""
+    source, reference = records_of(counts), chosen.reference
     codes = [counts.column(a.name)[source] for a in attributes]
-    beside = _partners(attributes, pairs) if reference == "partner" else {}
+    beside = _partners(attributes, chosen.pairs) if reference == "partner" else {}
     columns: list[Replaced] = []
     for j, attribute in enumerate(attributes):
         if reference == "partner":
@@ -162,14 +198,13 @@ def apply_noise(
             replaced = replace_by_partner(
                 attribute, attributes[other], codes[j], codes[other], errors[:, j], rng=rng, listener=listener
             )
-        elif reference in ("mean", "root"):
+        else:
             at_mean = reference == "mean"
             concept = means[j].concept if at_mean else attribute.bound()[0].taxonomy.root
             replaced = replace_by_reference(
-                attribute, codes[j], errors[:, j], concept, free_at_reference=at_mean, rng=rng, listener=listener
-            )
-        else:
-            raise BadInput(f"reference = {reference!r}: it must be 'mean', 'partner' or 'root'")
+                attribute, codes[j], errors[:, j], concept, free_at_reference=at_mean, rng=rng, ties=chosen.ties,
+                among=chosen.among, listener=listener,
+            )  # fmt: skip
         columns.append(replaced)
         if wants_steps(listener):
             values, codes_now = np.unique(replaced.concepts, return_inverse=True)
@@ -184,7 +219,31 @@ def apply_noise(
         "not_far_enough": {name: replaced.short for name, replaced in zip(names, columns, strict=True)},
         "sign_dropped": {name: replaced.unsided for name, replaced in zip(names, columns, strict=True)},
     }
-    return concept_cells(counts, attributes, source, [replaced.concepts for replaced in columns], info)
+    return [replaced.concepts for replaced in columns], info
+
+
+def moments(
+    counts: Counts, attributes: Sequence[Nominal], concepts: Sequence[Ints], means: Sequence[Mean], alpha: float
+) -> dict[str, dict[str, Any]]:
+    """What noise did to each column's variance and mean: before, expected as for numbers (Eq. 2.3), reached.
+
+    Words have no place beyond the last one, and concepts above others are nearer to all, so that the variance expected
+    is mostly not reached.
+    """
+    variance, moved = {}, {}
+    for attribute, now, mean in zip(attributes, concepts, means, strict=True):
+        distance = attribute.bound()[0]
+        held, rows = np.unique(now, return_counts=True)
+        after = Nominal(attribute.name, attribute.spell(held), rows, distance, held.astype(np.int32))
+        centre = semantic_mean(after, over="domain")
+        before = semantic_variance(attribute, mean)
+        variance[attribute.name] = {
+            "before": before,
+            "expected": (1 + alpha) * before,
+            "reached": semantic_variance(after, centre),
+        }
+        moved[attribute.name] = float(distance.pair(mean.concept, centre.concept))
+    return {"variance": variance, "mean_moved": moved}
 
 
 def _moves(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,11 @@ from keepsense.errors import BadInput
 from keepsense.progress import Listener, emit
 from keepsense.semantics.attribute import Nominal
 from keepsense.semantics.base import Distance
+
+Ties = Literal["random", "first"]
+"""Which of several concepts equally far from a value is taken: any, or the first of the taxonomy."""
+Among = Literal["all", "leaves"]
+"""What a value may become: any concept of the domain, or only those with nothing below them."""
 
 _SAME = 1e-12
 _PARTNER_BYTES = 1 << 28
@@ -44,12 +50,17 @@ class Candidates:
     nearer: tuple[Ints, Floats]
 
     @classmethod
-    def of(cls, row: Floats, concept: int, reference: int | None, away: Floats) -> Candidates:
+    def of(
+        cls, row: Floats, concept: int, reference: int | None, away: Floats, open_to: NDArray[np.bool_] | None = None
+    ) -> Candidates:
         """Sort the concepts once; a value that is the reference itself may move to any side (SNA-Algorithm 1, line 5).
 
-        `row` holds the distances of all concepts to the value, `away` those to the reference.
+        `row` holds the distances of all concepts to the value, `away` those to the reference; `open_to` says which
+        concepts may be taken, all without it.
         """
         order = np.argsort(row).astype(np.int32)
+        if open_to is not None:
+            order = order[open_to[order]]
         far = row[order]
         everything = (order, far)
         if concept == reference:
@@ -58,8 +69,8 @@ class Candidates:
         outward, inward = side > _SAME, side < -_SAME
         return cls(everything, (order[outward], far[outward]), (order[inward], far[inward]))
 
-    def draw(self, errors: Floats, concept: int, rng: np.random.Generator) -> Replaced:
-        """Nearest concept at least as far as each error on its side, uniformly among equally near ones (Eq. 6.2)."""
+    def draw(self, errors: Floats, concept: int, rng: np.random.Generator, ties: Ties = "random") -> Replaced:
+        """Nearest concept at least as far as each error on its side, of equally near ones as `ties` says (Eq. 6.2)."""
         out = np.full(len(errors), concept, dtype=np.int32)
         short = unsided = 0
         for wanted, side in ((errors > 0, self.farther), (errors < 0, self.nearer)):
@@ -76,11 +87,23 @@ class Candidates:
             level = far[np.minimum(first, len(far) - 1)]
             low = np.searchsorted(far, level - _SAME)
             high = np.searchsorted(far, level + _SAME, side="right")
-            out[at] = order[low + (rng.random(len(at)) * (high - low)).astype(np.int64)]
+            if ties == "first":
+                out[at] = _first(order, low, high)
+            else:
+                out[at] = order[low + (rng.random(len(at)) * (high - low)).astype(np.int64)]
         return Replaced(out, short, unsided)
 
 
-def replace_by_reference(
+def _first(order: Ints, low: NDArray[Any], high: NDArray[Any]) -> Ints:
+    """The first concept, in the order of the taxonomy, of each run from `low` to `high`."""
+    out = np.empty(len(low), dtype=np.int32)
+    for start in np.unique(low):
+        here = low == start
+        out[here] = order[start : high[here][0]].min()
+    return out
+
+
+def replace_by_reference(  # noqa: PLR0913
     column: Nominal,
     codes: Ints,
     errors: Floats,
@@ -88,16 +111,23 @@ def replace_by_reference(
     *,
     free_at_reference: bool,
     rng: np.random.Generator,
+    ties: Ties = "random",
+    among: Among = "all",
     listener: Listener | None = None,
 ) -> Replaced:
     """Replace each record's value with one fixed reference for the signs: the mean (SNA-1) or the root (SNA-3).
 
     `codes` and `errors` belong to the records. A positive error moves away from the reference, a negative one towards
-    it; `free_at_reference` lets records that are the reference move anywhere. Candidates are sorted once per distinct
+    it; `free_at_reference` lets records that are the reference move anywhere. `ties` chooses among concepts equally far
+    from the value, `among` says what a value may become. Candidates are sorted once per distinct
     value, value by value, then a record costs a binary search.
     """
     distance, concepts = column.bound()
     away = distance.against_all(np.array([reference]))[0]
+    open_to = None
+    if among == "leaves":
+        open_to = np.zeros(len(away), dtype=np.bool_)
+        open_to[distance.taxonomy.leaves()] = True
     grouped = np.argsort(codes, kind="stable")
     starts = np.searchsorted(codes[grouped], np.arange(len(column.values) + 1))
     out = np.empty(len(codes), dtype=np.int32)
@@ -106,8 +136,8 @@ def replace_by_reference(
     for done, (value, row) in enumerate(_rows(distance, concepts, values)):
         mine = grouped[starts[value] : starts[value + 1]]
         concept = int(concepts[value])
-        found = Candidates.of(row, concept, reference if free_at_reference else None, away)
-        drawn = found.draw(errors[mine], concept, rng)
+        found = Candidates.of(row, concept, reference if free_at_reference else None, away, open_to)
+        drawn = found.draw(errors[mine], concept, rng, ties)
         out[mine] = drawn.concepts
         short, unsided = short + drawn.short, unsided + drawn.unsided
         if done % 50 == 49:

@@ -39,8 +39,9 @@ def rank_swapping_by_one_ranking(
     Rows are ranked by distance from the column's most distant value; each, in turn, changes places with one drawn among
     the still unswapped of the next k. The columns are swapped one by one, so every column keeps its values and their
     counts, while the association between columns suffers. Words far apart can stand side by side in that one ranking:
-    prefer `rank_swapping`, which loses less; this one is the plain adaptation the thesis starts from. Rows as far
-    from the reference as others are ranked in random order. O(distinct values squared + rows log rows).
+    prefer `rank_swapping`, which loses less; this one is the plain adaptation the thesis starts from. Equal values
+    stand side by side; values as far from the reference as others, and the rows of one value, are ranked in random
+    order. O(distinct values squared + rows log rows).
 
     >>> from keepsense.semantics.attribute import Ordered
     >>> counts = Counts.of({"age": [20, 30, 40, 50, 60]})
@@ -58,8 +59,8 @@ def rank_swapping_by_one_ranking(
     for done, attribute in enumerate(columns):
         codes = counts.column(attribute.name)[source]
         reference = int(rng.choice(most_distant_value(attribute)))
-        mixed = rng.permutation(len(codes))
-        ranked = mixed[np.argsort(attribute.row(reference)[codes[mixed]], kind="stable")]
+        mixed, place = rng.permutation(len(codes)), rng.permutation(len(attribute.values))
+        ranked = mixed[np.lexsort((place[codes[mixed]], attribute.row(reference)[codes[mixed]]))]
         out = codes.copy()
         partners = swap_window(rng, len(codes), int(k))
         out[ranked] = codes[ranked[partners]]
