@@ -11,6 +11,7 @@ import pytest
 from keepsense.errors import BadInput, BadTaxonomy, InputWarning, KeepsenseError
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.loaders import read_edges, read_nested, read_paths
+from keepsense.taxonomy.loaders.detect import LOADERS
 
 
 def write(tmp_path: Path, text: str | bytes, name: str = "t.csv") -> Path:
@@ -313,3 +314,20 @@ def test_arx_hierarchies(shared_data: Path) -> None:
 def test_impossible_delimiters(tmp_path: Path, reader: object, delimiter: str) -> None:
     with pytest.raises(KeepsenseError):
         reader(write(tmp_path, "child,parent\na,b\n"), delimiter=delimiter)  # type: ignore[operator]
+
+
+OUTLINE = "level 1,level 2,level 3\nCosmology,Big Bang,Inflation\n,Dark energy,Quintessence\n,,Phantom\nStars,Giants,\n"
+
+
+def test_an_outline_is_filled_in_from_above_and_never_read_as_many_roots(tmp_path: Path) -> None:
+    file = tmp_path / "outline.csv"
+    file.write_text(OUTLINE, encoding="utf-8")
+    for order in ("root-first", "auto"):
+        filled = read_nested(file, fill=True, order=order, join_roots=True)  # type: ignore[arg-type]
+        assert filled.labels(filled.path("Phantom", filled.root))[:3] == ["Phantom", "Dark energy", "Cosmology"]
+        assert filled.labels(filled.children[filled.root]) == ["Cosmology", "Stars"]
+    with pytest.raises(BadInput, match=r"fill: line 3 of outline\.csv has no value where its root would be"):
+        read_nested(file, order="root-first", join_roots=True)
+    roots = read_nested(file, order="root-first", fill=False, join_roots=True)
+    assert len(roots.children[roots.root]) == 4
+    assert LOADERS["nested"].spelled({"fill": "yes"}) == {"fill": True}

@@ -135,6 +135,7 @@ def read_nested(
     *,
     columns: Sequence[Column] | None = None,
     order: Literal["auto", "root-first", "leaf-first"] = "auto",
+    fill: bool | None = None,
     merge_repeats: bool = True,
     merge_labels: bool = False,
     **how: Unpack[TableOptions],
@@ -142,11 +143,12 @@ def read_nested(
     """Read nested columns: one column per level, one row per leaf, as in ARX hierarchies and many spreadsheets.
 
     `order` says which end the root is at; "auto" takes the end of the rows with fewer different values, wherever a
-    short row ends. A label repeated in the
-    next column (`pork;pork;meat`) is one concept unless `merge_repeats` is off, and an empty cell is a level the row
-    does not have. A concept's id is its path from the root, so that "other" under two headings is two concepts;
-    `merge_labels` makes equal labels one concept with several parents. Without `header` given, the first row is one if
-    it names levels (`level 1`, `leaf`, `root`), and is not if all rows share one root.
+    short row ends. A label repeated in the next column (`pork;pork;meat`) is one concept unless `merge_repeats` is off,
+    and an empty cell is a level the row does not have. Where cells are left blank because they are as above, as in an
+    outline, `fill` fills them in; a row that is blank where its root would be is refused unless `fill` says what that
+    means. A concept's id is its path from the root, so that "other" under two headings is two concepts; `merge_labels`
+    makes equal labels one concept with several parents. Without `header` given, the first row is one if it names levels
+    (`level 1`, `leaf`, `root`), and is not if all rows share one root.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -165,15 +167,25 @@ def read_nested(
     chosen = [table.column(c, "columns") for c in (range(table.width) if columns is None else columns)]
     if not chosen:
         raise BadInput("columns: name at least one column")
-    chosen = _root_first(table, chosen, order)
+    if fill and order == "leaf-first":
+        raise BadInput("fill: only rows that begin at the root are filled in from above; leave out order='leaf-first'")
+    said, chosen = chosen, _root_first(table, chosen, "root-first" if fill else order)
     if len({row[chosen[0]] for row in table.rows}) > 1:
         _unsure(table, how, "a row of values")
     names: dict[str, list[str]] = {}
     edges: dict[tuple[str, str], None] = {}
     seen: dict[str, tuple[str, ...]] = {}
+    above: list[str] = []
     for line, row in table.records():
         steps: list[str] = []
-        for label in (row[i] for i in chosen):
+        cells = [row[i] for i in chosen]
+        if fill is None and chosen == said and above and not cells[0] and any(cells):
+            raise BadInput(
+                f"fill: line {line} of {table.file} has no value where its root would be; give fill=True if it is as "
+                "above, or fill=False if it lacks that level"
+            )
+        above = _as_above(cells, above) if fill else cells
+        for label in above:
             if label and not (merge_repeats and steps[-1:] == [label]):
                 steps.append(label)
         if not steps:
@@ -187,6 +199,12 @@ def read_nested(
             if depth:
                 edges[here, _nested_id(steps[:depth], merge_labels)] = None
     return assemble(table.file, list(edges), names, how, format="nested columns", language=how.get("language"))
+
+
+def _as_above(cells: list[str], above: Sequence[str]) -> list[str]:
+    """Cells with the blanks in front filled in from the row above."""
+    begin = next((i for i, cell in enumerate(cells) if cell), 0)
+    return [*above[:begin], *cells[begin:]]
 
 
 def _nested_id(steps: Sequence[str], merge_labels: bool) -> str:
