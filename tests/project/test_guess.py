@@ -103,6 +103,18 @@ def test_where_each_row_has_a_person_of_its_own_numbers_that_repeat_are_no_peopl
     assert [column.role for column in columns] == ["identifier", "identifier"]
 
 
+def test_full_names_that_repeat_are_people() -> None:
+    names = [f"{NAMES[i % 11]} {NAMES[i % 3]}" for i in range(5 * ROWS)]
+    assert of(names, "donor_name").role == of(names, "Owner").role == "person"
+    assert of(names, "ManagerName").role == "identifier"
+    assert of([NAMES[i % 11] for i in range(5 * ROWS)], "called").role == "identifier"
+
+
+def test_pay_in_other_spellings_is_drafted_in_bands() -> None:
+    column = of([f"${1 + i % 9},{100 + i} " for i in range(5 * ROWS)], "Amount")
+    assert (column.role, column.kind, column.in_bands, column.width()) == ("sensitive", "numeric", True, 1000)
+
+
 def test_cells_of_blanks_are_taken_for_missing() -> None:
     column = of([" " if i % 9 == 0 else str(1990 + i % 20) for i in range(ROWS)], "year")
     assert (column.kind, column.empty, column.profile.missing) == ("numeric", ("",), 7)

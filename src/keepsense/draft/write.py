@@ -18,7 +18,6 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.registry import Method as Registered
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
-from keepsense.project.bands import fitting_width
 from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Target, check_project
 from keepsense.project.inspect import Inspection, without_password
 from keepsense.project.inspected import Inspected
@@ -264,7 +263,7 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
     if column.format is not None and (banded or column.role == "quasi-identifier"):
         yield f"format = {_text(column.format)}"
     if banded:
-        yield f"width = {fitting_width(column.profile.values):g}  # released in bands: exact numbers point at people"
+        yield f"width = {column.width():g}  # released in bands: exact numbers point at people"
     if column.order is not None:
         yield f"order = [{', '.join(map(_text, column.order))}]"
     if column.delimiter is not None:

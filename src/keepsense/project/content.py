@@ -150,6 +150,15 @@ def are_names_of_people(values: Sequence[str]) -> bool:
     return bool(values) and sum(map(_is_name, values)) > _NAMES * len(values)
 
 
+def are_full_names(values: Sequence[str]) -> bool:
+    """Whether most values have two parts at least, as names of single people have.
+
+    >>> are_full_names(["Anna Schmidt", "García, José"]), are_full_names(["Anna", "José"])
+    (True, False)
+    """
+    return sum(len(_WORD.findall(value)) > 1 for value in values) > MOST * len(values)
+
+
 def _is_name(value: str) -> bool:
     words = _WORD.findall(value)
     if not 1 <= len(words) <= 6 or not value[:1].isupper():

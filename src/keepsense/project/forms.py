@@ -157,6 +157,19 @@ def number_format(texts: Iterable[str]) -> str | None:
     return None
 
 
+def spelled_plainly(text: str, form: str | None) -> str:
+    """A number written in another way, as it is usually written.
+
+    >>> spelled_plainly("-1.200,50", "1.234,56"), spelled_plainly("$4,000 ", "1,234.56"), spelled_plainly("7", None)
+    ('-1200.50', '4000', '7')
+    """
+    if form not in NUMBER_FORMATS:
+        return text
+    group, mark = NUMBER_FORMATS[form]
+    bare = re.sub(r"\s", "", _SIGNS.sub("", text.strip()))
+    return bare.replace(group, "").replace(mark, ".")
+
+
 def _plain_number(text: str) -> bool:
     return re.fullmatch(r"[-+]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", text, re.IGNORECASE) is not None
 

@@ -26,6 +26,9 @@ ONE_VALUE_EACH = 0.95
 FEW = 10
 """Values up to which no column can name people, whatever it is called."""
 
+REPEATED = 1.5
+"""Rows for each full name from which on they are rows of one person: few people share a name with another."""
+
 MANY = 50
 """Different numbers from which on they no longer look like how many of something there are."""
 
@@ -122,6 +125,8 @@ def _by_content(facts: Facts) -> Guess | None:
     if sign is not None and facts.kind != "date":
         return _person_or_identifier(facts, sign) if sign.repeats else Guess("identifier", f"holds {sign.name}", "sure")
     if facts.profile.distinct > FEW and not facts.named(patterns.PLACES) and content.are_names_of_people(facts.texts):
+        if facts.times >= REPEATED and content.are_full_names(facts.texts) and not facts.named(patterns.OTHER_THINGS):
+            return Guess("person", f"holds names of people, each in about {facts.times:.1f} rows")
         return Guess("identifier", "holds names of people", "sure" if facts.named(patterns.IDENTIFIERS) else "likely")
     many = facts.profile.distinct > FEW and (facts.profile.uniqueness > 0.5 or facts.profile.distinct > 1000)
     if many and patterns.is_free_text(facts.texts) and not _clinical(facts):

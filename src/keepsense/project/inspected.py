@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from keepsense.counts import Value
 from keepsense.engines.profile import Profile
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.project.bands import fitting_width
+from keepsense.project.forms import spelled_plainly
 from keepsense.project.guess import MANY, Confidence
 from keepsense.project.knowledge import KnownWords
 from keepsense.project.roles import ROLES
@@ -43,3 +46,11 @@ class Inspected:
         """Whether its numbers are drafted in bands: as they are, so many would point at people."""
         coarsened = ROLES[self.role].coarse and self.profile.uniqueness > 0.002
         return coarsened and KINDS[self.kind].numbers and self.profile.distinct > MANY
+
+    def plain(self, value: Value) -> str:
+        """A value of its numbers, however they are written, as numbers are usually written."""
+        return spelled_plainly(str(value), self.format)
+
+    def width(self) -> float:
+        """A round width for bands of its numbers."""
+        return fitting_width({self.plain(value): rows for value, rows in self.profile.values.items()})

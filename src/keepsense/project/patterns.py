@@ -34,7 +34,7 @@ OTHER_THINGS = words(
     "encounter visit admission order invoice transaction claim record row case ticket event episode sample product "
     "item store shop school class department hospital provider doctor physician organization organisation company "
     "payer agency site device room batch type status disposition source category group zone area region district "
-    "manager supervisor teacher team position job ad dept household family"
+    "manager supervisor teacher team position job ad dept household family clinic ward page book"
 )
 """What numbers can stand for besides people."""
 
@@ -44,17 +44,17 @@ SENSITIVE = words(
     "medication drug treatment therapy surgery procedure hiv disability allergy biopsy health cancer tumor tumour "
     "metastasis relapse recurrence remission diabetes hypertension asthma stroke infection pregnancy pregnant abortion "
     "dementia depression anxiety suicide smoker smoking smoke smokes cigarettes alcohol drinking "
-    "outcome prognosis stage trt edema ascites "
+    "outcome prognosis stage trt edema ascites baseline improved improvement resistance radiologic "
     # money
     "income salary salaryclass wage wages earnings pay bonus debt debts debtor debtors credit credits loan loans "
     "mortgage balance savings bonds capital amount installment installments instalment instalments default "
     "arrears account expenses expense cost costs charges bill premium claim coverage tax taxes pension wealth assets "
-    "turnover spending "
+    "turnover spending insurance deny denied approved "
     # beliefs, deeds and judgements
     "religion faith politics political party vote voted orientation sexuality union crime offence offense conviction "
     "charge sentence recid recidivism recidivist arrest arrested prison parole felony misdemeanor "
     "grade grades gpa score scores exam result satisfaction satisfied rating performance opinion attitude engagement "
-    "evaluation appraisal trust happiness stress violence abuse gamble gambling cheated"
+    "evaluation appraisal trust happiness stress violence abuse gamble gambling cheated reason"
 )
 MEASURED = words(
     "lab labs laboratory procedures medications medicines drugs diagnoses tests measurement glucose bmi pressure "

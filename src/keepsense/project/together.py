@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project import patterns
-from keepsense.project.bands import fitting_width
 from keepsense.project.guess import ONE_VALUE_EACH
 from keepsense.project.inspected import Inspected
 from keepsense.project.roles import ROLES
@@ -148,12 +147,12 @@ def _gained(guessed: float, usual: float) -> float:
     return (guessed - usual) / (1 - usual) if usual < 1 else 0.0
 
 
-def _band(value: object, width: float) -> object:
+def _band(number: str, width: float) -> object:
     """The band that a number falls into; what is no number stands for itself."""
     try:
-        return math.floor(float(str(value)) / width)
-    except ValueError:
-        return str(value)
+        return math.floor(float(number) / width)
+    except (ValueError, OverflowError):
+        return number
 
 
 def _filled(counts: Counts) -> NDArray[np.bool_]:
@@ -182,8 +181,8 @@ def undoes(engine: Engine, table: Table) -> Callable[[Inspected, Inspected], flo
         filled = _filled(counts)
         groups: Sequence[object] = counts.values_of(telling.name)
         if telling.in_bands:
-            width = fitting_width(telling.profile.values)
-            groups = [_band(value, width) for value in groups]
+            width = telling.width()
+            groups = [_band(telling.plain(value), width) for value in counts.values_of(telling.name)]
         numbers = {group: i for i, group in enumerate(dict.fromkeys(groups))}
         codes = np.array([numbers[group] for group in groups])[counts.column(telling.name)[filled]]
         pairs, place = np.unique(np.stack((codes, counts.column(hidden.name)[filled])), axis=1, return_inverse=True)
