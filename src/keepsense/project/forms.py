@@ -163,7 +163,7 @@ def spelled_plainly(text: str, form: str | None) -> str:
     >>> spelled_plainly("-1.200,50", "1.234,56"), spelled_plainly("$4,000 ", "1,234.56"), spelled_plainly("7", None)
     ('-1200.50', '4000', '7')
     """
-    if form not in NUMBER_FORMATS:
+    if form is None or form not in NUMBER_FORMATS:
         return text
     group, mark = NUMBER_FORMATS[form]
     bare = re.sub(r"\s", "", _SIGNS.sub("", text.strip()))
