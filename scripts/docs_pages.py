@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def pages() -> dict[str, str]:
             "",
             "Everything public, from its docstrings, a page for each room of the house; the",
             "[command line](command-line.md) and [what it prints with `--json`](json-output.md); the",
-            "[project file](project-file.md); and the [findings](findings.md).",
+            "[project file](project-file.md); the [findings](findings.md); and [what drafts recognise](drafts.md).",
             "",
             "| room | what it answers |",
             "|---|---|",
@@ -56,6 +56,7 @@ def pages() -> dict[str, str]:
     made["project-file"] = _project_file()
     made["findings"] = _findings()
     made["json-output"] = _json_output()
+    made["drafts"] = _drafts()
     return made
 
 
@@ -89,6 +90,69 @@ def _keys_of(schema: dict[str, Any], above: str = "") -> Iterator[str]:
         yield from _keys_of(inner, f"{name}[]." if "items" in entry else f"{name}.")
         if isinstance(further := inner.get("additionalProperties"), dict):
             yield from _keys_of(further, f"{name}.*.")
+
+
+def _drafts() -> str:
+    """What drafts recognise, from the tables that the rules read."""
+    from keepsense.engines.base import NUMBER_FORMATS
+    from keepsense.hierarchies.kinds import KINDS
+    from keepsense.hierarchies.scales import SCALES
+    from keepsense.project import patterns
+    from keepsense.project.content import SIGNS
+    from keepsense.project.forms import DAYS, MARKS
+    from keepsense.project.roles import ROLES
+    from keepsense.taxonomy.code_systems import SYSTEMS
+
+    def listed(items: Iterable[str]) -> str:
+        return ", ".join(f"`{item}`" for item in items)
+
+    said = {
+        "identifier": patterns.IDENTIFIERS,
+        "person": patterns.PERSONS,
+        "quasi-identifier": patterns.KNOWN_BY_OTHERS | patterns.PLACES | patterns.COORDINATES,
+        "sensitive": patterns.SENSITIVE | patterns.MEASURED,
+        "weight": patterns.WEIGHTS,
+    }
+    return "\n".join(
+        [
+            "# What drafts recognise",
+            "",
+            "The tables that `keepsense init` and `ks.anonymize` read;",
+            "[how they are used](../how-to/what-drafts-recognise.md).",
+            "",
+            "## Roles",
+            "",
+            *(f"- **{name}**: {role.about}" for name, role in ROLES.items()),
+            "",
+            "## Kinds",
+            "",
+            *(f"- **{name}**: {kind.about} ({kind.examples})" for name, kind in KINDS.items()),
+            "",
+            "## What values give away",
+            "",
+            *(f"- {sign.name}" for sign in SIGNS),
+            "- names of people, free text, numbers of rows",
+            *(f"- codes of {system.title}" for system in SYSTEMS.values()),
+            "",
+            "## Words in names of columns",
+            "",
+            *(f"- **{role}**: {listed(sorted(words))}" for role, words in said.items()),
+            "",
+            "## Marks of missing values",
+            "",
+            listed(sorted(MARKS)) + ", and numbers of nines far away from all others, such as `-9` and `999`",
+            "",
+            "## Dates and numbers",
+            "",
+            f"Days: `2026-01-31`, {listed(DAYS)}, each with times of day.",
+            f"Numbers: `1234.56`, {listed(NUMBER_FORMATS)}.",
+            "",
+            "## Ordered scales",
+            "",
+            *(f"- {name}" for name in SCALES),
+            "",
+        ]
+    )
 
 
 def _findings() -> str:

@@ -125,6 +125,7 @@ def test_the_reference_has_a_page_for_every_room_and_command(monkeypatch: pytest
         assert f"## keepsense {command}\n" in pages["command-line"]
     assert "--json" in pages["command-line"]
     assert {"errors", "hierarchies", "recoding"} <= set(pages)
+    assert all(known in pages["drafts"] for known in ("e-mail addresses", "`surname`", "`99/99/9999`", "`%d.%m.%Y`"))
 
 
 def test_the_version_is_written_once_and_the_same() -> None:

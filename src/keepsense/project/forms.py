@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from keepsense.counts import Value
 from keepsense.engines.base import NUMBER_FORMATS
 
-_MARKS = frozenset(
+MARKS = frozenset(
     (
         "?",
         "??",
@@ -58,7 +58,7 @@ _SENTINELS = re.compile(r"-(9{1,6}|8{2,4}|1)(\.0+)?|9{2,6}(\.0+)?")
 _DATE_LIKE = re.compile(
     r"\d{1,4}[./ -](\d{1,2}|[A-Za-z]{3,9})[./, -]+\d{1,4}([T ,].*)?|[A-Za-z]{3,9} \d{1,2},? \d{4}([T ,].*)?|\d{8}"
 )
-_DAYS = (
+DAYS = (
     *("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%d %b %Y", "%d-%b-%Y"),
     *("%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%y", "%Y%m%d"),
 )
@@ -81,7 +81,7 @@ def missing_marks(values: Mapping[Value, int]) -> tuple[str, ...]:
     >>> missing_marks({"31": 4, "40": 5, "-9": 3}), missing_marks({"-9": 3, "-4": 5, "7": 2})
     (('-9',), ())
     """
-    words = [v for v in values if isinstance(v, str) and v.strip().casefold() in _MARKS]
+    words = [v for v in values if isinstance(v, str) and v.strip().casefold() in MARKS]
     others = [v for v in values if v not in words]
     if not others:
         return ()
@@ -120,7 +120,7 @@ def date_format(texts: Sequence[str]) -> tuple[str, bool] | None:
     trimmed = [text.strip() for text in texts]
     if not trimmed or not all(_DATE_LIKE.fullmatch(text) for text in trimmed):
         return None
-    forms = [day + time for time in _TIMES for day in _DAYS]
+    forms = [day + time for time in _TIMES for day in DAYS]
     for text in (*trimmed[:20], *trimmed):
         forms = [form for form in forms if _reads(text, form)]
         if not forms:
