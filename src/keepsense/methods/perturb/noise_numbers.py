@@ -43,7 +43,8 @@ def noise_on_numbers(  # noqa: PLR0913
     variance grows by 1 + alpha in expectation (Eq. 2.3). `correlated` draws the errors of all columns together, with
     covariance alpha times theirs (Kim 1986; Eq. 2.5, 2.6), so that correlations stay too (Eq. 2.7). Numbers keep as
     many decimal places as the column has at most, or `decimals`. Ordered categories move by ranks and are cut off at
-    the lowest and the highest. Not differential privacy (see `noisy_numbers`): nothing is promised, so `models` are not looked at.
+    the lowest and the highest. Not differential privacy (see `noisy_numbers`): nothing is promised, so `models` are not
+    looked at.
 
     >>> counts = Counts.of({"age": [20, 30, 40, 50]})
     >>> cells = noise_on_numbers(counts, [Ordered.of(counts, "age")], alpha=0.1, rng=1)
