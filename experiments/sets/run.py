@@ -100,7 +100,7 @@ def whole(data: Data) -> Iterator[dict[str, Any]]:
 
 def _one(meant: ConceptSets, sets: ConceptSets, measure: Distance, k: int, kind: str, semantic: bool) -> Outcome:
     start = time.perf_counter()
-    release = microaggregate_sets(sets, measure if semantic else None, k=k, distance=kind, rng=SEED)
+    release = microaggregate_sets(sets, measure if semantic else None, k=k, distance=kind, sizes="any", rng=SEED)
     seconds = time.perf_counter() - start
     after = centroid_sets(release, meant)
     between = meant.distances(measure).pairs

@@ -202,17 +202,22 @@ def test_every_group_is_large_enough_and_nobody_is_lost(problem: tuple[ItemDista
 
 
 @settings(max_examples=30, deadline=None)
-@given(problems(), st.integers(2, 4), st.sampled_from(KINDS))
-def test_centroids_agree_with_the_definition(problem: tuple[ItemDistances, Rows], k: int, kind: str) -> None:
+@given(problems(), st.integers(2, 4), st.sampled_from(KINDS), st.booleans())
+def test_centroids_agree_with_the_definition(
+    problem: tuple[ItemDistances, Rows], k: int, kind: str, usual: bool
+) -> None:
     items, rows = problem
     if len(rows) < k:
         return
     parts = mdav(SetSpace(kind, items, rows), np.ones(len(rows), np.int64), k)
-    found = centroids(kind, items, rows, parts)
+    found = centroids(kind, items, rows, parts, usual_size=usual)
     for g, (records, _) in enumerate(parts):
+        mean = np.mean([len(rows[r]) for r in records])
+        nearest = min(abs(len(rows[r]) - mean) for r in records)
         sums = {
             r: sum(set_distance(kind, items, rows[r].tolist(), rows[s].tolist()) for s in records.tolist())
             for r in sorted(records.tolist())
+            if not usual or abs(len(rows[r]) - mean) <= nearest + 1e-9
         }
         assert sums[int(found[g])] <= min(sums.values()) + 1e-9 * len(records)
 
@@ -223,9 +228,9 @@ def test_long_records_take_another_way_to_the_same_centroid(monkeypatch: pytest.
     items = ItemDistances(None, opaque=40)
     for kind in KINDS:
         parts = mdav(SetSpace(kind, items, rows), np.ones(30, np.int64), 4)
-        usual = centroids(kind, items, rows, parts)
+        usual = centroids(kind, items, rows, parts, usual_size=True)
         monkeypatch.setattr("keepsense.methods.aggregate.centroid._LONG", 0)
-        other = centroids(kind, items, rows, parts)
+        other = centroids(kind, items, rows, parts, usual_size=True)
         monkeypatch.undo()
         for g, (records, _) in enumerate(parts):
             for chosen in (usual[g], other[g]):

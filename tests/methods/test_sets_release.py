@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -199,3 +200,22 @@ def test_a_class_too_small_for_a_group_is_refused() -> None:
         microaggregate_sets(sets, None, k=2, within=np.array([0, 0, 1]), rng=1)
     with pytest.raises(BadInput, match="3"):
         microaggregate_sets(sets, None, k=2, within=np.array([0, 0]), rng=1)
+
+
+def test_sets_stay_as_large_and_as_varied_as_they_were() -> None:
+    """The average distance prefers sets of one item; what is released is chosen among sets of the usual size."""
+    rng = np.random.default_rng(2)
+    drawn = [[f"i{i}" for i in rng.choice(20, int(rng.choice([1, 3, 3, 3, 4])), replace=False)] for _ in range(300)]
+    sets = map_sets(from_lists(drawn), None)
+    usual, free = (microaggregate_sets(sets, None, k=5, sizes=sizes, rng=1).records() for sizes in ("usual", "any"))  # type: ignore[arg-type]
+    before = np.mean([len(record) for record in drawn])
+    assert abs(np.mean([len(record) for record in usual]) - before) < 0.15 * before
+    assert np.mean([len(record) for record in free]) < np.mean([len(record) for record in usual])
+
+    def error(released: Sequence[Sequence[object]]) -> int:
+        was, now = (Counter(item for record in records for item in record) for records in (drawn, released))
+        return sum(abs(was[item] - now[item]) for item in was | now)
+
+    assert error(usual) < error(free)
+    with pytest.raises(BadInput, match="sizes = 'small'"):
+        microaggregate_sets(sets, None, k=5, sizes="small")  # type: ignore[arg-type]

@@ -42,6 +42,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("wu-palmer", {"convention": "depth"}),
     ("wu-palmer", {"convention": "depth", "virtual_root": False}),
     ("feature", {}),
+    ("feature", {"root": False}),
     ("log-feature", {}),
     ("tversky", {}),
     ("tversky", {"gamma": 0.3}),

@@ -22,15 +22,22 @@ _MOST_NEIGHBOURS = 1 << 28
 class Feature(Distance):
     """Share of subsumers that two concepts do not have in common (Batet et al. 2014, Eq. 1). Between 0 and 1.
 
-    Every path counts where a concept has several parents. The concepts themselves are among their subsumers.
+    Every path counts where a concept has several parents. The concepts themselves are among their subsumers. The root,
+    which all concepts share, is one of them; with `root=False` it is not, as in the paper's example, whose trees have
+    no common root: what lies in different branches is then 1 apart.
 
     >>> from keepsense.taxonomy import from_edges
     >>> sports = from_edges([("swimming", "water sports"), ("windsurfing", "water sports"), ("water sports", "sports")])
-    >>> Feature(sports).pair("swimming", "windsurfing")
-    0.5
+    >>> both = (Feature(sports, root=counted).pair("swimming", "windsurfing") for counted in (True, False))
+    >>> [round(apart, 4) for apart in both]
+    [0.5, 0.6667]
     """
 
     name = "feature"
+
+    def __init__(self, taxonomy: Taxonomy, *, root: bool = True) -> None:
+        super().__init__(taxonomy)
+        self.root = root
 
     @property
     def maximum(self) -> float:
@@ -40,7 +47,9 @@ class Feature(Distance):
     def pair(self, first: Concept, second: Concept) -> float:
         """(union - intersection) / union of the two sets of subsumers."""
         a, b = set(self.taxonomy.subsumers(first).tolist()), set(self.taxonomy.subsumers(second).tolist())
-        return (len(a | b) - len(a & b)) / len(a | b)
+        if not self.root:
+            a, b = a - {self.taxonomy.root}, b - {self.taxonomy.root}
+        return (len(a | b) - len(a & b)) / max(1, len(a | b))
 
     @cached_property
     def _sizes(self) -> Ints:
@@ -49,7 +58,8 @@ class Feature(Distance):
     def _block(self, rows: Ints, part: Part) -> Floats:
         shared = part.shared(rows)
         union = self._sizes[rows][:, None] + self._sizes[part.columns][None, :] - shared
-        return (union - shared) / union
+        apart: Floats = (union - shared) / (union if self.root else np.maximum(union - 1, 1))
+        return apart
 
 
 @register

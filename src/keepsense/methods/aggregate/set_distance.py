@@ -56,6 +56,12 @@ def set_distance(kind: str, items: ItemDistances, first: Sequence[int], second: 
     >>> items = ItemDistances(distance("feature", web), web.codes(["Swimming", "Windsurfing", "Mediterranean"]))
     >>> set_distance("minimum-sum", items, [0, 2], [1, 2])
     0.2
+
+    The root is among the subsumers here. The paper's example has trees without a common one, and comes to 0.25:
+
+    >>> rootless = ItemDistances(distance("feature", web, root=False), items.concepts)
+    >>> set_distance("minimum-sum", rootless, [0, 2], [1, 2])
+    0.25
     """
     check_kind(kind)
     if not len(first) or not len(second):

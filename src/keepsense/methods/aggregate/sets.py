@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from keepsense.progress import Listener, emit, wants_steps
 from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics import Distance
+
+Sizes = Literal["usual", "any"]
+"""Which records of a group may stand for it: those as large as usual there, or any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,7 @@ def set_microaggregation(  # noqa: PLR0913
     k: int | None = None,
     item_distance: Distance | None = None,
     distance: str = "average",
+    sizes: Sizes = "usual",
     rng: np.random.Generator | int | None = None,
     listener: Listener | None = None,
     memory: int = MEMORY,
@@ -137,6 +141,7 @@ def set_microaggregation(  # noqa: PLR0913
         models,
         k=k,
         distance=distance,
+        sizes=sizes,
         rng=rng,
         listener=listener,
         memory=memory,
@@ -153,6 +158,7 @@ def microaggregate_sets(  # noqa: PLR0913
     *,
     k: int | None = None,
     distance: str = "average",
+    sizes: Sizes = "usual",
     within: NDArray[Any] | None = None,
     divide: bool = True,
     rng: np.random.Generator | int | None = None,
@@ -167,6 +173,10 @@ def microaggregate_sets(  # noqa: PLR0913
     as a term drawn once for the group, in proportion to the records that hold it, from those of the input's terms
     for the concept that at least k records hold; where there is none, as the concept's label. Opaque terms likewise,
     and `*` where there is none. A record is taken for a person: join the rows of a person into one set first.
+
+    The centroid is looked for among the group's records of the size nearest to its mean (`sizes="usual"`), so that sets
+    stay as large and as varied as they are; among all (`"any"`, as the equation says) the average distance prefers sets
+    of one item.
 
     `within` gives each record a class, such as the equivalence class of its other quasi-identifiers: groups then never
     cross classes, so class and set together are shared by at least k records. A class of fewer than 2k records, or
@@ -189,6 +199,8 @@ def microaggregate_sets(  # noqa: PLR0913
     [['milk'], ['milk'], ['bread'], ['bread']]
     """
     check_kind(distance)
+    if sizes not in get_args(Sizes):
+        raise BadInput(f"sizes = {sizes!r}: it must be 'usual' or 'any'")
     k = check_size(group_size(models, k), len(sets), f"column {sets.source.column!r}")
     rng = generator(rng)
     rows, weights, which = sets.distinct
@@ -204,7 +216,7 @@ def microaggregate_sets(  # noqa: PLR0913
         rows = rows.taken(own)
         spaces = _Classes(distance, items, rows, weights, pairs // len(sets.distinct[0]))
         partition = spaces.partition(k, divide, sets.source.column, listener)
-    centres = centroids(distance, items, rows, partition)
+    centres = centroids(distance, items, rows, partition, usual_size=sizes == "usual")
     group = deal(partition, which, rng)
     terms, labelled, withheld = _synthetic(sets, own[centres], k, rng)
     verbatim = _verbatim(sets, group, centres, which, terms)

@@ -250,10 +250,11 @@ def group_centroids(
     bounds: Any,
     records: Any,
     copies: Any,
+    fit: Any,
     noise: float,
     out: Any,
 ) -> None:
-    """For each group the record with the least sum of distances to all of the group; of equals the lowest record."""
+    """For each group the record that is fit with the least sum of distances to all of it; of equals the lowest."""
     widest = 0
     for r in records:
         widest = max(widest, starts[r + 1] - starts[r])
@@ -265,6 +266,8 @@ def group_centroids(
         chosen = -1
         low = np.inf
         for p in range(bounds[g], bounds[g + 1]):
+            if not fit[p]:
+                continue
             r = records[p]
             total = 0.0
             for q in range(bounds[g], bounds[g + 1]):
