@@ -294,6 +294,8 @@ def assess(  # noqa: PLR0913
     person: str | None = None,
     suppressed: Names = "*",
     missing: Names = (),
+    sampling_fraction: float | None = None,
+    household: str | None = None,
     engine: str | None = None,
 ) -> Assessment:
     """Compare a release, made by whatever tool, with its original: risk, class sizes, what became of each column.
@@ -301,6 +303,8 @@ def assess(  # noqa: PLR0913
     `person` is a column that tells which rows belong to one person: classes and risk then count people. `suppressed`
     are the texts of cells that were suppressed, `missing` those of cells of which nothing is known. `models` are
     promises to look at, `hierarchies` say what labels stand for, `population` is the table of everybody (for k-map).
+    With `sampling_fraction`, the share of the population that is in the table, uniqueness there is estimated;
+    `household` is a column that tells who lives together.
 
     >>> import keepsense as ks
     >>> before, after = {"job": ["nurse", "surgeon", "clerk"]}, {"job": ["medic", "medic", "clerk"]}
@@ -324,6 +328,8 @@ def assess(  # noqa: PLR0913
         suppressed=_names(suppressed),
         missing=_names(missing),
         asked=Asked(tuple(models), trees, population),
+        sampling_fraction=sampling_fraction,
+        household=household,
         engine=engine,
     )
 

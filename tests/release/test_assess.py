@@ -14,6 +14,7 @@ from tests.release.tables import write_jobs, write_people
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
+from keepsense.privacy import individual_risk
 from keepsense.privacy.disclosure import within_classes
 from keepsense.release.assess import assess
 from keepsense.release.compare import compare
@@ -197,3 +198,28 @@ def test_records_that_are_hidden_altogether_fit_nobody() -> None:
     found = assess(before, after, ["sex", "age"])
     assert found.suppressed == 2
     assert found.k_wildcard == 3
+
+
+def test_a_sampling_fraction_and_households_tell_more():
+    """Four of ten people are one of a kind; each lives with somebody who is not."""
+    table = {
+        "job": ["a", "b", "c", "d", *"eeffgg"],
+        "home": [str(i % 5) for i in range(10)],
+    }
+    plain = assess(table, table, ["job"]).risk["before"]
+    assert not any("individual" in name or "household" in name or "Pitman" in name for name in plain)
+    assert plain["special uniques"] == 0, "there is no smaller set of columns"
+    found = assess(table, table, ["job"], sampling_fraction=0.2, household="home").risk
+    assert found["before"] == found["after"]
+    figures = found["before"]
+    unique = 0.2 / 0.8 * np.log(5)
+    assert figures["individual risk, highest"] == pytest.approx(unique)
+    pair = float(individual_risk(np.array([2]), np.array([10.0]))[0])
+    assert figures["individual risk, average"] == pytest.approx((4 * unique + 6 * pair) / 10)
+    assert figures["household risk, highest"] == pytest.approx(1 - (1 - unique) * (1 - pair))
+    homes = [1 - (1 - unique) * (1 - pair)] * 4 + [1 - (1 - pair) ** 2]
+    assert figures["household risk, average"] == pytest.approx(np.mean(homes))
+    for name in ("Dankar's rule", "Pitman", "slide negative binomial", "estimated"):
+        assert 0 < figures[f"unique in the population, {name}"] <= 0.4
+    with pytest.raises(BadInput, match="no quasi-identifier"):
+        assess(table, table, ["job", "home"], household="home")

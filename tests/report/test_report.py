@@ -284,6 +284,37 @@ def test_no_original_record_is_public(reports: dict[tuple[str, Audience], str], 
         assert private not in reports[method, "public"], private
 
 
+def test_records_at_risk_are_listed_inside_only(outcome: Outcome, reports: dict[tuple[str, Audience], str]) -> None:
+    """The combination that fewest records share is in the internal list, with its risk; in public nothing is."""
+    from keepsense.report import exposed
+
+    subject = Subject(outcome)
+    listed = exposed.exposed(subject)
+    for title in ("Columns that tell people apart", "Records most at risk"):
+        assert title in listed
+    counts = subject.after
+    shown = counts.weights[subject.shown]
+    assert f">{int(shown.min()):,}<" in listed
+    assert all(name in listed for name in counts.names)
+    assert exposed.exposed(Subject(outcome, public=True)) == ""
+    for (_, audience), text in reports.items():
+        assert ("Records most at risk" in text) is (audience == "internal")
+        assert ("Who stands out" in text) is (audience == "internal")
+
+
+def test_numbers_that_are_told_up_to_a_little() -> None:
+    """Ages that are averaged in groups of four are numbers, so that intervals around them tell something."""
+    from keepsense.release.example import example_job
+    from keepsense.release.run import run
+    from keepsense.report import exposed
+
+    columns = {"age": {"role": "quasi-identifier", "kind": "numeric"}, "illness": {"role": "insensitive"}}
+    job = example_job(columns=columns, unlisted="drop", method={"name": "microaggregation of records"})
+    text = exposed.exposed(Subject(run(job.project, folder=job.folder, rng=1)))
+    assert "Numbers told up to a little" in text
+    assert "within deviations" in text
+
+
 def test_why_a_taxonomy_was_taken_is_told(outcomes: dict[str, Outcome]) -> None:
     text = _Page(meaning.taken(Subject(outcomes["rank swapping"]), "job")).text
     assert text.startswith("Meaning from ")

@@ -67,6 +67,13 @@ def assess_release(
     threshold: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Risk above which a record counts as at risk.")
     ] = 0.2,
+    fraction: Annotated[
+        float | None,
+        typer.Option(help="Share of the population that is in the table; uniqueness there is then estimated."),
+    ] = None,
+    household: Annotated[
+        str | None, typer.Option(help="Column that tells who lives together; risk of households is added.")
+    ] = None,
     engine: EngineName = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -88,6 +95,8 @@ def assess_release(
         suppressed=parted(suppressed) or "*",
         missing=parted(missing),
         asked=asked,
+        sampling_fraction=fraction,
+        household=household,
         engine=engine,
     )
     show(as_data(assessment), lambda console: render(console, assessment, released), as_json=as_json, quiet=quiet)
@@ -187,6 +196,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
             "after": None if assessment.risk_after is None else asdict(assessment.risk_after),
             **{when: dict(figures) for when, figures in assessment.risk.items() if when == FITTING},
         },
+        "attacks": {when: dict(figures) for when, figures in assessment.risk.items()},
         **{key: [asdict(entry) for entry in getattr(assessment, key)] for key in _TABLES},
         "population": None if assessment.population is None else asdict(assessment.population),
         "association_error": assessment.association_error,

@@ -27,6 +27,7 @@ from keepsense.privacy.ground import Links as Links
 from keepsense.privacy.ground import Ordered as Ordered
 from keepsense.privacy.ground import Semantic as Semantic
 from keepsense.privacy.ground import Tree as Tree
+from keepsense.privacy.intervals import interval_disclosure as interval_disclosure
 from keepsense.privacy.k_anonymity import KAnonymity as KAnonymity
 from keepsense.privacy.k_anonymity import ProbabilisticKAnonymity as ProbabilisticKAnonymity
 from keepsense.privacy.k_anonymity import XYAnonymity as XYAnonymity
@@ -53,7 +54,12 @@ from keepsense.privacy.registry import privacy_model as privacy_model
 from keepsense.privacy.reidentification import Risk as Risk
 from keepsense.privacy.reidentification import estimate_population_uniques as estimate_population_uniques
 from keepsense.privacy.reidentification import risk as risk
+from keepsense.privacy.separation import Separation as Separation
+from keepsense.privacy.separation import separations as separations
 from keepsense.privacy.set_verifier import verify_sets as verify_sets
+from keepsense.privacy.suda import SpecialUniques as SpecialUniques
+from keepsense.privacy.suda import special_uniques as special_uniques
+from keepsense.privacy.suda import special_uniques_by_meaning as special_uniques_by_meaning
 from keepsense.privacy.thresholds import AverageRisk as AverageRisk
 from keepsense.privacy.thresholds import MaximumRisk as MaximumRisk
 from keepsense.privacy.thresholds import StrictAverageRisk as StrictAverageRisk

@@ -132,3 +132,7 @@ class PopulationUniqueness(Model):
             f"At most {100 * self.threshold:g}% of the records are unique in the population, by the estimate "
             f"{self.estimator}, if the table is a random {100 * self.fraction:g}% of it."
         )
+
+
+OF_FRACTION = (EstimatedKMap, PopulationUniqueness)
+"""Promises that say which share of the population is in the table."""

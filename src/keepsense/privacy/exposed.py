@@ -12,8 +12,10 @@ from keepsense.counts import Counts, distinct_rows
 from keepsense.metrics import metric
 from keepsense.privacy.linkage import Linkage
 from keepsense.privacy.matching import Missing
-from keepsense.privacy.reidentification import Risk, estimate_population_uniques, risk
-from keepsense.recoding import SUPPRESSED, Cells
+from keepsense.privacy.reidentification import Risk, risk
+from keepsense.privacy.suda import SpecialUniques, special_uniques
+from keepsense.privacy.uniqueness import household_risk, individual_risk, population_uniqueness
+from keepsense.recoding import SUPPRESSED, Cells, suppressed_tuples
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +23,9 @@ class Exposed:
     """A table as attackers see it: all that metrics of risk look at.
 
     `people` are the people of the population that the records of each class stand for, by their sampling weights,
-    beside the sizes of those classes. `linkage` is how linking by meaning fared, where that was tried.
+    beside the sizes of those classes; `fraction` is the share of the population that is in the table, where only that
+    is known. `households` counts the same columns with the household of each record. `linkage` is how linking by
+    meaning fared, where that was tried.
 
     >>> Exposed(Counts.of({"job": ["nurse", "nurse", "clerk"]})).risk.marketer
     0.6666666666666666
@@ -34,6 +38,40 @@ class Exposed:
     suppressed: object = SUPPRESSED
     people: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
     linkage: Linkage | None = None
+    fraction: float | None = None
+    households: Counts | None = None
+
+    @cached_property
+    def of_households(self) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+        """For each combination of values and household the chance that anybody of the household is found."""
+        if self.households is None:
+            return None
+        counts, size = self.households, len(self.households.names) - 1
+        shown = ~suppressed_tuples(
+            Counts(counts.names[:size], counts.values[:size], counts.codes[:, :size], counts.weights)
+        )
+        group = distinct_rows(np.ascontiguousarray(counts.codes[:, :size]))[1]
+        sizes = np.bincount(group, counts.weights).astype(np.int64)
+        people = sizes.astype(np.float64) if self.fraction is None else sizes / self.fraction
+        risks = np.where(shown, individual_risk(sizes, people)[group], 0.0)
+        # all records of one combination and household: none of them is found
+        none_found = -np.expm1(counts.weights * np.log1p(-np.minimum(risks, 1 - 1e-12)))
+        return household_risk(none_found, counts.codes[:, size].astype(np.int64)), counts.weights
+
+    @cached_property
+    def special(self) -> SpecialUniques:
+        """Records that few columns set apart."""
+        return special_uniques(self.counts)
+
+    @cached_property
+    def stands_for(self) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
+        """Sizes of classes, and the people each stands for: by sampling weights, or by the sampling fraction."""
+        if self.people is not None and len(self.people[0]):
+            return self.people[0], np.maximum(self.people[1], self.people[0])
+        if self.fraction is None:
+            return None
+        sizes = self.counts.weights[~suppressed_tuples(self.counts, self.suppressed)]
+        return sizes, sizes / self.fraction
 
     @cached_property
     def risk(self) -> Risk:
@@ -142,10 +180,8 @@ def _unique_in_the_population(exposed: Exposed) -> float | None:
 
 
 def _people(exposed: Exposed) -> NDArray[np.float64] | None:
-    """People each class stands for, at least those of the sample."""
-    if exposed.people is None or not len(exposed.people[0]):
-        return None
-    return np.maximum(exposed.people[1], exposed.people[0])
+    """People each class stands for by sampling weights, at least those of the sample."""
+    return None if exposed.people is None or exposed.stands_for is None else exposed.stands_for[1]
 
 
 @metric(
@@ -188,11 +224,88 @@ def _estimated_uniques(exposed: Exposed) -> float | None:
 
     Computed: estimated from the sizes of the sample's classes (Zayatz 1991).
     """
-    people = _people(exposed)
-    if people is None or exposed.people is None:
+    return _uniqueness(exposed, "zayatz")
+
+
+def _uniqueness(exposed: Exposed, estimator: str) -> float | None:
+    """Population uniqueness where each record stands for some people; None where nobody knows how many."""
+    if exposed.stands_for is None:
         return None
-    sizes = exposed.people[0]
-    return estimate_population_uniques(sizes, float(sizes.sum() / people.sum()))
+    sizes, people = exposed.stands_for
+    return population_uniqueness(sizes, float(sizes.sum() / people.sum()), estimator)
+
+
+@metric(
+    "unique in the population, Dankar's rule",
+    "share of one of a kind in the population, by Dankar's rule",
+    about="risk",
+    rank=13,
+)
+def _unique_by_rule(exposed: Exposed) -> float | None:
+    """Share of records that probably fit one person only, by the estimate that fits the sampling fraction.
+
+    Computed: Pitman's model up to a fraction of 0.1, else the smaller of Zayatz and the slide negative binomial (Dankar
+    et al. 2012).
+    """
+    return _uniqueness(exposed, "dankar")
+
+
+@metric(
+    "unique in the population, Pitman", "share of one of a kind in the population, by Pitman", about="risk", rank=14
+)
+def _unique_by_pitman(exposed: Exposed) -> float | None:
+    """Share of records that probably fit one person only, for small samples.
+
+    Computed: expected uniques of Pitman's sampling formula with the likeliest parameters (Hoshino 2001).
+    """
+    return _uniqueness(exposed, "pitman")
+
+
+@metric(
+    "unique in the population, slide negative binomial",
+    "share of one of a kind in the population, by the slide negative binomial",
+    about="risk",
+    rank=15,
+)
+def _unique_by_slide(exposed: Exposed) -> float | None:
+    """Share of records that probably fit one person only, for large samples.
+
+    Computed: classes of one person where sizes are one more than negative binomial (Chen and McNulty 1998).
+    """
+    return _uniqueness(exposed, "snb")
+
+
+@metric("individual risk, highest", "most at risk, individual risk", about="risk", rank=16)
+def _individual_highest(exposed: Exposed) -> float | None:
+    """Chance to find the person most at risk, given how many people each class probably has.
+
+    Computed: mean of 1 / people who fit, negative binomial given the records that fit (Benedetti and Franconi 1998).
+    """
+    return None if exposed.stands_for is None else float(individual_risk(*exposed.stands_for).max())
+
+
+@metric("individual risk, average", "average, individual risk", about="risk", rank=17)
+def _individual_average(exposed: Exposed) -> float | None:
+    """The same chance for a record drawn at random.
+
+    Computed: mean over records of their individual risk (Benedetti and Franconi 1998).
+    """
+    if exposed.stands_for is None:
+        return None
+    sizes, people = exposed.stands_for
+    return float(sizes @ individual_risk(sizes, people)) / float(sizes.sum())
+
+
+@metric("special uniques", "share of records that some of the columns set apart", about="risk", rank=18)
+def _special_uniques(exposed: Exposed) -> float:
+    """Share of records that nobody needs all columns to single out.
+
+    Computed: records with a minimal sample unique of fewer than all columns / records (Manning, Haglin and Keane
+    2008).
+    """
+    special = exposed.special
+    few = (special.sets > 0) & (special.smallest < len(exposed.counts.names))
+    return float(few.sum()) / max(1, exposed.counts.total)
 
 
 @metric("linked by meaning", "share of records linked rightly by meaning", about="risk", every_run=True, rank=12)
@@ -203,3 +316,24 @@ def _linked_by_meaning(exposed: Exposed) -> float | None:
     Torra 2001).
     """
     return None if exposed.linkage is None else exposed.linkage.risk
+
+
+@metric("household risk, highest", "household most at risk", about="risk", rank=19)
+def _household_highest(exposed: Exposed) -> float | None:
+    """Chance that anybody of the household most at risk is found, and with them all who live there.
+
+    Computed: 1 - product over the household's records of 1 - their risk (Franconi and Polettini 2004).
+    """
+    return None if exposed.of_households is None else float(exposed.of_households[0].max())
+
+
+@metric("household risk, average", "average, somebody of the household is found", about="risk", rank=20)
+def _household_average(exposed: Exposed) -> float | None:
+    """The same chance for a record drawn at random.
+
+    Computed: mean over records of the risk of their household (Franconi and Polettini 2004).
+    """
+    if exposed.of_households is None:
+        return None
+    risks, records = exposed.of_households
+    return float(risks @ records) / float(records.sum())

@@ -51,6 +51,15 @@ class AgainstWhole(OfColumn):
         if self.reference is not None or self.column not in histograms:
             return self
         whole = histograms[self.column]
-        fixed: Any = {"reference": tuple(zip(whole.values, whole.total().tolist(), strict=True))}
+        return self.compared_with(dict(zip(whole.values, whole.total().tolist(), strict=True)))
+
+    def compared_with(self, whole: Mapping[Value, int]) -> Self:
+        """The same model with the values of the whole table, and how often they occur, fixed.
+
+        >>> from keepsense.privacy import TCloseness
+        >>> TCloseness(0.2, "ill").compared_with({"flu": 3}).reference
+        (('flu', 3),)
+        """
+        fixed: Any = {"reference": tuple(whole.items())}
         changed: Self = replace(self, **fixed)  # type: ignore[type-var]
         return changed

@@ -14,12 +14,14 @@ from keepsense.engines import Engine, Reading, Table, started
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.metrics import by_name, figures
-from keepsense.privacy import Risk, TCloseness, needed_columns
+from keepsense.privacy import Concepts, Risk, TCloseness, needed_columns
 from keepsense.privacy.disclosure import Sensitive, disclosed
 from keepsense.privacy.exposed import Exposed
 from keepsense.privacy.ground import Tree
+from keepsense.privacy.likeness import OfConcepts
 from keepsense.privacy.matching import class_sizes, classes
 from keepsense.privacy.presence import POPULATION
+from keepsense.privacy.whole import AgainstWhole
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
 from keepsense.release.asked import Asked, Kept, Populated, fitting_people, kept_promises, populated, with_people
 from keepsense.release.people import counted_people
@@ -109,6 +111,8 @@ def assess(  # noqa: PLR0913
     threshold: float = 0.2,
     suppressed: str | Sequence[str] = SUPPRESSED,
     missing: Sequence[str] = (),
+    sampling_fraction: float | None = None,
+    household: str | None = None,
     associations: bool = True,
     asked: Asked | None = None,
     engine: str | Engine | None = None,
@@ -121,6 +125,10 @@ def assess(  # noqa: PLR0913
 
     `person` is a column of both tables that tells which rows belong to one person: classes, k and risk then count
     people. A release that does not have it takes it from the original where the rows are in the same order.
+
+    `sampling_fraction` is the share of the population that is in the table: population uniqueness and individual risk
+    are then estimated, too. `household` is a column of the original that tells who lives together: the risk that
+    anybody of a household is found is added for the original, and for a release whose rows are in the same order.
 
     Other tools suppress single cells: `suppressed` are the texts that stand there, `missing` those that mean in both
     tables that nothing is known, as an empty cell does. Whether such a cell is a value of its own or fits any is for
@@ -153,16 +161,19 @@ def assess(  # noqa: PLR0913
         changed = running.differing(before, after, names) if aligned else {}
         people = _people(running, before, after, tuple(quasi_identifiers), person, aligned) or (counts, now)
         pairs = _associations(running, before, after, marginals) if associations else ()
+        together = _households(running, before, after, tuple(quasi_identifiers), household, aligned)
     now, people = _one_mark(now, marks), (people[0], _one_mark(people[1], marks))
     gone = suppressed_tuples(now)
-    original_table = Exposed(people[0], threshold=threshold)
-    released_table = Exposed(people[1], threshold=threshold)
+    original_table, released_table = (
+        Exposed(counted, threshold=threshold, fraction=sampling_fraction, households=homes)
+        for counted, homes in zip(people, together, strict=True)
+    )
     shown = people[1].weights[~suppressed_tuples(people[1])]
     nobody = not shown.sum()
     hidden, fitting = hidden_cells(now), _fitting(people[1])
     loose = _fitting(now, every=True) if hidden else None
     fit = None if everybody is None else fitting_people(now, everybody, asked.hierarchies)
-    fitting_table = Exposed(fitting, threshold=threshold, missing="wildcard")
+    fitting_table = Exposed(fitting, threshold=threshold, missing="wildcard", fraction=sampling_fraction)
     sizes, number = np.unique(shown, return_counts=True)
     return Assessment(
         rows_before=counts.total,
@@ -294,9 +305,12 @@ def _promises(
     models = []
     for model in asked.models:
         tree = asked.hierarchies.get(getattr(model, "column", ""))
-        if isinstance(model, TCloseness):
-            was = marginals[model.column][0]
-            model = replace(model, reference=tuple(was.items()), ground=model.ground if tree is None else tree)
+        if isinstance(model, TCloseness) and tree is not None:
+            model = replace(model, ground=tree)
+        if isinstance(model, OfConcepts) and tree is not None:
+            model = model.meant(Concepts.of_hierarchy(tree))
+        if isinstance(model, AgainstWhole):
+            model = model.compared_with(marginals[model.column][0])
         models.append(model)
     of_people = [model for model in models if POPULATION in model.columns]
     rest = [model for model in models if POPULATION not in model.columns]
@@ -322,6 +336,23 @@ def _people(
         rows = running.frame(after).append_column(person, running.frame(before)[person])
         after = running.read(rows)
     return counted_people(running, before, names, person), counted_people(running, after, names, person)
+
+
+def _households(
+    running: Engine, before: Table, after: Table, names: tuple[str, ...], household: str | None, aligned: bool
+) -> tuple[Counts | None, Counts | None]:
+    """Combinations of quasi-identifiers of both tables with the household of each record, the last column."""
+    if household is None:
+        return None, None
+    _require(before.columns, [household], "original")
+    if household in names:
+        raise BadInput(f"column {household!r} tells who lives together, so it is no quasi-identifier; name it once")
+    first = running.count(before, [*names, household])
+    if household not in after.columns:
+        if not aligned:
+            return first, None
+        after = running.read(running.frame(after).append_column(household, running.frame(before)[household]))
+    return first, running.count(after, [*names, household])
 
 
 def _require(there: Sequence[str], wanted: Sequence[str], which: str) -> None:

@@ -20,6 +20,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.sizes import positions
 from keepsense.metrics import SEED, Figure, Note, by_name, figures
 from keepsense.privacy import LinkageRisk
+from keepsense.privacy.estimated import OF_FRACTION
 from keepsense.privacy.exposed import Exposed, weighted_classes
 from keepsense.privacy.linkage import MOST_DISTANCES, Linkage, linkage_before_and_after, record_linkage
 from keepsense.recoding import Cells, Draws, Recoding
@@ -221,8 +222,11 @@ def measured_risk(
     [0.5, 0.2]
     """
     people = own_people(job, job.every_quasi_identifier)
-    before = Exposed(job.every_count if people is None else people, job.population_counts, job.missing)
-    release = Exposed(after, population, job.missing)
+    # a promise may tell which share of the population the table is
+    fraction = next((float(model.fraction) for model in job.models if isinstance(model, OF_FRACTION)), None)
+    counted = job.every_count if people is None else people
+    before = Exposed(counted, job.population_counts, job.missing, fraction=fraction)
+    release = Exposed(after, population, job.missing, fraction=fraction)
     for weight in job.project.having("weight"):
         counts = job.own_counts
         before = replace(before, people=(counts.weights, counts.sums[weight]))

@@ -12,7 +12,7 @@ from keepsense import __version__
 from keepsense.files import whole_file
 from keepsense.release.ledger import today
 from keepsense.release.run import Outcome
-from keepsense.report import choices, classes, columns, dictionary, measured, records, sections
+from keepsense.report import choices, classes, columns, dictionary, exposed, measured, records, sections
 from keepsense.report.page import page
 from keepsense.report.subject import Subject
 
@@ -24,7 +24,7 @@ class Section:
     """A part of a report: its title, and what draws it as HTML, or as nothing where it does not apply.
 
     >>> [section.title for section in SECTIONS if not section.public][:3]
-    ['Records before and after', 'To look at', 'What goes together']
+    ['Records before and after', 'To look at', 'Who stands out']
     """
 
     id: str
@@ -38,6 +38,7 @@ SECTIONS = (
     Section("records", "Records before and after", records.beside, public=False),
     Section("warnings", "To look at", sections.warnings, public=False),
     Section("risk", "Risk of being recognized", measured.risk),
+    Section("exposed", "Who stands out", exposed.exposed, public=False),
     Section("utility", "What it is still worth", measured.utility),
     Section("columns", "Columns by which people could be recognized", columns.columns),
     Section("classes", "Classes of records that look alike", classes.classes),
