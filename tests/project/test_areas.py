@@ -156,5 +156,17 @@ def test_the_patients_of_synthea_are_placed_in_their_country(shared_data: Path) 
     meaning = seen["CITY"].meaning
     assert meaning is not None
     assert (meaning.taxonomy, meaning.domain) == ("places", "United Kingdom")
-    assert "STATE" in meaning.within
-    assert meaning.rows > 0.8
+    assert meaning.within == ("STATE", "COUNTY")
+    assert meaning.rows > 0.6
+    counties = seen["COUNTY"].meaning
+    assert counties is not None
+    assert (counties.taxonomy, counties.domain) == ("places", "United Kingdom")
+    assert counties.rows > 0.95
+
+
+def test_a_village_in_kent_is_not_the_city_in_yorkshire(shared_data: Path) -> None:
+    file = shared_data / "synthea_uk" / "patients.csv"
+    alone = labels_of(built_for_column(file, "CITY", taxonomy="places", domain="United Kingdom").hierarchy, "Leeds")
+    placed = labels_of(built_for_column(file, "CITY").hierarchy, "Leeds")
+    assert "Yorkshire" in " ".join(alone)
+    assert "Yorkshire" not in " ".join(placed)

@@ -23,7 +23,7 @@ AREAS = patterns.words("state region province county country nation territory pr
 LEAST_KNOWN = 0.5
 """Share of the rows whose areas must be known."""
 
-LEAST_AGREED = 0.75
+LEAST_AGREED = 0.5
 """Share of the rows of known places and areas on which one lies in the other; villages share names with towns."""
 
 _BESIDE_THE_POINT = patterns.words("of name names code iso id abbreviation the")

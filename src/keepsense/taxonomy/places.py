@@ -22,7 +22,7 @@ from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.lookup import QUALIFIED, lies_in, lookup
 from keepsense.taxonomy.text import normalise
 
-LEVELS = ("world", "continent", "subregion", "country", "region", "city")
+LEVELS = ("world", "continent", "subregion", "country", "region", "county", "city")
 """Levels from the top; an id begins with the name of its level."""
 
 SURE = 0.9
@@ -47,7 +47,8 @@ _CALLED = (
     {"continent"},
     {"subregion"},
     {"country", "countries", "nation", "land", "nationality"},
-    {"state", "region", "province", "county", "territory", "prefecture"},
+    {"state", "region", "province", "territory", "prefecture"},
+    {"county", "counties", "shire"},
     {"city", "cities", "town", "municipality", "village", "hometown"},
 )
 
