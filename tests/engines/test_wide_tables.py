@@ -15,6 +15,7 @@ from keepsense.engines.duckdb.engine import DuckDBEngine
 from keepsense.engines.duckdb.table import DuckTable
 from keepsense.engines.formats.csv import _names
 from keepsense.engines.store import Store
+from keepsense.errors import BadInput
 from keepsense.hierarchies import scales
 
 
@@ -61,6 +62,15 @@ def test_a_column_is_found_without_asking_all_others(monkeypatch: pytest.MonkeyP
     assert all(table.is_text(str(name)) for name in names)
     assert known.column("c1999") == "c1999"
     assert Name.compared < 10 * len(names)
+
+
+def test_a_machine_is_not_asked_for_more_threads_than_it_can_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    for asked, used in ((1, 1), (3, 3), (10**8, 8)):
+        with Store(threads=asked) as store:
+            assert store.run("SELECT current_setting('threads')") == [(used,)]
+    with pytest.raises(BadInput, match="as memory limit"):
+        Store(memory="999999999999999TB")
 
 
 def test_a_value_is_spelled_plainly_once_however_many_scales_there_are(monkeypatch: pytest.MonkeyPatch) -> None:

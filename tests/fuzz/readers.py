@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from keepsense import files
-from keepsense.engines import started
+from keepsense.engines import engine
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.formats import FORMATS as TABLES
 from keepsense.engines.store import Store
@@ -162,7 +162,7 @@ _add(
 
 @cache
 def _engine() -> Any:
-    return started().__enter__()
+    return engine()
 
 
 def _received(path: Path) -> None:

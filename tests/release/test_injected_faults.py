@@ -183,7 +183,7 @@ def check(folder: Path, way: Way, code: int, earlier: dict[str, str], entries: i
 def swept(carried_out: Carrier, room: Path, way: Way, modes: tuple[int, ...], every: int) -> int:
     """Let every so-many-th step of a way go wrong in each of the modes; how many faults there were."""
     ready = way.ready(room / "counted")
-    earlier, entries = seen(ready), len(read_ledger(ready))
+    entries = len(read_ledger(ready))
     counting = case(ready, room, way.words)
     assert carried_out([counting]) == [0], Path(counting["said"]).read_text(encoding="utf-8")
     steps = Path(counting["steps"]).read_text(encoding="utf-8").splitlines()
@@ -191,9 +191,10 @@ def swept(carried_out: Carrier, room: Path, way: Way, modes: tuple[int, ...], ev
         {"mkdir"} if way.before else set()
     )
     faults = [(at, mode) for mode in modes for at in range(mode % every, len(steps), every)]
-    cases = []
+    cases, earlier = [], {}
     for at, mode in faults:
         folder = way.ready(room / f"{at} {mode}")
+        earlier[at, mode] = seen(folder)
         cases += [case(folder, room, way.words, at, mode), case(folder, room, ("run",)) | {"steps": os.devnull}]
         cases[-1]["said"] = str(room / f"{at} {mode}.again")
     # the state after the fault is looked at before the next run changes it
@@ -202,14 +203,14 @@ def swept(carried_out: Carrier, room: Path, way: Way, modes: tuple[int, ...], ev
         where = f"{way.name}, step {at} of {len(steps)} ({steps[at]}) {MODES[mode]}"
         reached = len((room / f"{at} {mode}.steps").read_text(encoding="utf-8").splitlines()) > at
         assert code == -9 if reached and mode in (KILL, KILL_AFTER) else code >= 0, f"{where}: ended with {code}"
-        check(room / f"{at} {mode}", way, code, earlier, entries, where)
+        check(room / f"{at} {mode}", way, code, earlier[at, mode], entries, where)
     again = carried_out(cases[1::2])
     for (at, mode), code in zip(faults, again, strict=True):
         folder = room / f"{at} {mode}"
         said = (room / f"{at} {mode}.again").read_text(encoding="utf-8")
         where = f"{way.name}, the run after step {at} of {len(steps)} ({steps[at]}) {MODES[mode]}"
         assert code == 0, f"{where}: {said}"
-        check(folder, way, 0, earlier, len(read_ledger(folder)) - 1, where)
+        check(folder, way, 0, earlier[at, mode], len(read_ledger(folder)) - 1, where)
         files = {p.relative_to(folder / "release").as_posix() for p in (folder / "release").rglob("*")}
         assert not list(folder.glob(".*")), f"{where}: {list(folder.glob('.*'))}"
         assert files <= {"people.csv", "release.json", "private", "private/recoding.json"}, f"{where}: {files}"
@@ -296,6 +297,42 @@ def shared_room() -> Iterator[Path]:
 def as_somebody(folder: Path, room: Path) -> dict[str, Any]:
     """A run by somebody for whom permissions count, which they do not for root."""
     return case(folder, room, ("run",), user=NOBODY if os.geteuid() == 0 else None)
+
+
+@pytest.fixture
+def small_disk(shared_room: Path) -> Iterator[Path]:
+    """A file system of its own, of a mebibyte."""
+    place = shared_room / "disk"
+    place.mkdir()
+    if not sys.platform.startswith("linux") or os.geteuid() != 0:
+        pytest.skip("needs root, on Unix, to mount a file system")
+    mounting = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(place)]
+    if subprocess.run(mounting, capture_output=True, check=False).returncode:
+        pytest.skip("this machine does not let us mount a file system; Unix")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def test_a_disk_that_fills_up_leaves_a_whole_release_or_none(
+    carried_out: Carrier, small_disk: Path, tmp_path: Path
+) -> None:
+    """However little is free, from nothing to enough."""
+    way, codes = Way("a full disk", None), []
+    for free in (0, 4, 8, 16, 24, 32, 64):
+        folder = fresh(small_disk / f"{free}")
+        filler = small_disk / "filler"
+        with filler.open("wb") as file:
+            space = os.statvfs(small_disk)
+            os.posix_fallocate(file.fileno(), 0, max(1, space.f_bavail * space.f_frsize - free * 1024))
+        run = case(folder, tmp_path, ("run",))
+        codes += carried_out([run])
+        check(folder, way, codes[-1], {}, 0, f"{free} KiB are free")
+        filler.unlink()
+        assert carried_out([run]) == [0], Path(run["said"]).read_text(encoding="utf-8")
+        check(folder, way, 0, {}, len(read_ledger(folder)) - 1, f"after {free} KiB were free")
+        shutil.rmtree(folder)
+    assert codes[0] == 2
+    assert codes[-1] == 0
 
 
 def test_a_folder_that_is_read_only_is_told(carried_out: Carrier, shared_room: Path) -> None:

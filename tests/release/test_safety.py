@@ -513,7 +513,7 @@ def test_what_describes_a_release_changes_only_with_it(tmp_path: Path, monkeypat
     run(town_project(release={"suppression": 0.05}), folder=tmp_path, rng=1)
     before = {p: p.read_bytes() for p in (tmp_path / "release").rglob("*") if p.is_file()}
 
-    def full(self: Any) -> None:
+    def full(self: Any, description: str) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr(places._File, "publish", full)
@@ -619,6 +619,12 @@ def test_a_folder_that_is_taken_is_refused_before_anything_is_decided(tmp_path: 
         run(town_project(release={"suppression": 0.05}), folder=tmp_path, listener=lambda e: events.append(e.name))
     assert "counted" not in events
     assert "decided" not in events
+
+
+def test_a_ledger_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    (tmp_path / FILE).mkdir()
+    with pytest.raises(BadInput, match=r"ledger of releases cannot be read \(Is a directory\)"):
+        read_ledger(tmp_path)
 
 
 def test_a_full_disk_leaves_the_ledger_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,9 +237,9 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
         if typed and column.role == "quasi-identifier"
         else []
     )
-    yield _comment(visible("; ".join([facts, *column.notes, *becomes])))
+    yield _comment("; ".join([facts, *column.notes, *becomes]))
     yield f"[columns.{_key(column.name)}]"
-    yield f'role = "{column.role}"  # {_doubt(column)}{visible(column.reason)}'
+    yield f'role = "{column.role}"  # {_doubt(column)}{" ".join(visible(column.reason).split())}'
     if ROLES[column.role].released and column.empty:
         yield f"empty = [{', '.join(map(_text, column.empty))}]"
     if not ROLES[column.role].described:
@@ -316,4 +316,5 @@ def _key(name: str) -> str:
 
 
 def _comment(*paragraphs: str) -> str:
-    return "\n".join(f"# {line}" for text in paragraphs for line in textwrap.wrap(text, _WIDTH))
+    """Paragraphs as comments; names of files and columns in them cannot end a line, nor hold what TOML forbids."""
+    return "\n".join(f"# {line}" for text in paragraphs for line in textwrap.wrap(visible(text), _WIDTH))

@@ -5,6 +5,7 @@ Every engine reads and writes files through one, a format at a time; the embedde
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import weakref
@@ -19,6 +20,10 @@ from keepsense.errors import BadInput
 
 ROW = "__keepsense_row"
 """Column that numbers the rows of a table; never released."""
+
+
+_A_CORE = 4
+"""Threads that a core may be asked to run: DuckDB starts as many as it is told, and millions bring a machine down."""
 
 
 class Store:
@@ -36,10 +41,15 @@ class Store:
         self._cleanup = weakref.finalize(self, leave, self.folder, keeper)
         self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
         self._disconnect = weakref.finalize(self, self.connection.close)
+        threads = None if threads is None else min(threads, _A_CORE * (os.cpu_count() or 1))
         settings = {"autoinstall_known_extensions": False, "autoload_known_extensions": False, "threads": threads}
         for setting, value in {**settings, "preserve_insertion_order": True, "memory_limit": memory}.items():
             if value is not None:
-                self.connection.execute(f"SET {setting} = {literal(str(value))}")
+                try:
+                    self.connection.execute(f"SET {setting} = {literal(str(value))}")
+                except duckdb.Error:
+                    self.close()
+                    raise BadInput(f"the engine does not take {value!r} as {setting.replace('_', ' ')}") from None
 
     def close(self) -> None:
         """Release memory and temporary files."""

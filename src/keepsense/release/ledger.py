@@ -52,7 +52,11 @@ def read_ledger(folder: Path) -> list[Entry]:
     if not path.exists():
         return []
     entries = []
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{FILE}: the ledger of releases cannot be read ({error.strerror}); look at it") from None
+    for number, line in enumerate(content.splitlines(), start=1):
         try:
             entries.append(_entry(parsed_json(line)))
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):

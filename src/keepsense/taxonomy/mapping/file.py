@@ -239,13 +239,14 @@ def _lines(source: Path) -> list[tuple[int, list[str]]]:
         raise BadInput(f"{source.name}, line {reader.line_num}: not a CSV line ({error})") from None
     finally:
         csv.field_size_limit(limit)
-    header = tuple(cell.strip() for cell in lines[0][1])
+    begin, titles = lines[0] if lines else (1, [])  # a text may hold nothing but empty cells
+    header = tuple(cell.strip() for cell in titles)
     if header == HEADER:
         return lines[1:]
     if header == tuple(name for name in HEADER if name != _ADDED):
         at = HEADER.index(_ADDED)
         return [(n, [*cells[:at], "", *cells[at:]] if len(cells) == len(header) else cells) for n, cells in lines[1:]]
-    raise BadInput(f"{source.name}, line {lines[0][0]}: the header must be {','.join(HEADER)}")
+    raise BadInput(f"{source.name}, line {begin}: the header must be {','.join(HEADER)}")
 
 
 _REMEDY = (
