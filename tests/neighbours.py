@@ -232,3 +232,28 @@ def _bin(value: Any, ends: tuple[float, float] | None) -> str:
     if ends is None or value in ends:
         return str(value)
     return f"bin {int(10 * (value - ends[0]) / (ends[1] - ends[0]))}"
+
+
+# ---- functions that give no record back, so that each draw is a call of its own --------------------------------------
+
+
+def bound_by_score(draws: Sequence[Sequence[float]]) -> float:
+    """An epsilon below which a mechanism surely is not, from as many scores of releases of one table and its neighbour.
+
+    The first half of the draws chooses the limit that tells the tables best apart, the other half counts.
+    """
+    scores = [np.asarray(side, dtype=np.float64) for side in draws]
+    times = len(scores[0]) // 2
+    limits = np.unique(np.quantile(np.concatenate([side[:times] for side in scores]), np.linspace(0, 1, 101)))
+    best = 0.0
+    for here, there in (scores, scores[::-1]):
+        for sign in (1, -1):
+
+            def happened(limit: float, half: slice, pair: Any = (sign * here, sign * there)) -> tuple[int, int]:
+                first, second = (int((side[half] >= limit - 1e-9).sum()) for side in pair)
+                return first, second
+
+            learn, judge = slice(0, times), slice(times, 2 * times)
+            chosen = max(sign * limits, key=lambda limit: _surely(*happened(limit, learn), times))
+            best = max(best, _surely(*happened(float(chosen), judge), times))
+    return best
