@@ -18,7 +18,7 @@ ROWS = 600
 def good(made: Draft) -> None:
     assert not made.ended
     assert made.complaints == ()
-    assert made.lost
+    assert bool(made.lost) != (made.table == "groceries")  # sets are measured by other figures
 
 
 @pytest.mark.parametrize("gaps", [0.0, GAPS], ids=["whole", "gaps"])

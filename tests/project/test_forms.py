@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import csv
+import datetime
 from pathlib import Path
 
 import pytest
 
-from keepsense.draft.write import draft
+from keepsense.draft.write import draft, write_draft
 from keepsense.engines import Cells, Reading, engine
 from keepsense.errors import BadInput
 from keepsense.project.file import check_project
@@ -103,3 +104,15 @@ def test_marks_of_the_whole_table() -> None:
     with engine() as running:
         table = running.read({"job": ["NA", "nurse"], "age": [1, 2]}, project.reading(project.source))
         assert running.frame(table).to_pydict() == {"job": [None, "nurse"], "age": [1, 2]}
+
+
+@pytest.mark.parametrize("form", [None, "%m/%Y", "%b %Y"])
+def test_months_are_dates_and_no_day_is_made_up(tmp_path: Path, form: str | None) -> None:
+    months = [datetime.date(2010 + i % 3, 1 + i % 12, 1) for i in range(240)]
+    cells = [month.strftime(form or "%Y-%m") for month in months]
+    (tmp_path / "people.csv").write_text("\n".join(["sex,seen", *(f"{'fm'[i % 2]},{c}" for i, c in enumerate(cells))]))
+    inspection = inspect(str(tmp_path / "people.csv"))
+    assert (inspection.columns[1].kind, inspection.columns[1].format) == ("date", form)
+    outcome = run(write_draft(draft(inspection, source={"path": "people.csv"}, k=4), tmp_path / "keepsense.toml"))
+    released = {line.split(",")[1] for line in outcome.file.read_text().splitlines()[1:]}
+    assert released == {month.strftime("%Y-%m") for month in months}

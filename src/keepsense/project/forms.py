@@ -57,11 +57,13 @@ MARKS = frozenset(
 _SENTINELS = re.compile(r"-(9{1,6}|8{2,4}|1)(\.0+)?|9{2,6}(\.0+)?")
 _DATE_LIKE = re.compile(
     r"\d{1,4}[./ -](\d{1,2}|[A-Za-z]{3,9})[./, -]+\d{1,4}([T ,].*)?|[A-Za-z]{3,9} \d{1,2},? \d{4}([T ,].*)?|\d{8}"
+    r"|\d{1,2}[./-]\d{4}|\d{4}[./]\d{1,2}|[A-Za-z]{3,9}[ -]\d{4}"
 )
 DAYS = (
     *("%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%m-%d-%Y", "%Y/%m/%d", "%Y.%m.%d", "%d %b %Y", "%d-%b-%Y"),
     *("%d %B %Y", "%B %d, %Y", "%b %d, %Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y", "%d-%b-%y", "%Y%m%d"),
 )
+_MONTHS = ("%m/%Y", "%m.%Y", "%m-%Y", "%Y/%m", "%Y.%m", "%b %Y", "%B %Y", "%b-%Y", "%B-%Y")
 _TIMES = ("", " %H:%M:%S", " %H:%M", " %I:%M:%S %p", " %I:%M %p", "T%H:%M:%S")
 _OTHER_ORDER = {"%d/%m": "%m/%d", "%m/%d": "%d/%m", "%d-%m": "%m-%d", "%m-%d": "%d-%m"}
 _SIGNS = re.compile(r"^[%€$£¥]\s?|\s?[%€$£¥]$|(?<=[-+])[€$£¥]|^[A-Z]{3}\s?(?=[-\d])|(?<=\d)\s?[A-Z]{3}$")
@@ -114,13 +116,13 @@ def date_format(texts: Sequence[str]) -> tuple[str, bool] | None:
     ('%m/%d/%Y %I:%M:%S %p', False)
     >>> date_format(["22.9.2008"]), date_format(["1/2/2008", "3/4/2009"])
     (('%d.%m.%Y', False), ('%m/%d/%Y', True))
-    >>> date_format(["nurse"]) is None
-    True
+    >>> date_format(["May 2010", "Jan 2011"]), date_format(["nurse"])
+    (('%b %Y', False), None)
     """
     trimmed = [text.strip() for text in texts]
     if not trimmed or not all(_DATE_LIKE.fullmatch(text) for text in trimmed):
         return None
-    forms = [day + time for time in _TIMES for day in DAYS]
+    forms = [*(day + time for time in _TIMES for day in DAYS), *_MONTHS]
     for text in (*trimmed[:20], *trimmed):
         forms = [form for form in forms if _reads(text, form)]
         if not forms:

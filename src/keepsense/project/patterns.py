@@ -69,7 +69,7 @@ KNOWN_BY_OTHERS = words(
     "village place region county state province country nationality citizenship birthplace street address job "
     "occupation profession employer company workplace work industry sector education school degree marital married "
     "civil status children household ethnicity ethnic race language admission discharge visit date height hair eye "
-    "hobby hobbies car vehicle housing tenure rank"
+    "hobby hobbies car vehicle housing tenure rank employment workclass relationship citizen"
 )
 FORMS_OF_OTHERS = words("degree rank status work visit admission discharge school")
 """Words of those above that yield to a sensitive one beside them: the degree of a charge is none of a university."""

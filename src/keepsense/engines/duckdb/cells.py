@@ -60,6 +60,8 @@ def _without(table: DuckTable, name: str, marks: list[str]) -> str:
 
 
 def _date(cell: str, form: str) -> str:
+    if "%d" not in form:  # months have no day, so none is made up
+        return f"strftime(try_strptime({cell}, {literal(form)}), '%Y-%m')"
     time = any(sign in form for sign in ("%H", "%I"))
     return f"try_strptime({cell}, {literal(form)})" + ("" if time else "::DATE")
 

@@ -141,8 +141,8 @@ def _relation(path: Path, utf8: Path, reading: Reading) -> str:
     titled = reading.header is not False
     if reading.header is None and _is_record(first, records[1:]):
         raise BadInput(
-            f"{path.name}: the first row looks like a record, not like names of columns; say so with header = false, "
-            "or with header = true if it holds names"
+            f"{path.name}: the first row looks like a record, not like names of columns; say so with header = false "
+            "(--no-header), or with header = true (--header) if it holds names"
         )
     names = _names(first if titled else [""] * len(first))
     escape = "\\" if reading.guess and _escaped(head, quote) else quote

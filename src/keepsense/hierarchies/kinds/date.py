@@ -30,6 +30,7 @@ _SPANS: Mapping[str, Callable[[datetime.date], str]] = {
     "40 years": lambda d: f"{d.year // 40 * 40} to {d.year // 40 * 40 + 39}",
     "century": lambda d: f"{d.year // 100 * 100}s (century)",
 }
+_MONTH = re.compile(r"(1[89]|2[01])\d\d-(0[1-9]|1[0-2])")
 _USUAL = ("month", "year", "decade")
 # A week can straddle two months, so nothing but the top may follow it.
 _NESTS = {
@@ -161,17 +162,19 @@ def _usual_years(
 
 
 def as_date(value: Value) -> datetime.date | None:
-    """The day a value stands for: a date, a time, or text in ISO form; None where it is none.
+    """The day a value stands for: a date, a time, or text in ISO form (of a month the first); None where it is none.
 
-    >>> as_date("2020-02-29T10:00")
-    datetime.date(2020, 2, 29)
+    >>> as_date("2020-02-29T10:00"), as_date("2020-02")
+    (datetime.date(2020, 2, 29), datetime.date(2020, 2, 1))
     """
     if isinstance(value, datetime.datetime):
         return value.date()
     if isinstance(value, datetime.date):
         return value
+    if not isinstance(value, str):
+        return None
     try:
-        return datetime.datetime.fromisoformat(value).date() if isinstance(value, str) else None
+        return datetime.datetime.fromisoformat(f"{value}-01" if _MONTH.fullmatch(value) else value).date()
     except ValueError:
         return None
 
