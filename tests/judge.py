@@ -264,8 +264,13 @@ def _over_concepts(promise, case, whole, classes):
     """The same where every value counts for all concepts above it; and how many values each name stands for."""
     chains = case.evidence.get(promise["column"], {}).get("chains", {})
 
+    known = [value for value in whole if value is not None]
+
     def names(value):
-        return [(value, ""), *(("", concept) for concept in set(chains.get(value, ())))]
+        """A value, and what is above it; not what is above every value, which nobody learns by."""
+        above = set(chains.get(value, ())) if value is not None else ()
+        told = [concept for concept in above if any(concept not in chains.get(other, ()) for other in known)]
+        return [(value, ""), *(("", concept) for concept in told)]
 
     def added(counts):
         result = Counter()

@@ -84,6 +84,16 @@ def test_a_kind_of_illness_is_told_though_no_illness_is():
     assert kept(ConceptLikeness(1.0, "d", LUNG), mixed) == [True, True, True]
 
 
+def test_that_a_value_is_known_tells_nothing():
+    """One cell of ten is empty; who has a value is nothing to learn, though all concepts together are 9 of 10."""
+    rows = {"x": list("aaaaabbbbb"), "d": [None, "f", "c", "u", "k", "f", "c", "u", "k", "f"]}
+    counts = Counts.of({"x": rows["x"]}, histograms={"d": rows["d"]})
+    all_ill = Concepts({value: (*names, "ill") for value, names in LUNG.above.items()})
+    for promise in (ConceptLikeness(3.0, "d", all_ill), ConceptDisclosure(1.5, "d", all_ill)):
+        assert kept(promise, counts) == [True, True]
+        assert verify(rows, [promise], quasi_identifiers=["x"]).ok
+
+
 def test_a_class_needs_every_kind_but_not_every_value():
     counts = table("fu", "ck", "fc", "uk")
     assert kept(DeltaDisclosure(9.0, "d"), counts) == [False] * 4

@@ -54,7 +54,7 @@ def _shared(name, **draws):
     return lambda rng: {
         "model": name,
         "column": rng.choice(["disease", "half", "half"]),
-        "beside": rng.choice([[], [], ["maybe"]]) if name == "beta-likeness" else [],
+        "beside": rng.choice([[], [], ["pay"]]) if name == "beta-likeness" else [],
         **{key: rng.choice(choices) for key, choices in draws.items()},
     }
 
@@ -91,11 +91,11 @@ CASES = {
     "beta-likeness": [
         _shared("beta-likeness", form=["basic"], beta=[0.3, 0.5, 1.0, 2.0]),
         _shared("beta-likeness", form=["enhanced"], beta=[0.3, 0.5, 1.0, 2.0]),
-        _shared("beta-likeness", form=["concepts"], beta=[0.5, 1.0, 2.0], column=["disease"]),
+        _shared("beta-likeness", form=["concepts"], beta=[0.5, 1.0, 2.0], column=["disease", "maybe"]),
     ],
     "delta-disclosure": [
         _shared("delta-disclosure", delta=[0.5, 1.0, 1.5, 2.0, 3]),
-        _shared("delta-disclosure", form=["concepts"], delta=[1.0, 1.5, 2.0, 3], column=["disease"]),
+        _shared("delta-disclosure", form=["concepts"], delta=[1.0, 1.5, 2.0, 3], column=["disease", "maybe"]),
     ],
     "(alpha,k)-anonymity": [
         _shared("(alpha,k)-anonymity", alpha=[0.5, 0.6, 0.75, 1.0], k=[1, 2, 3]),
@@ -150,6 +150,7 @@ def test_the_verifier_agrees_with_the_judge(name, tables):
         # opening a table takes longer than checking a promise: each is asked for a few
         promises = [case(rng) for case in CASES[name] for _ in range(max(1, 3 // len(CASES[name])))]
         evidence = {"disease": {key: value for part in EVIDENCE.values() for key, value in part.items()}}
+        evidence["maybe"] = {"chains": {**EVIDENCE["links"]["chains"], " ": ["gut"]}}
         verification = verify(
             columns(rows),
             promises,

@@ -74,6 +74,8 @@ SHARES: tuple[dict[str, Any], ...] = (
     {"model": "beta-likeness", "form": "basic", "beta": 1.0},
     {"model": "beta-likeness", "form": "enhanced", "beta": 2.0},
     {"model": "delta-disclosure", "delta": 1.5},
+    {"model": "beta-likeness", "form": "concepts", "beta": 2.0},
+    {"model": "delta-disclosure", "form": "concepts", "delta": 1.5},
     {"model": "(alpha,k)-anonymity", "alpha": 0.5, "k": 3},
     {"model": "(alpha,k)-anonymity", "alpha": 0.4, "k": 2, "values": ["flu"]},
 )
@@ -137,6 +139,8 @@ def draw(rng: random.Random, method: str, *, whole_values: bool, only_sets: bool
     models, ground = _promises(rng, method, whole_values, gaps)
     if method == "apriori sets":
         models = [{"model": "k^m-anonymity", "k": rng.randint(2, 6), "m": rng.randint(1, 3), "column": "likes"}]
+    if any(model.get("form") == "concepts" for model in models):
+        columns["illness"]["hierarchy"] = "illness.csv"
     if any(model["model"] == "(X,Y)-anonymity" for model in models):
         columns["who"] = {"role": "person"}
     if method in ("infogain mondrian", "bottom-up", "top-down", "lsd mondrian"):
@@ -180,6 +184,8 @@ def _promises(rng: random.Random, method: str, whole_values: bool, gaps: float) 
     hiding: list[dict[str, Any]] = [{"model": "k-anonymity", "k": k}] * 3
     hiding += [{"model": "maximum risk", "threshold": round(1 / k, 3)}, {"model": "probabilistic k-anonymity", "k": k}]
     hiding += [{"model": "(X,Y)-anonymity", "k": k, "person": "who"}, {"model": "average risk", "threshold": 1 / k}]
+    hiding += [{"model": "strict-average risk", "threshold": 1 / k, "k": 2}]
+    hiding += [{"model": "estimated k-map", "k": 5 * k, "fraction": 0.1}]
     if whole_values:
         hiding += [{"model": "k-map", "k": 2 * k}, {"model": "delta-presence", "lower": 0.0, "upper": 0.7}] * 2
         hiding += [{"model": "delta-presence", "lower": 0.1, "upper": 0.9}]
@@ -214,6 +220,7 @@ EVIDENCE = {
         "rows": [(name, "lung" if name in LUNGS else "gut", "*") for name in ILLNESSES],
         "values": list(ILLNESSES),
         "matrix": NEAR,
+        "chains": {name: ["lung" if name in LUNGS else "gut", "*"] for name in ILLNESSES},
     }
 }
 
@@ -227,6 +234,8 @@ def write_inputs(folder: Path, drawn: Drawn) -> None:
     write_table(folder / f"everybody.{drawn.source}", drawn.population)
     lines = [f"{job};{'medic' if job in MEDICS else 'worker'};*" for job in JOBS]
     (folder / "jobs.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = [";".join(row) for row in EVIDENCE["illness"]["rows"]]
+    (folder / "illness.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     for file, edges in (("jobs.obo", EDGES), ("things.obo", OF_THINGS)):
         terms = ["format-version: 1.2", ""]
         for name in dict.fromkeys([name for edge in edges for name in edge]):

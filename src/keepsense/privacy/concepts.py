@@ -64,7 +64,8 @@ class Concepts:
     def counted(self, values: Histogram, whole: NDArray[np.int64]) -> Counted:
         """How often each concept, and each value by itself, occurs in classes and in the whole table.
 
-        Concepts that all of the table has tell nothing and are left out; those with the same values are one.
+        Concepts that all of the table has, or all who are not missing, tell nothing and are left out; those with the
+        same values are one. A missing cell stands for itself.
 
         >>> from keepsense.arrays import Rows
         >>> seen = Histogram(("flu", "cold", "ulcer"), Rows.from_pairs([0, 0], [0, 2], 1), np.array([1, 2]))
@@ -74,7 +75,11 @@ class Concepts:
         """
         groups = self._groups(values.values)
         numbers = np.array([whole[list(group)].sum() for group in groups], dtype=np.int64)
-        chosen = [i for i, group in enumerate(groups) if numbers[i] < whole.sum()]
+        known = np.array([value is not None for value in values.values], np.bool_) & (whole > 0)
+        everything = [
+            i >= len(values.values) and known[list(group)].sum() == known.sum() for i, group in enumerate(groups)
+        ]
+        chosen = [i for i in range(len(groups)) if numbers[i] < whole.sum() and not everything[i]]
         of_value: list[list[int]] = [[] for _ in values.values]
         for number, i in enumerate(chosen):
             for code in groups[i]:
@@ -97,7 +102,7 @@ class Concepts:
         if values not in self._known:
             members: dict[str, list[int]] = {}
             for code, value in enumerate(values):
-                for name in self.above.get(value, ()):
+                for name in () if value is None else self.above.get(value, ()):
                     members.setdefault(name, []).append(code)
             subtrees = dict.fromkeys(tuple(codes) for codes in members.values() if len(codes) > 1)
             self._known[values] = [*((code,) for code in range(len(values))), *subtrees]

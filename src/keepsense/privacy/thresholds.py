@@ -109,10 +109,14 @@ class StrictAverageRisk(AverageRisk):
     k: Count = 3
     name: ClassVar[str] = "strict-average risk"
 
+    @property
+    def least_size(self) -> int:
+        """Records that are enough for both in every class, for methods whose classes are all of one size."""
+        return max(self.k, least_size(self.threshold))
+
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class is large enough to keep both by itself."""
-        least = max(self.k, least_size(self.threshold))
-        return unless_empty(class_weights >= least, class_weights)
+        return unless_empty(class_weights >= self.least_size, class_weights)
 
     def holds(self, class_weights: Weights, histograms: Mapping[str, Histogram], kept: Flags | None = None) -> bool:
         """Whether the average is low enough, and no class of records that are not suppressed too small."""

@@ -28,7 +28,7 @@ def beta_likeness(classes: Classes, promise: Mapping[str, Any], evidence: Mappin
     finer, groups = _groups(classes, promise)
     table = whole(classes, promise, groups)
     total = sum(table.values())
-    above = _above(promise, evidence) if form == "concepts" else _alone
+    above = _above(promise, evidence, table) if form == "concepts" else _alone
     table, groups, sizes = _added(table, above), {c: _added(n, above) for c, n in groups.items()}, _sizes(groups)
     most: dict[Any, Fraction] = {}
     for value, n in table.items():
@@ -49,7 +49,7 @@ def delta_disclosure(classes: Classes, promise: Mapping[str, Any], evidence: Map
     finer, groups = _groups(classes, promise)
     table = whole(classes, promise, groups)
     total, factor = sum(table.values()), Fraction(2.0 ** float(promise["delta"]))
-    above = _above(promise, evidence) if form == "concepts" else _alone
+    above = _above(promise, evidence, table) if form == "concepts" else _alone
     several = Counter(name for value in table for name in above(value))
     table, groups, sizes = _added(table, above), {c: _added(n, above) for c, n in groups.items()}, _sizes(groups)
 
@@ -123,15 +123,23 @@ def _alone(value: Cell) -> tuple[Any, ...]:
     return (value,)
 
 
-def _above(promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Callable[[Cell], tuple[Any, ...]]:
-    """A value by itself and all concepts above it, by the chains that go with the promise."""
+def _above(
+    promise: Mapping[str, Any], evidence: Mapping[str, Any], table: Mapping[Cell, int]
+) -> Callable[[Cell], tuple[Any, ...]]:
+    """A value by itself and all concepts above it, by the chains that go with the promise.
+
+    A concept above all values of the table tells nothing; a missing cell stands for itself.
+    """
     chains = evidence.get(str(promise["column"]), {}).get("chains")
     if chains is None:
         raise Unseen("the concepts above each value are needed to check this promise; give them as evidence")
+    known = [value for value in table if value is not None]
+    common = Counter(name for value in known for name in set(chains.get(value, ())))
 
     def above(value: Cell) -> tuple[Any, ...]:
+        names = () if value is None else dict.fromkeys(chains.get(value, ()))
         # a value and a concept may share a name
-        return (("value", value), *(("concept", name) for name in dict.fromkeys(chains.get(value, ()))))
+        return (("value", value), *(("concept", name) for name in names if common[name] < len(known)))
 
     return above
 
