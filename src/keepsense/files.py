@@ -204,6 +204,8 @@ def parsed_toml(text: str) -> dict[str, Any]:
             raise ValueError("it is nested too deeply")
         if isinstance(part, int) and not -_LARGEST <= part < _LARGEST:
             raise ValueError("a whole number has more than 64 bits")
+        if isinstance(part, str) and "\0" in part:  # no file is called so, nor anything else
+            raise ValueError("a text holds a NUL character")
         inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
         waiting += [(each, depth + 1) for each in inside]
     return document

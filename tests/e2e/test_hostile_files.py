@@ -77,6 +77,8 @@ def refused(run: Run, *words: str, seconds: float = 20) -> str:  # noqa: F811
         PROJECT.replace("[columns.job]", f"[columns.job]\nweight = {HUGE}.0"),
         PROJECT + "[release]\nsuppression = nan\n",
         PROJECT + "[release]\nsuppression = inf\n",
+        PROJECT + '[engine]\nmemory = "999999999999999TB"\n',
+        PROJECT.replace("[columns.job]", '[columns.job]\nhierarchy = "\\u0000"'),
         PROJECT.replace("k = 3", 'k = 3\n[method]\nname = "x"\nparameters = { a = 1979-99-99 }'),
     ],
     ids=lambda text: text[-40:],
