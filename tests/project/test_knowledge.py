@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import tomllib
 from collections import Counter
 from functools import cache, partial
@@ -25,7 +26,7 @@ from keepsense.project.language import not_english
 from keepsense.project.meaning import Meaning
 from keepsense.project.patterns import words_of
 from keepsense.release.run import run
-from keepsense.taxonomy import from_edges, library, wordnet
+from keepsense.taxonomy import Mapping, from_edges, library, wordnet
 from keepsense.taxonomy.code_systems import system_of
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -271,7 +272,7 @@ def test_what_is_not_settled_about_words_is_told_at_run_and_at_build(tmp_path: P
     findings = run(check_project(project), folder=tmp_path, rng=1).findings
     told = {finding.code: finding.message for finding in findings}
     assert told["W110"].startswith("1 value (8 rows) known by the last noun alone")
-    assert "`keepsense map FILE job --output mapping.csv`" in told["W101"]
+    assert "`keepsense map FILE job --domain person --output mapping.csv`" in told["W101"]
 
 
 CODED = {
@@ -324,3 +325,23 @@ def test_no_column_of_a_real_table_is_taken_for_codes_of_a_classification(name: 
     columns = table(name)
     assert len(columns) > 5
     assert [column for column, values in columns.items() if system_of(values, words_of(column)) is not None] == []
+
+
+def test_the_command_of_a_finding_shows_the_mapping_that_runs(tmp_path: Path) -> None:
+    """Whoever follows the finding reviews the mapping of the project, with its domain, and not another."""
+    jobs = ["coach", "pilot", "driver", "nurse", "zxcvq"]
+    file = tmp_path / "people.csv"
+    file.write_text("job\n" + "\n".join(jobs * 4) + "\n", encoding="utf-8")
+    for domain in ("person", ["person", "animal"], None):
+        words = Meaning({"job": Column(taxonomy="oewn", domain=domain)})
+        rows = dict.fromkeys(jobs, 4)
+        (unknown,) = [finding.message for finding in words.findings("job", rows) if finding.code == "W101"]
+        command = shlex.split(unknown[unknown.index("`") + 1 : unknown.rindex("`")].replace("FILE", str(file)))
+        made = tmp_path / "mapping.csv"
+        said = CliRunner().invoke(cli.app, [*command[1:-1], str(made), "--quiet"])
+        assert said.exit_code == 0, said.output
+        shown = Mapping.read(made, library.find("oewn"))
+        own = words.mapping("job", rows)
+        assert {v: shown.taxonomy.id(c) for v, c in shown.concepts.items()} == {
+            v: own.taxonomy.id(c) for v, c in own.concepts.items()
+        }

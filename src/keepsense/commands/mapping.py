@@ -14,7 +14,7 @@ import typer
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
 from keepsense.commands._reading import EngineName, Language, TaxonomyName, Within
-from keepsense.errors import BadInput, InputWarning
+from keepsense.errors import BadInput, Finding, InputWarning
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
@@ -95,7 +95,18 @@ def map_column(
         )
     if output is not None:
         mapping.save(output)
-    result = _result(file, mapping)
+    options = _said(
+        taxonomy=taxonomy if taxonomy != library.WORDNET else None,
+        senses=senses if senses != "context" else None,
+        domain=domain,
+        within=within,
+        language=language,
+        separator=separator,
+        use=None if use is None else str(use),
+    )
+    settle = shlex.join(["keepsense", "map", str(file), column, *options, "--output", "mapping.csv"])
+    findings = mapping.findings(options)
+    result = _result(file, mapping, findings)
 
     def render(console: Console) -> None:
         from rich.markup import escape
@@ -109,13 +120,13 @@ def map_column(
         rows = [(e["value"], e["rows"], e["how"], e["label"], _sure(e), e["meaning"]) for e in mapped[:limit]]
         names = ("value", "rows", "how", "sense", "sure", "meaning")
         console.print(table("Mapped", names, rows, _more(mapped, limit)))
-        _show_senses(console, result, limit)
+        _show_senses(console, result, settle, limit)
         if result["suggested"]:
             by_noun = [(e["value"], e["rows"], e["label"], e["meaning"]) for e in result["suggested"][:limit]]
             console.print(
                 table(
                     "Known by the last noun alone: not used unless you accept it, all with --accept (in a project "
-                    f'suggestions = "accept"), or one by one in the file that `{_settle(result)}` writes',
+                    f'suggestions = "accept"), or one by one in the file that `{settle}` writes',
                     ("value", "rows", "its noun", "meaning"),
                     by_noun,
                     _more(result["suggested"], limit),
@@ -124,9 +135,9 @@ def map_column(
         if result["unmapped"]:
             missing = result["unmapped"]
             near = [(e["value"], e["rows"], ", ".join(e["suggestions"])) for e in missing[:limit]]
-            title = f"Not mapped: say what they mean in the file that `{_settle(result)}` writes"
+            title = f"Not mapped: say what they mean in the file that `{settle}` writes"
             console.print(table(title, ("value", "rows", "did you mean"), near, _more(missing, limit)))
-        for finding in mapping.findings():
+        for finding in findings:
             console.print(str(finding), markup=False)
         if output is not None:
             console.print(
@@ -137,7 +148,7 @@ def map_column(
             )
 
     show(result, render, as_json=as_json, quiet=quiet)
-    if any(finding.is_error for finding in mapping.findings()):
+    if any(finding.is_error for finding in findings):
         raise typer.Exit(1)
 
 
@@ -162,7 +173,7 @@ def _counted(
     return dict(words.most_common()), areas
 
 
-def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
+def _result(file: Path, mapping: Mapping, findings: list[Finding]) -> dict[str, Any]:
     from keepsense.taxonomy import explain
 
     suggested = mapping.suggestions()
@@ -198,7 +209,7 @@ def _result(file: Path, mapping: Mapping) -> dict[str, Any]:
         "doubtful": doubtful,
         "suggested": by_noun,
         "unmapped": unmapped,
-        "findings": [{"code": f.code, "message": f.message} for f in mapping.findings()],
+        "findings": [{"code": f.code, "message": f.message} for f in findings],
     }
 
 
@@ -219,11 +230,10 @@ def _senses(words: Iterable[Ambiguity], mapping: Mapping) -> list[dict[str, Any]
     return sorted(listed, key=lambda e: (1.0 if e["confidence"] is None else e["confidence"], -e["rows"]))
 
 
-def _show_senses(console: Console, result: dict[str, Any], limit: int) -> None:
+def _show_senses(console: Console, result: dict[str, Any], settle: str, limit: int) -> None:
     """Words in doubt and the command that settles them, then words whose sense was chosen; each with its senses."""
     from keepsense.taxonomy.mapping.context import DOUBT
 
-    settle = _settle(result)
     for title, entries in (
         (f"In doubt: say which is meant in the file that `{settle}` writes", result["doubtful"]),
         (f"Chosen among several senses, the least certain first; change one in `{settle}`", result["ambiguous"]),
@@ -239,10 +249,10 @@ def _show_senses(console: Console, result: dict[str, Any], limit: int) -> None:
             console.print(table(title, ("value", "rows", "sense", "sure", "meaning"), rows, _more(entries, limit)))
 
 
-def _settle(result: dict[str, Any]) -> str:
-    """The command that writes the file in which a person says what values mean."""
-    named = " ".join(shlex.quote(part) for part in (result["file"], result["column"]))
-    return f"keepsense map {named} --output mapping.csv"
+def _said(**options: str | list[str] | None) -> list[str]:
+    """Options as they are typed; those that nobody gave are left out."""
+    given = {f"--{name}": [value] if isinstance(value, str) else value or [] for name, value in options.items()}
+    return [part for option, values in given.items() for value in values for part in (option, value)]
 
 
 def _sure(entry: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
 from keepsense.taxonomy.code_systems import SYSTEMS
 from keepsense.taxonomy.codes import SYSTEM
-from keepsense.taxonomy.library import imported
+from keepsense.taxonomy.library import WORDNET, imported
 
 if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
@@ -56,6 +56,20 @@ taxonomy in that language, or none
             f"column {name!r}: its words are in the language {language!r}, and {taxonomy.name} is in {own!r}; give a "
             "taxonomy in that language, or none"
         )
+
+
+def _options(column: Column) -> list[str]:
+    """What `keepsense map` has to be told to map a column as its project does."""
+    domains = [column.domain] if isinstance(column.domain, str) else column.domain or []
+    said: dict[str, list[str]] = {
+        "--taxonomy": [] if column.taxonomy in (None, WORDNET) else [str(column.taxonomy)],
+        "--domain": domains,
+        "--within": column.within,
+        "--senses": [column.senses] if "senses" in column.model_fields_set else [],
+        "--separator": [column.delimiter] if KINDS[column.kind].sets else [],
+        "--use": [] if column.mapping is None else [column.mapping],
+    }
+    return [part for option, values in said.items() for value in values for part in (option, value)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +221,7 @@ class Meaning:
         read = column.hierarchy not in (None, "auto") or name in self.given.hierarchies
         if read or not KINDS[column.kind].words or (column.taxonomy is None and name not in self.given.taxonomies):
             return []
-        return self.mapping(name, values).to_settle()
+        return self.mapping(name, values).to_settle(_options(column))
 
     def own_senses(self, name: str) -> Mapped | None:
         """What the publisher's mapping file says that a column's words mean; None where there is none."""

@@ -217,7 +217,7 @@ def _domains(taxonomy: Taxonomy, pairs: _Pairs, weight: Floats) -> tuple[list[in
         dear = ranks + np.bincount(subsumer, each * rare[open_pairs], size)
         concepts = np.flatnonzero((gain > 0) & (extent <= _NARROW * size))
         concepts = concepts[gain[concepts] >= (_LEAST if chosen else 0.0)]
-        if words > 1 and len(taxonomy.terms) < _DICTIONARY:  # there a word alone is no domain
+        if words > 1 and EXCEPTION_FORMS not in taxonomy.tables:  # but for a dictionary, a word alone is no domain
             concepts = concepts[np.bincount(subsumer, minlength=size)[concepts] > 1]
         if not len(concepts):
             break

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -206,11 +207,14 @@ class Mapping:
             float(mapped.mean()) if len(mapped) else 1.0, int(self.rows[mapped].sum()) / total if total else 1.0
         )
 
-    def findings(self) -> list[Finding]:
-        """What a person should look at, in counts; no value of the column appears in a message."""
-        return _findings(self)
+    def findings(self, options: Sequence[str] = ()) -> list[Finding]:
+        """What a person should look at, in counts; no value of the column appears in a message.
 
-    def to_settle(self) -> list[Finding]:
+        Commands in the messages have the `options` with which `keepsense map` makes the same mapping.
+        """
+        return _findings(self, options)
+
+    def to_settle(self, options: Sequence[str] = ()) -> list[Finding]:
         """Those findings that a mapping file settles, none of them an error: what knows few words is poor, not wrong.
 
         >>> from keepsense.taxonomy import from_edges, map_values
@@ -221,7 +225,7 @@ class Mapping:
         codes = {"E101": "W101", **dict.fromkeys(("W101", "W104", "W105", "W110", "W111"))}
         return [
             replace(finding, code=codes[finding.code] or finding.code)
-            for finding in self.findings()
+            for finding in self.findings(options)
             if finding.code in codes
         ]
 
@@ -251,7 +255,8 @@ def _is_word(text: str) -> bool:
     return len(text) <= LONGEST and text.strip() not in MISSING_MARKS and not looks_numeric(text)
 
 
-def _findings(mapping: Mapping) -> list[Finding]:
+def _findings(mapping: Mapping, options: Sequence[str]) -> list[Finding]:
+    command = _command(mapping, options)
     texts = [str(value) for value in mapping.values]
     open_texts = [text for text, how in zip(texts, mapping.how, strict=True) if how == UNMAPPED]
     unmapped_rows = int(mapping.rows[mapping.codes < 0].sum())
@@ -281,7 +286,7 @@ def _findings(mapping: Mapping) -> list[Finding]:
             "W101",
             0 < unknown < len(texts),
             f"{unknown:,} of {_n(len(texts), 'value')} ({_n(unknown_rows, 'row')}) not found in {name}; they stay as"
-            f" they are until a mapping file says what they mean: {_command(mapping)}",
+            f" they are until a mapping file says what they mean: {command}",
         ),
         ("W102", mapping.missing > 0, f"{_n(mapping.missing, 'cell')} missing"),
         (
@@ -294,22 +299,22 @@ def _findings(mapping: Mapping) -> list[Finding]:
             "W104",
             ambiguous > 0,
             f"{_n(ambiguous, 'value')} ({_n(ambiguous_rows, 'row')}) with several senses, chosen by {mapping.senses!r};"
-            f" look at the alternatives: {_command(mapping)}",
+            f" look at the alternatives: {command}",
         ),
         (
             "W111",
             bool(doubtful),
             f"{_n(len(doubtful), 'value')} ({_n(int(mapping.rows[doubtful].sum()), 'row')}) with several senses, none"
             f" likely enough: {len(doubtful) - len(undecided):,} taken for what all plausible senses are,"
-            f" {len(undecided):,} for nothing; say what they mean in the file that `keepsense map FILE {mapping.column}"
-            " --output mapping.csv` writes",
+            f" {len(undecided):,} for nothing; say what they mean in the file that"
+            f" {command} writes",
         ),
         ("W105", by_head > 0, f"{_n(by_head, 'value')} mapped by the head noun alone; what stood before it is lost"),
         (
             "W110",
             bool(suggested),
             f"{_n(len(suggested), 'value')} ({_n(sum(suggested), 'row')}) known by the last noun alone, which is not"
-            f" used unasked; look at them with {_command(mapping)}, then accept them there, or all of them with"
+            f" used unasked; look at them with {command}, then accept them there, or all of them with"
             ' suggestions = "accept"',
         ),
         (
@@ -334,9 +339,10 @@ def _findings(mapping: Mapping) -> list[Finding]:
     return [Finding(code, mapping.column, message) for code, holds, message in remarks if holds]
 
 
-def _command(mapping: Mapping) -> str:
+def _command(mapping: Mapping, options: Sequence[str]) -> str:
     """What shows a person the values that a finding counts."""
-    return f"`keepsense map FILE {mapping.column} --output mapping.csv`"
+    named = " ".join(shlex.quote(part) for part in (mapping.column, *options))
+    return f"`keepsense map FILE {named} --output mapping.csv`"
 
 
 def _n(number: int, what: str) -> str:
