@@ -17,6 +17,8 @@ from keepsense.privacy import (
     Concepts,
     DeltaDisclosure,
     EnhancedLikeness,
+    EstimatedKMap,
+    StrictAverageRisk,
     TCloseness,
     bind,
     model,
@@ -206,3 +208,20 @@ def test_billions_of_records():
     for beta, holds in ((0.1, True), (0.0999999, False)):
         assert BasicLikeness(beta, "d").holds(small.weights * times, {"d": big}) is holds
     assert (small.weights * times).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("promise", "words"),
+    [
+        (BasicLikeness(0.5, "d"), "worst 2, promised 1.5"),
+        (DeltaDisclosure(0.5, "d"), "worst 2, promised 1.41421"),
+        (AlphaKAnonymity(0.4, 2, "d"), "worst 0.5, promised 0.4"),
+        (AlphaKAnonymity(0.9, 3, "d"), "worst 2, promised 3"),
+        (StrictAverageRisk(0.2, 2), "worst 0.5, promised 0.2"),
+        (EstimatedKMap(20, 0.1), "worst 2, promised 6"),
+    ],
+)
+def test_findings_say_what_was_compared(promise, words):
+    found = verify(released(("fc", "uk")), [promise], quasi_identifiers=["x"]).findings
+    assert [finding.code for finding in found] == ["E203"]
+    assert words in found[0].message

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import exp, lgamma, log
 from typing import Any
 
@@ -22,7 +23,8 @@ def k_map(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, A
         raise Unseen(f"the verifier knows no way {how!r} to estimate people from records")
     k, fraction, error = int(promise["k"]), float(promise["fraction"]), float(promise.get("significance", 0.05))
     least = least_records(k, fraction, error, how != "poisson")
-    return classes.judged(promise, "SELECT class_, n AS x FROM sizes", f"x < {least}", "min")
+    check = classes.judged(promise, "SELECT class_, n AS x FROM sizes", f"x < {least}", "min")
+    return replace(check, promised=least)
 
 
 def least_records(k: int, fraction: float, error: float, seen: bool) -> int:

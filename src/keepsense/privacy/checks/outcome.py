@@ -27,8 +27,8 @@ class Unseen(Exception):
 class Check:
     """What became of one promise: whether it holds, and how many classes and records break it.
 
-    `worst` is the value that decides (the smallest class, the fewest values, the largest distance); `broken` says what
-    is counted.
+    `worst` is the value that decides (the smallest class, the fewest values, the largest distance), `promised` what it
+    is compared with where that is no parameter of the promise; `broken` says what is counted.
 
     >>> Check({"model": "k-anonymity", "k": 5}, False, 2, 3, 1.0).findings()[0].message
     '2 classes with 3 records break the promise (worst 1, promised 5)'
@@ -40,6 +40,7 @@ class Check:
     failing_records: int = 0
     worst: float | None = None
     reason: str = ""
+    promised: float | None = None
 
     def findings(self, broken: str = "class") -> list[Finding]:
         """What to tell people: nothing where the promise holds; `broken` is what may break it, in the singular."""
@@ -50,7 +51,8 @@ class Check:
             return [Finding("E204", name, self.reason)]
         order = ("k", "l", "t", "threshold", "upper", *self.promise)
         limits = (self.promise[key] for key in order if isinstance(self.promise.get(key), int | float))
-        worst = "" if self.worst is None else f" (worst {self.worst:.6g}, promised {next(limits, None)})"
+        promised = next(limits, None) if self.promised is None else f"{self.promised:.6g}"
+        worst = "" if self.worst is None else f" (worst {self.worst:.6g}, promised {promised})"
         records = f" with {_several(self.failing_records, 'record')}" if self.failing_records else ""
         verb = "breaks" if self.failing_classes == 1 else "break"
         return [Finding("E203", name, f"{_several(self.failing_classes, broken)}{records} {verb} the promise{worst}")]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 from typing import Any
@@ -38,7 +39,8 @@ def beta_likeness(classes: Classes, promise: Mapping[str, Any], evidence: Mappin
     def bad(counts: Mapping[Cell, int], size: int) -> bool:
         return any(n * total > most[value] * size * table[value] for value, n in counts.items())
 
-    return _outcome(finer, promise, groups, sizes, bad, _largest(groups, sizes, table, total))
+    check = _outcome(finer, promise, groups, sizes, bad, _largest(groups, sizes, table, total))
+    return replace(check, promised=float(1 + beta))
 
 
 def delta_disclosure(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
@@ -64,7 +66,8 @@ def delta_disclosure(classes: Classes, promise: Mapping[str, Any], evidence: Map
                 return True
         return False
 
-    return _outcome(finer, promise, groups, sizes, bad, _largest(groups, sizes, table, total))
+    check = _outcome(finer, promise, groups, sizes, bad, _largest(groups, sizes, table, total))
+    return replace(check, promised=float(factor))
 
 
 def alpha_k(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
@@ -86,8 +89,12 @@ def alpha_k(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str,
     small = [int(number) for (number,) in classes.ask(f"SELECT class_ FROM sizes WHERE n < {int(promise['k'])}")]
     worst = float(max(shares, default=Fraction(0)))
     if small and finer is not classes:
-        return _outcome(classes, promise, {}, {}, bad, worst, also=small)
-    return _outcome(finer, promise, groups, _sizes(groups), bad, worst, also=small)
+        check = _outcome(classes, promise, {}, {}, bad, worst, also=small)
+    else:
+        check = _outcome(finer, promise, groups, _sizes(groups), bad, worst, also=small)
+    if small and worst <= alpha:
+        return replace(check, worst=float(classes.one("SELECT min(n) FROM sizes")), promised=int(promise["k"]))
+    return replace(check, promised=float(alpha))
 
 
 def _groups(classes: Classes, promise: Mapping[str, Any]) -> tuple[Classes, Groups]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 from typing import Any
@@ -47,7 +48,9 @@ def _sum(fractions: Sequence[Fraction]) -> Fraction:
 def strict_average_risk(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
     """The average risk is at most the threshold, and every class has at least k records."""
     check = k_anonymity(classes, promise, evidence)
-    return average_risk(classes, promise, evidence) if check.holds else check
+    if not check.holds:
+        return check
+    return replace(average_risk(classes, promise, evidence), promised=float(promise["threshold"]))
 
 
 def people(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
