@@ -16,11 +16,13 @@ from keepsense.hierarchies.intervals import parse_interval
 from keepsense.methods.generalize.infogain_mondrian import infogain_mondrian
 from keepsense.methods.generalize.lsd_mondrian import lsd_mondrian
 from keepsense.methods.generalize.mondrian import mondrian
+from keepsense.methods.generalize.multidim import Cutting, divide, groups
 from keepsense.methods.generalize.parts.dimension import nominal, numeric, semantic
-from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
+from keepsense.methods.generalize.semantic_mondrian import exchanged, semantic_mondrian, together
 from keepsense.privacy import DistinctDiversity, KAnonymity
 from keepsense.recoding import Cells
 from keepsense.taxonomy import from_edges
+from keepsense.utility.shared import importance_of
 
 JOBS = Hierarchy.of_rows(
     [
@@ -274,3 +276,66 @@ def test_numbers_with_gaps_are_divided_apart_from_those_without(name: str) -> No
     assert release.verification.ok
     assert released.count(None) == sum(age is None for age in ages)
     assert 0 < next(column.lost for column in release.columns if column.name == "age") < 0.5
+
+
+def shared_loss_of(counts: Counts, group: Any) -> float:
+    """What all records lose in both columns as members of groups, looked up span by span."""
+    space = [nominal("job", counts.values[0], JOBS), numeric("age", counts.values[1], counts.marginal("age"))]
+    total = 0.0
+    for g in set(group.tolist()):
+        inside = group == g
+        for dimension in space:
+            ranks = dimension.rank[counts.column(dimension.name)[inside]]
+            lost = float(dimension.cost(np.array([ranks.min()]), np.array([ranks.max()]))[0])
+            total += importance_of(len(dimension.width)) * lost**2 * int(counts.weights[inside].sum())
+    return total
+
+
+@settings(deadline=None, max_examples=40)
+@given(counts=tables())
+def test_cuts_are_judged_by_what_all_columns_lose(counts: Counts) -> None:
+    space = [nominal("job", counts.values[0], JOBS), numeric("age", counts.values[1], counts.marginal("age"))]
+    score, rounds = together(space, [1.0, 1.0]), []
+
+    def remembered(cutting: Cutting) -> Any:
+        rounds.append((cutting, score(cutting)))
+        return rounds[-1][1]
+
+    divide(counts, space, [KAnonymity(2)], score=remembered, order="best")
+    cutting, scores = rounds[0]
+    whole = shared_loss_of(counts, np.zeros(len(counts), np.int64))
+    for i in np.flatnonzero(cutting.rank[:-1] != cutting.rank[1:]).tolist():
+        side = np.ones(len(counts), np.int64)
+        side[cutting.tuples[: i + 1]] = 0
+        balance = 1.0 - abs(2.0 * cutting.left[i] / cutting.total[i] - 1.0)
+        assert scores[i] == pytest.approx((whole - shared_loss_of(counts, side)) / counts.total + 1e-6 * balance)
+
+
+@settings(deadline=None, max_examples=40)
+@given(counts=tables(), k=st.integers(2, 4))
+def test_records_change_groups_only_where_all_lose_less_and_the_promise_holds(counts: Counts, k: int) -> None:
+    if len(set(counts.histograms["illness"].rows.indices.tolist())) < 2 or counts.total < k:
+        return
+    space = [nominal("job", counts.values[0], JOBS), numeric("age", counts.values[1], counts.marginal("age"))]
+    models = [KAnonymity(k), DistinctDiversity(2, "illness")]
+    score = together(space, [1.0, 1.0])
+    before = groups(counts, space, models, score=score)
+    after = groups(counts, space, models, score=score, settle=exchanged(space, [1.0, 1.0]))
+    assert shared_loss_of(counts, after) <= shared_loss_of(counts, before) + 1e-9
+    for g in set(after.tolist()):
+        inside = np.flatnonzero(after == g)
+        assert counts.weights[inside].sum() >= k
+        assert len({i for t in inside.tolist() for i in counts.histograms["illness"].rows[t].tolist()}) >= 2
+
+
+def test_who_lies_beyond_a_straight_cut_changes_sides() -> None:
+    ages = [20, 21, 22, 40, 41, 42, 39, 23]
+    jobs = ["nurse", "nurse", "nurse", "clerk", "clerk", "clerk", "nurse", "clerk"]
+    counts = Counts.of({"job": jobs, "age": ages})
+    space = [nominal("job", counts.values[0], JOBS), numeric("age", counts.values[1], counts.marginal("age"))]
+    mixed = np.array([0, 0, 0, 1, 1, 1, 1, 0])
+    settled = mixed.copy()
+    ranks = np.stack([d.rank[counts.column(d.name)].astype(np.int64) for d in space], axis=1)
+    exchanged(space, [9.0, 1.0])(ranks, counts.weights, settled, 2, lambda group: np.ones(2, np.bool_))
+    assert shared_loss_of(counts, settled) < shared_loss_of(counts, mixed)
+    assert settled.tolist() == [0, 0, 0, 1, 1, 1, 0, 1]

@@ -238,8 +238,10 @@ class Meaning:
         """
         return self.shortlist(name, rows)[0]
 
-    def shortlist(self, name: str, rows: Mapping[Value, int]) -> list[Hierarchy]:
+    def shortlist(self, name: str, rows: Mapping[Value, int], least: int | None = None) -> list[Hierarchy]:
         """Hierarchies that a column may have, the one to take unasked first; one alone where it is given.
+
+        Labels may list values that no taxonomy knows where at least `least` rows hold them.
 
         >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
         >>> words.shortlist("job", {"nurse": 2, "surgeon": 1})[0].rows()[0]
@@ -267,6 +269,7 @@ class Meaning:
             mapping=self.mapping(name, rows) if words else None,
             distance=column.distance,
             choose=column.choose,
+            least=least,
         )
 
     def is_number(self, name: str) -> bool:

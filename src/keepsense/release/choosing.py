@@ -105,6 +105,8 @@ def chosen_together(job: Planned, shortlists: Mapping[str, Sequence[Hierarchy]])
 class Trial:
     """A job on some of its tuples, with hierarchies to be tried; `weights` say how much the loss of a column counts.
 
+    What is tried again and again shall be quick, so that methods which `exchange` records in the end leave that out.
+
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
     >>> Trial(job, job.counts).rule(job.hierarchies).names
@@ -114,6 +116,7 @@ class Trial:
     job: Planned
     counts: Counts
     importance: Mapping[str, float] = field(default_factory=dict)
+    exchange: bool = False
 
     @cached_property
     def distances(self) -> dict[str, Distance]:
@@ -139,6 +142,7 @@ class Trial:
             "distances": self._distances(hierarchies),
             "importance": self.weights,
             "suppression": job.suppression,
+            "exchange": self.exchange,
         }
         own = job.method.quick
         rule: Cells | Cuts = call(

@@ -234,7 +234,9 @@ def _listed(names: Sequence[str]) -> str:
 def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
     every = job.quasi_identifiers
     screened, counts = some_tuples(job.counts, SCREENED), some_tuples(job.counts, MOST_TUPLES)
-    now = _extrapolated(job, counts, every)
+    plain, whole = losses_on(job, counts), losses_on(job, counts, exchange=True)
+    won_back = {name: whole[name] / plain[name] if plain[name] else 1.0 for name in every}
+    now = _extrapolated(job, counts, every, won_back)
     before = losses_on(job, screened)
     choices: list[Choice] = []
     out: tuple[str, ...] = ()
@@ -250,50 +252,63 @@ def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
             break
         ranked = sorted(won, key=lambda name: -won[name])
         out = (*out, ranked[0])
-        choices.append(_choice(job, counts, out, goal, now))
+        choices.append(_choice(job, counts, out, goal, now, won_back))
         candidates = ranked[1 : 1 + _FOLLOWED]
     return Costs(now, tuple(choices), len(counts), len(job.counts))
 
 
-def _choice(job: Job, counts: Counts, out: tuple[str, ...], goal: Sequence[str], now: Loss) -> Choice:
+def _choice(
+    job: Job, counts: Counts, out: tuple[str, ...], goal: Sequence[str], now: Loss, won_back: Mapping[str, float]
+) -> Choice:
     rest = [name for name in goal if name not in out]
-    left = _extrapolated(job, counts, [name for name in job.quasi_identifiers if name not in out])
-    little = _extrapolated(job, counts, job.quasi_identifiers, dict.fromkeys(out, LITTLE))
+    left = _extrapolated(job, counts, [name for name in job.quasi_identifiers if name not in out], won_back)
+    little = _extrapolated(job, counts, job.quasi_identifiers, won_back, dict.fromkeys(out, LITTLE))
     before, without, counting_little = (fmean(loss.columns[name] for name in rest) for loss in (now, left, little))
     return Choice(out, before, without, counting_little, left)
 
 
 def _extrapolated(
-    job: Job, counts: Counts, names: Iterable[str], importance: Mapping[str, float] | None = None
+    job: Job,
+    counts: Counts,
+    names: Iterable[str],
+    won_back: Mapping[str, float],
+    importance: Mapping[str, float] | None = None,
 ) -> Loss:
-    """What all rows will lose: the loss of the sample, carried on as it fell from a quarter of it to the whole."""
+    """What all rows will lose: the loss of the sample, carried on as it fell from a quarter of it to the whole.
+
+    `won_back` is the part of each column's loss that is left when records were exchanged in the end.
+    """
     columns = tuple(names)
-    sizes = (len(counts),) if len(counts) == len(job.counts) else (len(counts) // 4, len(counts) // 2, len(counts))
-    parts = [some_tuples(counts, size) for size in sizes]
+    if len(counts) == len(job.counts):
+        exact = losses_on(job, counts.project(columns), importance, exchange=True)
+        return Loss(exact, fmean(exact.values()))
+    parts = [some_tuples(counts, size) for size in (len(counts) // 4, len(counts) // 2, len(counts))]
     lost = [losses_on(job, part.project(columns), importance) for part in parts]
     rows = np.log([part.total for part in parts])
     further = float(np.log(job.counts.total)) - rows[-1]
-    carried = {name: _carried([losses[name] for losses in lost], rows, further) for name in columns}
+    carried = {name: won_back[name] * _carried([losses[name] for losses in lost], rows, further) for name in columns}
     return Loss(carried, fmean(carried.values()))
 
 
 def _carried(lost: Sequence[float], rows: np.ndarray[tuple[int, ...], np.dtype[np.float64]], further: float) -> float:
     """A loss carried on by a power of the number of rows, a smaller one, since losses fall ever more slowly."""
-    if len(lost) == 1:
-        return lost[0]
     slope = float(np.polyfit(rows, np.log(np.maximum(lost, _LEAST)), 1)[0])
     return min(1.0, lost[-1] * float(np.exp(_SLOWER * slope * further)))
 
 
-def losses_on(job: Job, counts: Counts, importance: Mapping[str, float] | None = None) -> dict[str, float]:
+def losses_on(
+    job: Job, counts: Counts, importance: Mapping[str, float] | None = None, *, exchange: bool = False
+) -> dict[str, float]:
     """What each column of some tuples loses, where columns count by their weights or by what is given instead.
+
+    Methods that `exchange` records in the end do so only where it is asked for: it takes long.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job(privacy=[{"model": "k-anonymity", "k": 10}])
     >>> losses_on(job, job.counts)
     {'age': 0.5, 'job': 0.5}
     """
-    trial = Trial(job, counts, importance or {})
+    trial = Trial(job, counts, importance or {}, exchange)
     hierarchies = {name: job.hierarchies[name] for name in counts.names}
     rule = trial.rule(hierarchies)
     return certainty_penalties(

@@ -121,7 +121,8 @@ class Job:
         for name in self.quasi_identifiers:
             rows = self.counts.rows_of(name)
             rows = self.item_rows(name, rows) if self.holds_sets(name) else rows
-            shortlists[name] = self.meaning.shortlist(name, rows)
+            # what fewer than k people wrote is not told in a label; rows are no measure of people who have several
+            shortlists[name] = self.meaning.shortlist(name, rows, None if self.person else self.hidden_among)
         return chosen_together(self, shortlists)
 
     @cached_property

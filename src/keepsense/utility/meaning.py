@@ -100,7 +100,8 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
 
     A leaf in no taxonomy (a stranger, or a missing cell) loses nothing while its label stands for it alone, and
     everything when it is thrown together with others. A label that lists what it stands for is as far away as its
-    members are on average. A hierarchy none of whose leaves has a concept is refused.
+    members are on average, where strangers are as far as can be from all but themselves. A hierarchy none of whose
+    leaves has a concept is refused.
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy import from_edges
@@ -128,6 +129,14 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
         known_labels = [v for v, good in zip(labels, there, strict=True) if good]
         table = value_distances(distance, known_labels, words, concepts, listed)
         distances[both] = table[place[code[both]], np.searchsorted(mine, both)]
+        # of a list, strangers are members like others: at 0 from themselves, as far as can be from the rest
+        size = np.bincount(code, minlength=len(labels))
+        strange = np.bincount(code[~known], minlength=len(labels))
+        for at in (i for i, label in enumerate(labels) if label in listed and strange[i]):
+            inside = code == at
+            near = distances[inside & known] * (size[at] - strange[at])
+            distances[inside & known] = (near + strange[at]) / size[at]
+            distances[inside & ~known] = 1.0 - 1.0 / size[at]
         return distances
 
     levels = [np.zeros(len(leaves))]

@@ -25,8 +25,6 @@ from keepsense.utility.pairs import Generalized, column_pairs, released_levels
 
 _OF_MEANING = 0.75
 """Share of a word's loss that is the distance; the rest is how many other values it could be."""
-_BITS = 0.75
-"""Power of the bits: at 1 small columns would be given up first, at 0 large ones would."""
 _TOLD_APART = 64
 """Values of a column above which more of them do not make it tell more."""
 
@@ -59,9 +57,9 @@ def importance_of(values: int, weight: float = 1.0) -> float:
     """How much a column's loss counts beside others: its weight, by the bits of its number of values.
 
     >>> importance_of(2), round(importance_of(16, weight=3.0), 2), importance_of(64) == importance_of(10_000)
-    (1.0, 8.49, True)
+    (1.0, 12.0, True)
     """
-    return float(weight * log2(min(max(values, 2), _TOLD_APART)) ** _BITS)
+    return float(weight * log2(min(max(values, 2), _TOLD_APART)))
 
 
 def shared_loss(

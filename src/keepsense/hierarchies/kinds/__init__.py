@@ -29,6 +29,8 @@ MISSING = "missing"
 class Values:
     """What the hierarchy of a column is built from: its values with their rows, and what is known about them.
 
+    `least` is the number of rows from which on a label may list a value that no taxonomy knows.
+
     >>> Values("size", {"S": 3, "L": 2}, order=("S", "L")).rows["S"]
     3
     """
@@ -40,6 +42,7 @@ class Values:
     mapping: Mapped | None = None
     distance: str = "wu-palmer"
     choose: str = "loss"
+    least: int | None = None
 
 
 Rule = Callable[["Value"], "Value | None"]

@@ -39,8 +39,9 @@ def words_shortlist(values: Values) -> list[Hierarchy]:
         return [lowest_gsl(values)]
     senses = map_values(rows, taxonomy, column=name) if values.mapping is None else values.mapping
     judge = make_distance(values.distance, taxonomy)
-    # values in no taxonomy stay by themselves up to the top
-    return shortlist(list(rows), judge, list(rows.values()), senses=senses, unknown="list", name=name)
+    return shortlist(
+        list(rows), judge, list(rows.values()), senses=senses, unknown="list", name=name, least=values.least
+    )
 
 
 def lowest_gsl(values: Values) -> Hierarchy:

@@ -23,11 +23,19 @@ _MANY = 400
 
 
 def group_siblings(
-    nodes: Nodes, distance: Distance, rows: Sequence[int], *, most: int = MOST_LISTED, below_top: int | None = None
+    nodes: Nodes,
+    distance: Distance,
+    rows: Sequence[int],
+    *,
+    most: int = MOST_LISTED,
+    below_top: int | None = None,
+    least: int | None = None,
 ) -> None:
     """Put groups of at most `most` siblings, nearest first, between a concept and its children.
 
-    `below_top` is the number right below the top, where nothing else could be said; the same unless given.
+    `below_top` is the number right below the top, where nothing else could be said; the same unless given. Values
+    without a concept are as far from all others as can be; they are listed where at least `least` rows hold them, not
+    at all unless that is given: what few people wrote may tell who they are.
 
     >>> from keepsense.hierarchies.words.base import base_hierarchy
     >>> from keepsense.hierarchies.words.readable import plain, spelled
@@ -41,10 +49,13 @@ def group_siblings(
     ('ant', 'dog or ant', '*')
     """
     members = nodes.members()
-    known = [leaf for leaf in range(len(nodes.leaves)) if nodes.concept[leaf] >= 0]
-    place = {leaf: i for i, leaf in enumerate(known)}
+    told = {
+        leaf
+        for leaf in range(len(nodes.leaves))
+        if nodes.concept[leaf] >= 0 or (least is not None and rows[leaf] >= least)
+    }
     for parent, children in sorted(nodes.children().items()):
-        mine = [child for child in children if all(leaf in place for leaf in members[child])]
+        mine = [child for child in children if told.issuperset(members[child])]
         if not 3 <= len(mine) <= _MANY:
             continue
         inside = [members[child] for child in mine]
@@ -102,8 +113,8 @@ def group_values(nodes: Nodes, distance: Distance, rows: Sequence[int], *, most:
         if len(parts) == 1 and not left:
             group = made.add(root, parts[0][0])
         else:
-            values = [str(nodes.leaves[leaf]) for leaf in sorted(left)]
-            group = made.add(root, UNKNOWN, (*(name for _, name in parts), *values))
+            values = [(str(nodes.leaves[leaf]), nodes.concept[leaf]) for leaf in sorted(left)]
+            group = made.add(root, UNKNOWN, (*((name, concept) for concept, name in parts), *values))
         for below_it in tops[joined]:
             made.parent[below_it] = group
         tops[joined] = (group,)
@@ -145,8 +156,10 @@ def _between(
     """Mean distance between the values of groups, by their rows, and the rows of each group."""
     leaves = [leaf for group in groups for leaf in group]
     concepts = np.array([nodes.concept[leaf] for leaf in leaves], dtype=np.int32)
-    matrix = distance.matrix(concepts, concepts) / (distance.maximum or 1.0)
-    matrix = (matrix + matrix.T) / 2
+    known = np.flatnonzero(concepts >= 0)
+    near = distance.matrix(concepts[known], concepts[known]) / (distance.maximum or 1.0)
+    matrix = np.ones((len(leaves), len(leaves)))
+    matrix[np.ix_(known, known)] = (near + near.T) / 2
     weight = np.maximum(np.array([rows[leaf] for leaf in leaves], dtype=np.float64), 1.0)
     member = np.zeros((len(groups), len(leaves)))
     member[np.repeat(np.arange(len(groups)), [len(group) for group in groups]), np.arange(len(leaves))] = weight

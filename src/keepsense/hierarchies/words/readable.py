@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -24,19 +25,31 @@ from keepsense.taxonomy.lookup import sense_name
 
 MOST_LISTED = 4
 """Most parts of a group that is named by listing them."""
+MOST_READ = 6
+"""Most names of a list, where some of these parts are lists themselves."""
 
-_SAY_NOTHING = frozenset(
-    {"entity", "physical entity", "abstraction", "abstract entity", "object", "physical object", "whole", "unit"}
-    | {"thing", "causal agent", "psychological feature"}
-)
-"""Concepts near WordNet's root that are true of nearly everything, so that nothing is learned from them."""
+Member = tuple[str, int]
+"""A name in a list, and its concept, -1 for none."""
+
+_SPELLING, _KIND = "any spelling", "any kind"
+"""What is added to the one name that stands for all of a list, so that it is not taken for the value of that name."""
+
+_UPPER, _WIDE = 4, 0.01
+"""Levels of WordNet, its root the first, and share of all concepts, from which on nobody learns from a concept's name:
+*matter*, *location*, *group*."""
+_VAST = 0.05
+"""Share of all concepts from which on that holds lower down, too: *artifact*, *instrumentality*."""
+_BEINGS = "living thing"
+"""Below it such concepts have names that people use: *person*, *plant*, *animal*."""
+_ANY_BEING = 0.2
+"""Share of all concepts beyond which that does not hold either: *organism*."""
 
 
 @dataclass(eq=False)
 class Nodes:
     """A tree that is still being worked on: each node's parent, concept, and the siblings that a group joins.
 
-    Leaves come first. `parts[node]` are the nodes (or names) that a group without a concept stands for.
+    Leaves come first. `parts[node]` are the nodes (or names and concepts) that a group without a concept stands for.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")])
     >>> Nodes.of(jobs).children()
@@ -47,7 +60,7 @@ class Nodes:
     parent: list[int]
     concept: list[int]
     name: list[Value] = field(default_factory=list)
-    parts: dict[int, tuple[int | str, ...]] = field(default_factory=dict)
+    parts: dict[int, tuple[int | Member, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, hierarchy: Hierarchy) -> Nodes:
@@ -87,7 +100,7 @@ class Nodes:
                 node = self.parent[node]
         return found
 
-    def add(self, parent: int, concept: int, parts: tuple[int | str, ...] = ()) -> int:
+    def add(self, parent: int, concept: int, parts: tuple[int | Member, ...] = ()) -> int:
         """A new inner node; a group of siblings is moved below it."""
         self.parent.append(parent)
         self.concept.append(concept)
@@ -136,18 +149,34 @@ def plain(hierarchy: Hierarchy, taxonomy: Taxonomy) -> Nodes:
     ('nurse', 'health professional', '*')
     """
     nodes = Nodes.of(hierarchy)
-    if taxonomy.label(taxonomy.root) == "entity":
-        root = nodes.root
-        for node in range(len(nodes.leaves), len(nodes.parent)):
-            concept = nodes.concept[node]
-            if (
-                node != root
-                and concept >= 0
-                and nodes.parent[node] != _GONE
-                and taxonomy.label(concept) in _SAY_NOTHING
-            ):
-                nodes.dissolve(node)
+    silent = says_nothing(taxonomy)
+    root = nodes.root
+    for node in range(len(nodes.leaves), len(nodes.parent)):
+        if node != root and nodes.parent[node] != _GONE and nodes.concept[node] in silent:
+            nodes.dissolve(node)
     return nodes
+
+
+@lru_cache(maxsize=8)
+def says_nothing(taxonomy: Taxonomy) -> frozenset[int]:
+    """Concepts near the root of a wordnet, and those that hold so much of it, that nothing is learned from their names.
+
+    Other taxonomies were made with labels to be read, so that all of theirs say something.
+
+    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> net = wordnet()
+    >>> {name: net.code(name) in says_nothing(net) for name in ("location", "artifact", "person", "building")}
+    {'location': True, 'artifact': True, 'person': False, 'building': False}
+    """
+    whole = taxonomy.whole or taxonomy
+    if whole.label(whole.root) != "entity":
+        return frozenset()
+    share = whole.hyponym_counts / len(whole)
+    silent = (share >= _VAST) | ((share >= _WIDE) & (whole.depth <= _UPPER))
+    beings = whole.descendants(whole.code(_BEINGS))
+    silent[beings] = share[beings] >= _ANY_BEING
+    ids = {whole.id(code) for code in np.flatnonzero(silent).tolist()}
+    return frozenset(code for code in range(len(taxonomy)) if taxonomy.id(code) in ids)
 
 
 def spelled(
@@ -178,6 +207,45 @@ def listing(names: Sequence[Value]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
+def tidy(members: Sequence[Member], taxonomy: Taxonomy | None) -> tuple[Member, ...]:
+    """The members that a list needs: spellings of one word are said once, what another member subsumes is not said.
+
+    >>> tidy([("pensioners", -1), ("pensioner", -1), ("Nurse", -1), ("nurse", -1)], None)
+    (('pensioner', -1), ('nurse', -1))
+    >>> from keepsense.taxonomy import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
+    >>> tidy([("cat", pets.code("cat")), ("pet", pets.code("pet"))], pets)
+    (('pet', 1),)
+    """
+    spellings: dict[str, list[Member]] = {}
+    for name, concept in sorted(members, key=lambda each: len(each[0])):  # the singular before the plural
+        same = next((word for word in _words(name) if word in spellings), _words(name)[0])
+        spellings.setdefault(same, []).append((name, concept))
+    # the plainest spelling: short, and in small letters
+    plainest = {
+        min(alike, key=lambda each: (len(each[0]), -sum(map(str.islower, each[0])))) for alike in spellings.values()
+    }
+    said = [each for each in members if each in plainest]
+    if taxonomy is None:
+        return tuple(said)
+    return tuple(each for each in said if not any(_above(other[1], each[1], taxonomy) for other in said))
+
+
+def _words(name: str) -> list[str]:
+    """A name without what spellings of one word differ in (case, hyphens, spaces), and what it may be the plural of."""
+    word = "".join(filter(str.isalnum, name.casefold()))
+    words = [word]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        words.append(word[:-1])
+        if word.endswith("es"):
+            words += [word[:-2], f"{word[:-3]}y"] if word.endswith("ies") else [word[:-2]]
+    return words
+
+
+def _above(concept: int, other: int, taxonomy: Taxonomy) -> bool:
+    return 0 <= concept != other >= 0 and taxonomy.lcs(concept, other) == concept
+
+
 def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:
     """A label for every node, no two alike and none like a value of the column, unless it is that value."""
     n, root, members = len(nodes.leaves), nodes.root, nodes.members()
@@ -188,15 +256,25 @@ def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:
     # STREET and street are one word to a reader
     times = Counter(str(label).casefold() for label in (*nodes.leaves, *plain_name.values()))
     used = {str(leaf).casefold() for leaf in nodes.leaves} | {SUPPRESSED}
+    listed: dict[int, tuple[Member, ...]] = {}
     for node in named:
         label = plain_name[node]
         if times[label.casefold()] > 1 or label.casefold() in used:
-            label = _told_apart(nodes, node, taxonomy, members[node], used)
+            label, listed[node] = _told_apart(nodes, node, taxonomy, members[node], used)
         used.add(label.casefold())
         labels[node] = label
     for node in sorted(nodes.parts, key=lambda each: len(members[each])):
-        label = listing([labels[part] if isinstance(part, int) else part for part in nodes.parts[node]])
-        if label.casefold() in used:  # a value of the column reads just so
+        names: list[Member] = []
+        for part in nodes.parts[node]:
+            if isinstance(part, int):
+                names += listed.get(part) or [(str(labels[part]), nodes.concept[part])]
+            else:
+                names.append(part)
+        listed[node] = tidy(names, taxonomy)
+        if len(listed[node]) == 1:  # of a group that is no concept, one may subsume the others by another parent
+            listed[node] = tidy(names, None)
+        label = _listed(listed[node], _SPELLING)
+        if label.casefold() in used or len(listed[node]) > MOST_READ:  # a value of the column reads just so
             nodes.dissolve(node)
             continue
         used.add(label.casefold())
@@ -205,22 +283,34 @@ def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:
     return labels
 
 
+def _listed(members: Sequence[Member], ending: str) -> str:
+    return listing([name for name, _ in members]) if len(members) > 1 else f"{members[0][0]} ({ending})"
+
+
 def _name(nodes: Nodes, node: int, taxonomy: Taxonomy | None) -> str:
     concept = nodes.concept[node]
     return str(nodes.name[node]) if taxonomy is None or concept < 0 else taxonomy.label(concept)
 
 
-def _told_apart(nodes: Nodes, node: int, taxonomy: Taxonomy | None, members: Sequence[int], used: set[str]) -> str:
-    """Another label for a node whose name stands for something else already: its values, or its name and a parent."""
-    if len(members) <= MOST_LISTED:
-        label = listing([nodes.leaves[leaf] for leaf in members])
+def _told_apart(
+    nodes: Nodes, node: int, taxonomy: Taxonomy | None, members: Sequence[int], used: set[str]
+) -> tuple[str, tuple[Member, ...]]:
+    """Another label for a node whose name stands for something else already: its values, or its name and a parent.
+
+    Beside it the members that a longer list would have in its place; none where it goes by its label.
+    """
+    values = [(str(nodes.leaves[leaf]), nodes.concept[leaf]) for leaf in members]
+    names = tidy(values, taxonomy)
+    if len(names) == 1 or len(members) <= MOST_LISTED:
+        label = _listed(names, _SPELLING if len(tidy(values, None)) == 1 else _KIND)
         if label.casefold() not in used:
-            nodes.concept[node] = UNKNOWN
-            return label
+            if len(names) > 1:
+                nodes.concept[node] = UNKNOWN
+            return label, names
     concept, label = nodes.concept[node], _name(nodes, node, taxonomy)
     if taxonomy is None or concept < 0:
-        return f"{label} ({len(members)} values)"
+        return f"{label} ({len(members)} values)", ()
     for parent in taxonomy.parents[concept].tolist():
         if f"{label} ({taxonomy.label(parent)})".casefold() not in used:
-            return f"{label} ({taxonomy.label(parent)})"
-    return sense_name(taxonomy, concept, label)
+            return f"{label} ({taxonomy.label(parent)})", ()
+    return sense_name(taxonomy, concept, label), ()

@@ -26,6 +26,7 @@ def shortlist(
     counts: Sequence[int] | None = None,
     *,
     name: str = "column",
+    least: int | None = None,
     **meaning: Unpack[SenseOptions],
 ) -> list[Hierarchy]:
     """Hierarchies of a column from its distinct values and their rows; the one to take unasked comes first.
@@ -33,13 +34,14 @@ def shortlist(
     In turn: the tree of subsumers with up to three siblings listed between its levels (four right below the top, where
     nothing else could be said); with four everywhere; the tree alone; the first by the other rule for parents; its
     rare branches grouped, as the papers do; the values clustered by distance.
+    Values without a concept that at least `least` rows hold are listed among each other, the others stay by themselves.
     None of them lacks a level that groups values. `info["made"]` tells how each was made.
 
     >>> from keepsense.semantics import distance
     >>> from keepsense.taxonomy.embedded import wordnet
     >>> made = shortlist(["nurse", "midwife", "surgeon", "dentist", "pilot", "clerk"], distance("wu-palmer", wordnet()))
     >>> made[0].rows()[1], made[0].info["made"]
-    (('midwife', 'nurse or midwife', 'health professional', '*'), 'subsumers, up to 3 siblings listed')
+    (('midwife', 'nurse (any kind)', 'health professional', '*'), 'subsumers, up to 3 siblings listed')
     """
     taxonomy = distance.taxonomy
     senses = senses_of(values, taxonomy, counts=counts, name=name, **meaning)
@@ -53,7 +55,7 @@ def shortlist(
     def add(base: Hierarchy, how: str, most: int = 0, clustered: bool = False) -> None:
         nodes = plain(base, taxonomy)
         if most:
-            group_siblings(nodes, distance, rows, most=most, below_top=MOST_LISTED)
+            group_siblings(nodes, distance, rows, most=most, below_top=MOST_LISTED, least=least)
         if clustered:
             nodes = group_values(nodes, distance, rows)
         hierarchy = spelled(nodes, taxonomy, name=name, info={"made": how})

@@ -36,7 +36,8 @@ _MANY = 20_000
 class Cutting:
     """One dimension's view of a round: the tuples sorted by group and rank, and every cut right of one of them.
 
-    `left` and `total` are the records left of the cut and in the whole group; `low` and `high` the group's span.
+    `left` and `total` are the records left of the cut and in the whole group; `low` and `high` the group's span;
+    `ranks` tells each tuple's place in every dimension.
 
     >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> counts, rounds = Counts.of({"age": [31, 35, 40, 40]}), []
@@ -57,6 +58,7 @@ class Cutting:
     total: Longs
     low: Longs
     high: Longs
+    ranks: Longs
 
     def sums(self, numbers: NDArray[Any]) -> tuple[Floats, Floats]:
         """Sums of some numbers a tuple (rows of `numbers`): left of each cut, and in its whole group."""
@@ -68,6 +70,10 @@ class Cutting:
 
 Score = Callable[[Cutting], Floats]
 """How good each cut is, the higher the better."""
+
+Settle = Callable[[Longs, Longs, Longs, int, Callable[[Longs], Flags]], None]
+"""What betters groups once none can be cut: from ranks, weights, the group of each tuple (changed in place), the least
+number of records, and what tells of each group whether it keeps the promise."""
 
 
 def median(cutting: Cutting) -> Floats:
@@ -93,6 +99,7 @@ def divide(  # noqa: PLR0913
     branches: bool = False,
     relaxed: bool = False,
     gain: bool = False,
+    settle: Settle | None = None,
     method: str = "division",
     scored: str = "score",
     listener: Listener | None = None,
@@ -101,9 +108,9 @@ def divide(  # noqa: PLR0913
 
     `branches` cuts nominal columns only below their group's least common ancestor, so that whole branches part.
     `relaxed` cuts at exactly half of the records, dealing records of one value to both sides. With `gain`, a cut whose
-    score is not above 0 is not made. A listener that wants every step hears of each `cut` with the two parts, what each
-    is released as, and the score of each column, which `scored` names. Cost: rounds (about log2 of the number of
-    groups) x dimensions x one sort.
+    score is not above 0 is not made. `settle` betters the groups in the end. A listener that wants every step hears of
+    each `cut` with the two parts, what each is released as, and the score of each column, which `scored` names. Cost:
+    rounds (about log2 of the number of groups) x dimensions x one sort.
 
     >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> from keepsense.privacy import KAnonymity
@@ -114,6 +121,7 @@ def divide(  # noqa: PLR0913
     """
     work = _Division(counts, dimensions, models, relaxed, scored)
     rounds = work.run(score, order, branches, gain, listener)
+    work.settle(settle)
     return work.cells(method, rounds)
 
 
@@ -124,6 +132,7 @@ def groups(
     *,
     score: Score = median,
     order: Order = "best",
+    settle: Settle | None = None,
 ) -> Longs:
     """The group of each tuple after a division: for methods that go on from there.
 
@@ -135,6 +144,7 @@ def groups(
     """
     work = _Division(counts, dimensions, models, relaxed=False)
     work.run(score, order, branches=False, gain=False, listener=None)
+    work.settle(settle)
     return work.final
 
 
@@ -191,6 +201,15 @@ class _Division:
             rounds += 1
             emit(listener, "round", self.settled, self.counts.total, round=rounds, cuts=cuts, groups=self.closed)
         return rounds
+
+    def settle(self, better: Settle | None) -> None:
+        """Better the groups in place; relaxed cuts, which part tuples, are left as they are."""
+        if better is None or self.relaxed:
+            return
+        every = np.arange(len(self.final), dtype=np.int64)
+        better(
+            self.ranks, self.weights, self.final, self.least, lambda group: self.satisfied(every, group, self.closed)
+        )
 
     def _halved(self, widest: bool, listener: Listener | None) -> int:
         """The plainest case, strict medians and k alone, in one compiled loop: the same groups, far sooner."""
@@ -258,7 +277,16 @@ class _Division:
         base = np.where(start > 0, run[start - 1], 0)
         total = run[ends] - base
         return Cutting(
-            self.dimensions[j], tuples, group, start, rank, run - base[group], total[group], rank[start], rank[ends]
+            self.dimensions[j],
+            tuples,
+            group,
+            start,
+            rank,
+            run - base[group],
+            total[group],
+            rank[start],
+            rank[ends],
+            self.ranks,
         )
 
     def _sorted(self, j: int) -> tuple[Longs, Longs]:

@@ -30,8 +30,10 @@ class Dimension:
 
     `rank[v]` is value v's place in the order, `width[r]` the place of rank r on a scale from 0 to 1, which says how
     wide a span is. `joint[r]` says how high the common ancestor of rank r and its right neighbour lies (0 for numbers).
-    `labels` and `cost` say what a span from one rank to another is called, and what releasing a value as it loses.
-    Widths and scores of cuts count by `importance`.
+    `labels` and `cost` say what a span from one rank to another is called, and what releasing a value as it loses;
+    `levels` and `losses` tell the latter by tables, where there are such: what stands above each rank on each level,
+    and what each label loses, or for numbers, which have no levels, both ends of each rank's band. Widths and scores of
+    cuts count by `importance`.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*"), ("surgeon", "medic", "*")])
     >>> by_branch = nominal("job", ("surgeon", "clerk", "nurse"), jobs)
@@ -46,6 +48,8 @@ class Dimension:
     labels: Callable[[NDArray[Any], NDArray[Any]], list[Value]]
     cost: Callable[[NDArray[Any], NDArray[Any]], NDArray[np.float64]]
     importance: float = 1.0
+    levels: NDArray[np.int32] | None = None
+    losses: NDArray[np.float64] | None = None
 
     def name_of(self, low: NDArray[Any], high: NDArray[Any]) -> list[Value]:
         """What is released for groups that span the ranks from low to high."""
@@ -124,7 +128,16 @@ def numeric(name: str, values: Sequence[Value], rows: Sequence[int] | NDArray[An
     width, upper = (np.concatenate((side, [2.0]))[:ranks] for side in (middle, upper))
     lower = np.concatenate((lower, [2.0]))[:ranks]
     flat = np.zeros(max(0, ranks - 1), np.int64)
-    return Dimension(name, rank, width, flat, labels, lambda low, high: np.minimum(upper[high] - lower[low], 1.0))
+    return Dimension(
+        name,
+        rank,
+        width,
+        flat,
+        labels,
+        lambda low, high: np.minimum(upper[high] - lower[low], 1.0),
+        levels=np.empty((ranks, 0), np.int32),
+        losses=np.stack((lower, upper), axis=1),
+    )
 
 
 def _scale(bands: Bands | None) -> tuple[NDArray[np.float64], float, float]:
@@ -191,7 +204,16 @@ def nominal(
         found: NDArray[np.float64] = every[0][low * len(values) + high]
         return found
 
-    return Dimension(name, rank, wide / (wide[-1] or 1.0), joint.astype(np.int64), labels, cost)
+    return Dimension(
+        name,
+        rank,
+        wide / (wide[-1] or 1.0),
+        joint.astype(np.int64),
+        labels,
+        cost,
+        levels=sorted_above.astype(np.int32),
+        losses=np.stack([loss[begin[level] + sorted_above[:, level]] for level in range(height + 1)], axis=1),
+    )
 
 
 def semantic(name: str, values: Sequence[Value], taxonomy: Taxonomy, concepts: Sequence[Concept]) -> Dimension:
