@@ -158,6 +158,12 @@ def test_the_patients_of_synthea_are_placed_in_their_country(shared_data: Path) 
     assert (meaning.taxonomy, meaning.domain) == ("places", "United Kingdom")
     assert meaning.within == ("STATE", "COUNTY")
     assert meaning.rows > 0.6
+    born = seen[
+        "BIRTHPLACE"
+    ].meaning  # written like `Leeds  UnitedKingdom  GB`; where somebody lives says nothing of it
+    assert born is not None
+    assert (born.taxonomy, born.domain, born.within) == ("places", "United Kingdom", ())
+    assert born.rows > 0.8
     counties = seen["COUNTY"].meaning
     assert counties is not None
     assert (counties.taxonomy, counties.domain) == ("places", "United Kingdom")

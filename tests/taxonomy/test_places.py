@@ -58,6 +58,10 @@ def test_every_level_hangs_below_the_one_above(places: Taxonomy) -> None:
         ("Texas", ["Texas", "United States", "Northern America", "Americas", "world"]),
         ("England", ["England", "United Kingdom", "Northern Europe", "Europe", "world"]),
         ("Springfield, IL", ["Springfield", "Illinois", "United States", "Northern America", "Americas", "world"]),
+        (
+            "Bath  UnitedKingdom  GB",
+            ["Bath", "Somerset", "England", "United Kingdom", "Northern Europe", "Europe", "world"],
+        ),
         ("Paris (TX)", ["Paris", "Texas", "United States", "Northern America", "Americas", "world"]),
     ],
 )

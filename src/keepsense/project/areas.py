@@ -27,6 +27,8 @@ LEAST_AGREED = 0.5
 """Share of the rows of known places and areas on which one lies in the other; villages share names with towns."""
 
 _BESIDE_THE_POINT = patterns.words("of name names code iso id abbreviation the")
+_OWN = patterns.words("home current present address patient person client customer employee living")
+"""Words in the name of a column that say no more than that a place is where somebody lives."""
 
 
 def named_areas(column: str, names: Sequence[str]) -> tuple[str, ...]:
@@ -34,17 +36,17 @@ def named_areas(column: str, names: Sequence[str]) -> tuple[str, ...]:
 
     >>> named_areas("city", ["city", "state", "birth_country"]), named_areas("birthCity", ["country", "birth_country"])
     (('state',), ('birth_country',))
-    >>> named_areas("job", ["state"])
-    ()
+    >>> named_areas("job", ["state"]), named_areas("birthplace", ["state"]), named_areas("home_town", ["state"])
+    ((), (), ('state',))
     """
     said = set(patterns.words_of(column))
     if not said & PLACES:
         return ()
-    whose = said - PLACES - _BESIDE_THE_POINT
+    whose = (said - PLACES - _BESIDE_THE_POINT) | ({"birth"} if "birthplace" in said else set())
     others = {name: set(patterns.words_of(name)) for name in names if name != column}
     areas = {name: words - AREAS - _BESIDE_THE_POINT for name, words in others.items() if words & AREAS}
     same = tuple(name for name, theirs in areas.items() if theirs == whose)
-    return same or tuple(name for name, theirs in areas.items() if not theirs)
+    return same or tuple(name for name, theirs in areas.items() if not theirs and whose <= _OWN)
 
 
 def areas_beside(engine: Engine, table: Table, column: str, names: Sequence[str]) -> Areas | None:

@@ -43,8 +43,8 @@ from keepsense.taxonomy.text import (
     without_accents,
 )
 
-QUALIFIED = re.compile(r"[,;()]")
-"""What parts the name of a place from the area it lies in: `Springfield, IL`."""
+QUALIFIED = re.compile(r"[,;()]|\s{2,}")
+"""What parts the name of a place from the area it lies in: `Springfield, IL`, or several blanks, as exports write."""
 
 
 class Found(NamedTuple):
