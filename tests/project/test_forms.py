@@ -116,3 +116,13 @@ def test_months_are_dates_and_no_day_is_made_up(tmp_path: Path, form: str | None
     outcome = run(write_draft(draft(inspection, source={"path": "people.csv"}, k=4), tmp_path / "keepsense.toml"))
     released = {line.split(",")[1] for line in outcome.file.read_text().splitlines()[1:]}
     assert released == {month.strftime("%Y-%m") for month in months}
+
+
+def test_cells_parted_by_blanks_are_released_with_tabs_because_labels_hold_blanks(tmp_path: Path) -> None:
+    rows = [f"{'fm'[i % 2]} {20 + i % 40} {['A11', 'A12', 'A13'][i % 3]}" for i in range(240)]
+    (tmp_path / "people.data").write_text("\n".join(["sex age code", *rows, ""]))
+    text = draft(inspect(str(tmp_path / "people.data")), source={"path": "people.data"}, k=4)
+    released = run(write_draft(text, tmp_path / "keepsense.toml")).file.read_text()
+    assert released.startswith("sex\tage\tcode\n")
+    assert " to " in released
+    assert '"' not in released

@@ -324,6 +324,8 @@ def writing_of(job: Job) -> Writing:
         return replace(how, like=path)
     guess = not differentially_private(job.models)
     delimiter, newline = form.dialect(path, replace(job.project.reading(place), guess=guess))
+    if delimiter == " ":  # labels hold blanks; what reads cells parted by blanks reads tabs as well
+        delimiter = "\t"
     return replace(how, delimiter=release.delimiter or delimiter, newline=newline)
 
 
