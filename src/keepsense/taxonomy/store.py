@@ -87,12 +87,13 @@ def load(path: str | os.PathLike[str], make: Callable[..., Taxonomy]) -> Taxonom
         with source.open("rb") as file:
             header, start = _read_header(source, file)
             size = os.fstat(file.fileno()).st_size
-        if header["compressed"]:
-            body: NDArray[np.uint8] = np.fromfile(source, dtype=np.uint8, offset=start)
-        elif size > start:
-            body = np.memmap(source, dtype=np.uint8, mode="r", offset=start)
-        else:
+        if size <= start:
             raise BadTaxonomy(f"{source.name}: the file is cut off after its header; write it again")
+        body: NDArray[np.uint8]
+        if header["compressed"]:
+            body = np.fromfile(source, dtype=np.uint8, offset=start)
+        else:
+            body = np.memmap(source, dtype=np.uint8, mode="r", offset=start)
     except OSError as error:
         raise BadTaxonomy(f"{source.name}: the file cannot be read ({error.strerror})") from None
     try:
