@@ -16,6 +16,7 @@ from keepsense.hierarchies import dates, masked, ordered
 from keepsense.hierarchies.core import Hierarchy, signature
 from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS, KindName
+from keepsense.hierarchies.kinds.date import calendar_rule
 from keepsense.hierarchies.kinds.numeric import agglomerative, banded, equal_frequency, equal_width, numeric_candidates
 from keepsense.hierarchies.scoring import score
 from keepsense.hierarchies.sizes import interval_losses
@@ -276,3 +277,16 @@ def test_how_extreme_somebody_is_moves_no_end(build: Any, people: int, seed: int
     assert [row[1:] for row in one.rows()] == [row[1:] for row in other.rows()]
     ends = [end for row in one.rows() for label in row[1:] if (pair := parse_interval(label)) for end in pair]
     assert max(end for end in ends if np.isfinite(end)) <= 1_000
+
+
+def test_no_span_of_dates_reaches_beyond_the_decades_that_are_told() -> None:
+    """Births up to 2019 are `2000 or later`, not `2000 to 2039`; one of 2055 is so, too."""
+    days = [f"{year}-0{1 + year % 9}-11" for year in range(1931, 2020) for _ in range(3)]
+    made = dates([*days, "2031-01-01", "2055-01-01"])
+    rows = {row[0]: row for row in made.rows()}
+    assert rows["2015-09-11"][3:] == ("2010s", "2000 to 2019", "2000 or later", "*")
+    assert rows["1999-02-11"][3:] == ("1990s", "1980 to 1999", "1960 to 1999", "*")
+    assert rows["2031-01-01"][4:] == rows["2055-01-01"][4:] == ("2020 or later", "2000 or later", "*")
+    told = calendar_rule({row[0]: row[5] for row in rows.values()})
+    assert told is not None
+    assert told(datetime.date(2041, 1, 1)) == "2000 or later"

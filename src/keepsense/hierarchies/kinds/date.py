@@ -68,7 +68,7 @@ def dates(
     Each is a whole number of the one before: by default month, year and decade, and 20 and 40 years where dates lie so
     far apart, as those of birth do. Values are dates, times, or text in ISO form; a missing one (None) keeps its own
     label below the top. The few records that lie before or after the years or decades of nearly all others are told as
-    that alone (`before 1940`).
+    that alone (`before 1940`). A last span of 20 or 40 years that reaches beyond these decades is open (`2000 or later`).
 
     >>> dates(["2019-03-01", "2021-12-24"]).rows()[0]
     ('2019-03-01', '2019-03', '2019', '2010s', '*')
@@ -84,6 +84,7 @@ def dates(
         if coarser not in _NESTS[finer]:
             raise BadInput(f"{name}: a {finer} does not lie within one {coarser}; order the spans from fine to coarse")
     first, end = _usual_years(days, weight, spans)
+    opening = {span: _opening(_SPELLED[span], _usual_years(days, weight, _USUAL)[1]) for span in _SPELLED}
     rows = []
     for value, day in days.items():
         if day is None:
@@ -91,9 +92,12 @@ def dates(
         elif day.year < first:
             labels = [f"before {first}"] * len(spans)
         elif day.year >= end:
-            labels = [f"{end} or later"] * len(spans)
+            labels = [f"{opening.get(span, end)} or later" for span in spans]
         else:
-            labels = [_SPANS[span](day) for span in spans]
+            labels = [
+                f"{opening[span]} or later" if day.year >= opening.get(span, end) else _SPANS[span](day)
+                for span in spans
+            ]
         rows.append((value, *labels, SUPPRESSED))
     return Hierarchy.of_rows(rows, name=name, kind="date")
 
@@ -146,6 +150,19 @@ def _usual_spans(days: Mapping[Value, datetime.date | None], weight: Mapping[Val
 
 _LONG = {"40 years": 40, "20 years": 20, "century": 10, "decade": 10}
 """Years that the outermost spans are whole numbers of, the longest first."""
+
+
+_SPELLED = {"20 years": 20, "40 years": 40}
+"""Years of the spans that are spelled by their ends."""
+
+
+def _opening(years: int, end: int) -> int:
+    """The year from which on a span of so many years is open, where decades are told up to before `end`.
+
+    No label reaches into years that nobody's date has come to: not `2000 to 2039` where dates end in the 2010s.
+    """
+    start = (end - 1) // years * years
+    return start if start + years > end else end
 
 
 def _usual_years(
