@@ -68,7 +68,7 @@ def dates(
     Each is a whole number of the one before: by default month, year and decade, and 20 and 40 years where dates lie so
     far apart, as those of birth do. Values are dates, times, or text in ISO form; a missing one (None) keeps its own
     label below the top. The few records that lie before or after the years or decades of nearly all others are told as
-    that alone (`before 1940`). A last span of 20 or 40 years that reaches beyond these decades is open (`2000 or later`).
+    that alone (`before 1940`). A span of 20 or 40 years that reaches beyond these decades is open (`2000 or later`).
 
     >>> dates(["2019-03-01", "2021-12-24"]).rows()[0]
     ('2019-03-01', '2019-03', '2019', '2010s', '*')
