@@ -245,7 +245,7 @@ def test_hipaa_leaves_other_columns_alone(column: str) -> None:
 
 
 def test_presets_have_a_hint() -> None:
-    assert set(presets()) == {"hipaa", "risk-0.09"}
+    assert set(presets()) == {"hipaa", "risk-0.09", "ema", "hipaa-expert"}
     with pytest.raises(BadInput, match="Did you mean hipaa"):
         preset("hippa")
 
