@@ -92,6 +92,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "microaggregation of records": _case("microaggregation of records"),
     "adaptive microaggregation": _case("adaptive microaggregation"),
     "individual ranking": _case("individual ranking", {}, [LINKAGE], parameters={"k": 4}),
+    "optimal univariate microaggregation": _case(
+        "optimal univariate microaggregation", NUMBERS, [LINKAGE], parameters={"k": 4}
+    ),
     "t-close microaggregation": _case("t-close microaggregation", {}, parameters={"t": 0.5, "sensitive": "illness"}),
     "differential privacy": _case(
         "differential privacy", {**NOTHING, "age": AGE, "job": JOB, "size": SIZE}, [PRIVATE], parameters=BOUNDS

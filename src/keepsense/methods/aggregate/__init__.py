@@ -18,13 +18,14 @@ from keepsense.methods.aggregate.set_files import read_baskets, read_sets, write
 from keepsense.methods.aggregate.sets import SetRelease, microaggregate_sets, set_microaggregation
 from keepsense.methods.aggregate.taggers import phrases_by_hanta, phrases_by_spacy
 from keepsense.methods.aggregate.topdown import generalize_sets_top_down, top_down_sets
+from keepsense.methods.aggregate.univariate import optimal_univariate_microaggregation
 
 __all__ = [
     "KINDS", "Chunker", "ConceptSets", "GeneralizedSets", "ItemDistances", "ItemSets", "ItemTree", "Partition",
     "RecordSpace", "SetComparison", "SetRelease", "SetSpace", "Space", "adaptive_microaggregation", "apriori_sets",
     "categories", "compare_sets", "from_delimited", "from_lists", "from_long", "generalize_sets_apriori",
     "generalize_sets_top_down", "individual_ranking", "map_sets", "mdav", "microaggregate_sets",
-    "microaggregation_along_a_score", "microaggregation_of_records", "noun_phrases", "phrases_by_hanta",
-    "phrases_by_spacy", "read_baskets", "read_sets", "set_distance", "set_microaggregation",
+    "microaggregation_along_a_score", "microaggregation_of_records", "noun_phrases",
+    "optimal_univariate_microaggregation", "phrases_by_hanta", "phrases_by_spacy", "read_baskets", "read_sets", "set_distance", "set_microaggregation",
     "t_close_microaggregation", "top_down_sets", "write_baskets",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import numpy as np
@@ -34,13 +34,32 @@ def runs(order: NDArray[np.int64], weights: NDArray[np.int64], k: int) -> Partit
     >>> [(r.tolist(), c.tolist()) for r, c in parts]
     [([2], [2]), ([0, 1], [1, 2])]
     """
-    ends = np.cumsum(weights[order])
-    total = int(ends[-1])
-    groups = max(1, total // k)
-    cuts = np.unique(np.concatenate([ends, np.arange(1, groups) * k]))
+    return between(order, weights, every(int(weights.sum()), k))
+
+
+def every(total: int, k: int) -> NDArray[np.int64]:
+    """Where groups of k end among so many records, the last of k to 2k - 1.
+
+    >>> every(7, 3).tolist()
+    [3, 7]
+    """
+    ends = np.arange(1, max(1, total // k) + 1, dtype=np.int64) * k
+    ends[-1] = total
+    return ends
+
+
+def between(order: NDArray[np.int64], weights: NDArray[np.int64], ends: NDArray[np.int64]) -> Partition:
+    """Groups of neighbours in an order that end where it is said, copies counted.
+
+    >>> parts = between(np.array([1, 0]), np.array([3, 2]), np.array([3, 5]))
+    >>> [(r.tolist(), c.tolist()) for r, c in parts]
+    [([1, 0], [2, 1]), ([0], [2])]
+    """
+    upto = np.cumsum(weights[order])
+    cuts = np.unique(np.concatenate([upto, ends]))
     first = np.concatenate(([0], cuts[:-1]))
-    record = order[np.searchsorted(ends, first, side="right")]
-    return Partition(np.minimum(first // k, groups - 1), record, cuts - first)
+    record = order[np.searchsorted(upto, first, side="right")]
+    return Partition(np.searchsorted(ends, first, side="right"), record, cuts - first)
 
 
 def individual_ranking(
@@ -65,25 +84,54 @@ def individual_ranking(
     >>> [[v[c] for v, c in zip(cells.values, row)] for row in cells.codes.tolist()]
     [[20.5, 8.5], [20.5, 1.5], [60.5, 8.5], [60.5, 1.5]]
     """
+
+    def ends(attribute: Attribute, order: NDArray[np.int64], weights: NDArray[np.int64], k: int) -> NDArray[np.int64]:
+        return every(int(weights.sum()), k)
+
+    return column_by_column(counts, columns, models, k, ends, "individual ranking", listener)
+
+
+Ends = Callable[[Attribute, NDArray[np.int64], NDArray[np.int64], int], NDArray[np.int64]]
+"""From a column, its values in order, how often each stands there, and k: where groups end, copies counted."""
+
+
+def column_by_column(
+    counts: Counts,
+    columns: Sequence[Attribute],
+    models: Sequence[Model],
+    k: int | None,
+    ends: Ends,
+    name: str,
+    listener: Listener | None = None,
+) -> Cells:
+    """Sort each column by itself, group neighbours up to the ends that are chosen, replace them by their centre.
+
+    >>> counts = Counts.of({"age": [20, 21, 60]})
+    >>> whole = lambda attribute, order, weights, k: np.array([3])
+    >>> column_by_column(counts, [Ordered.of(counts, "age")], (), 2, whole, "one group").info["method"]
+    'one group'
+    """
     k = check_size(group_size(models, k), counts.total)
     if not columns:
         raise BadInput("microaggregation needs at least one column")
     check_same_rows(counts, columns)
     if len(columns) > 1:
         warnings.warn(
-            "individual ranking protects each column by itself; several together may still single people out",
+            f"{name} protects each column by itself; several together may still single people out",
             PrivacyWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     tuples = own_order(counts, [attribute.name for attribute in columns])
     begins = np.concatenate(([0], np.cumsum(counts.weights)))  # all rows in one line, those of a tuple side by side
     pieces: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
     values, error = [], 0.0
     for attribute in columns:
+        line = _sorted_values(attribute)
         rank = np.empty(len(attribute.values), dtype=np.int64)
-        rank[_sorted_values(attribute)] = np.arange(len(rank))
+        rank[line] = np.arange(len(rank))
         order = tuples[np.argsort(rank[counts.column(attribute.name)[tuples]], kind="stable")]
-        parts = runs(order, counts.weights, k)
+        copies = np.bincount(counts.column(attribute.name), counts.weights, len(rank)).astype(np.int64)
+        parts = between(order, counts.weights, ends(attribute, line, copies[line], k))
         centre = centres(attribute, counts.column(attribute.name), parts)
         error += squared_error(counts, [(attribute, centre)], parts)
         by_tuple = np.lexsort((parts.group, parts.record))
@@ -103,7 +151,7 @@ def individual_ranking(
         np.searchsorted(begins, cuts, side="right") - 1,
         codes.astype(np.int32),
         np.diff(cuts, append=counts.total),
-        info={"method": "individual ranking", "k": k, "squared error": error},
+        info={"method": name, "k": k, "squared error": error},
     )
     cells.check(counts)
     return cells
@@ -234,7 +282,7 @@ METHOD = registered(
         title="Microaggregation along a score",
         function=microaggregation_along_a_score,
         family="microaggregation",
-        place=5,
+        place=6,
         short="all columns of numbers along one line: quick, coarse",
         intent="Put the records in one line by a score of all columns, and group k neighbours of that line.",
         use=("very many rows of numbers that rise and fall together",),
