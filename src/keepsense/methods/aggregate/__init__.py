@@ -26,6 +26,6 @@ __all__ = [
     "categories", "compare_sets", "from_delimited", "from_lists", "from_long", "generalize_sets_apriori",
     "generalize_sets_top_down", "individual_ranking", "map_sets", "mdav", "microaggregate_sets",
     "microaggregation_along_a_score", "microaggregation_of_records", "noun_phrases",
-    "optimal_univariate_microaggregation", "phrases_by_hanta", "phrases_by_spacy", "read_baskets", "read_sets", "set_distance", "set_microaggregation",
-    "t_close_microaggregation", "top_down_sets", "write_baskets",
+    "optimal_univariate_microaggregation", "phrases_by_hanta", "phrases_by_spacy", "read_baskets", "read_sets",
+    "set_distance", "set_microaggregation", "t_close_microaggregation", "top_down_sets", "write_baskets",
 ]  # fmt: skip
