@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from keepsense import files
+from keepsense.draft.arx import read_arx_project
 from keepsense.engines import engine
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.formats import FORMATS as TABLES
@@ -27,6 +28,7 @@ from keepsense.taxonomy.loaders import LOADERS, read_taxonomy
 from keepsense.taxonomy.lookup import lookup
 from keepsense.taxonomy.mapping import file as mapping_file
 from keepsense.taxonomy.mapping.mapper import map_values
+from tests.draft.test_arx import archive
 from tests.taxonomy.test_loader_fuzz import OPTIONS, SAMPLES
 from tests.taxonomy.test_wndb import write as write_wordnet
 
@@ -179,6 +181,17 @@ _add(
         recoding_file.read_recodings,
         lambda: [json.dumps(RECODING).encode(), *(json.dumps([rule]).encode() for rule in RECODING)],
         (recoding_file, files),
+    )
+)
+
+_add(
+    Reader(
+        "arx-project",
+        "x.deid",
+        lambda path: read_arx_project(path).unpack(path.with_name("unpacked"), force=True),
+        lambda: [archive(), archive(packed=False)],
+        ("keepsense.draft.arx",),
+        binary=True,
     )
 )
 

@@ -38,11 +38,13 @@ def draft(
     method: str | None = None,
     folder: str = "release",
     hierarchies: Mapping[str, str] | None = None,
+    promises: Iterable[Mapping[str, Any]] = (),
+    suppression: float = 0.05,
 ) -> str:
     """A project file as text, for a table that was inspected; `source` gives the keys of its section.
 
-    `hierarchies` are files by column, in place of automatic ones. A folder holds one release, so project files beside
-    one another need a `folder` each.
+    `hierarchies` are files by column, in place of automatic ones, and `promises` stand in place of the usual ones. A
+    folder holds one release, so project files beside one another need a `folder` each.
 
     Unless a method is given, few quasi-identifiers are generalized to one level each, at least loss; with many of them
     that hides too much, so the records are divided into classes at levels of their own.
@@ -56,9 +58,9 @@ def draft(
     parts = [
         _header(found, where["path"]),
         _source(where),
-        _promises(found, k),
+        _promises(found, k, list(promises)),
         _method(found, method),
-        _release(where["path"], folder),
+        _release(where["path"], folder, suppression),
         _columns(found, hierarchies or {}),
     ]
     text = "\n".join(parts)
@@ -139,16 +141,18 @@ def _source(where: Mapping[str, Any]) -> str:
     )
 
 
-def _promises(found: Inspection, k: int) -> str:
+def _promises(found: Inspection, k: int, chosen: list[Mapping[str, Any]]) -> str:
     lines = [
         "",
         _comment(
             "What is promised about every released record. All promises must hold, or nothing is released. Models: "
             "k-anonymity, l-diversity, t-closeness, k-map, delta-presence, maximum risk, average risk, ..."
         ),
-        *_size(found, k),
+        *([] if chosen else _size(found, k)),
     ]
-    for column in found.columns:
+    for promise in chosen:
+        lines += ["", "[[privacy]]", *(f"{key} = {_value(value)}" for key, value in promise.items())]
+    for column in () if chosen else found.columns:
         if column.role == "sensitive" and not KINDS[column.kind].numbers and column.profile.distinct > 2:
             lines += [
                 "",
@@ -205,8 +209,8 @@ def _set_method() -> list[str]:
     ]
 
 
-def _release(path: str, folder: str) -> str:
-    given: dict[str, Any] = {"folder": folder, "suppression": 0.05}
+def _release(path: str, folder: str, suppression: float) -> str:
+    given: dict[str, Any] = {"folder": folder, "suppression": suppression}
     if "://" in path:
         given["file"] = "released.csv"
     engine = _comment(str(Project.model_fields["engine"].description))
