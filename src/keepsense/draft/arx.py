@@ -278,7 +278,7 @@ _NOT_TAKEN: tuple[tuple[str, str], ...] = (
     (r".*-map\b.*", 'the size of the population is not in its XML; write "k-map" or "estimated k-map" by hand'),
     (r".*-presence", 'it needs a table of everybody; give one as [population] and write "delta-presence" by hand'),
     (r".*-population-uniqueness.*", 'the size of the population is not in its XML; write "population uniqueness"'),
-    (r".*hierarchical ground-distance.*", 'write "t-closeness" with the column\'s taxonomy by hand'),
+    (r".*hierarchical ground-distance.*", 'project files know "t-closeness" with the ground equal, ordered or numeric'),
     (r".*-DP", 'it promises by another mechanism; see "differential privacy"'),
     (r".*-avg-reidentification-risk", 'its parts are promises of their own; see "strict-average risk"'),
 )
