@@ -1,0 +1,1 @@
+"""The same tables through Keepsense and through what people use instead."""
