@@ -26,9 +26,10 @@ def covered(label: str, values: list[str], tree: Hierarchy | None) -> set[str]:
             return below & set(values)
     if label == "*":
         return set(values)
-    parts = set(label.split(";"))
-    if parts <= set(values):
-        return parts
+    for mark in ";,":
+        parts = set(label.split(mark))
+        if parts <= set(values):
+            return parts
     ends = parse_interval(label, inside=True)
     if ends is None:
         raise ValueError(f"nothing is known about the label {label!r}")
