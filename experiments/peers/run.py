@@ -60,7 +60,7 @@ def _table(name: str, room: Path, python: Path) -> Iterator[dict[str, Any]]:
         writer.writerows(rows)
     asked = {"quasi_identifiers": identifying, "numbers": numbers, "sensitive": sensitive}
     (job / "job.json").write_text(json.dumps({**asked, "k": K, "suppression": SUPPRESSION}), encoding="utf-8")
-    _hierarchies(name, job, identifying, numbers)
+    _hierarchies(name, job, identifying, numbers, sensitive)
     trees = ours.hierarchies(job, identifying)
     calls = {method: [sys.executable, "-m", "experiments.peers.ours", method] for method in OURS}
     calls |= {tool: [str(python), str(HERE / "tools.py"), tool] for tool in ("anjana", "anonypy")}
@@ -118,7 +118,7 @@ def _rows(path: Path, delimiter: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file, delimiter=delimiter))
 
 
-def _hierarchies(name: str, job: Path, names: list[str], numbers: list[str]) -> None:
+def _hierarchies(name: str, job: Path, names: list[str], numbers: list[str], sensitive: str) -> None:
     """Adult's own; for the other tables those that Keepsense builds, because no other tool here builds any."""
     if name == "adult":
         for column in names:
@@ -127,7 +127,7 @@ def _hierarchies(name: str, job: Path, names: list[str], numbers: list[str]) -> 
     words = {"role": "quasi-identifier", "kind": "nominal", "taxonomy": "wordnet"}
     flat = {"gender", "sex"}
     places = {"place"}
-    columns: dict[str, Any] = {}
+    columns: dict[str, Any] = {sensitive: {"role": "sensitive"}}
     for column in names:
         if column in numbers:
             columns[column] = {"role": "quasi-identifier", "kind": "numeric"}
