@@ -24,10 +24,11 @@ def text(rows: Sequence[Mapping[str, Any]], k: int, suppression: float, pinned: 
     parts = [
         "# Beside peers",
         f"k = {k}, at most {suppression:.0%} of the records left out where a tool can. Same rows, same hierarchies. "
-        "Seconds are those of the tool alone (reading, imports and compiling apart), memory the peak of its process in "
-        "MB. The certainty penalty takes every released label for the original values it covers, and a record left out "
-        f"for lost; it is computed by one function for all. Versions: Keepsense {_version(rows)}, {', '.join(pinned)}. "
-        "`python -m experiments run peers` repeats it.",
+        "Seconds are CPU seconds of the tool alone (reading, imports and compiling apart), memory the peak of its "
+        "process in MB. The certainty penalty takes every released label for the original values it covers, and a "
+        "record left out for lost; it is computed by one function for all. A list of single values (anonypy) loses "
+        "least by it and is the hardest to read: it names the values of a group, not what they have in common.",
+        f"Versions: Keepsense {_version(rows)}, {', '.join(pinned)}. `python -m experiments run peers` repeats it.",
     ]
     for table in dict.fromkeys(row["table"] for row in rows):
         mine = [row for row in rows if row["table"] == table]
