@@ -10,11 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.taxonomy.build import from_edges
 from keepsense.taxonomy.codes import SYSTEM, icd9, icd10, written
-from keepsense.taxonomy.core import Taxonomy
+
+if TYPE_CHECKING:
+    from keepsense.taxonomy.core import Taxonomy
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,8 @@ def code_taxonomy(system: str, values: Iterable[object]) -> Taxonomy:
     >>> jobs.label(jobs.lcs("2221", "2211"))
     'Health professionals (22)'
     """
+    from keepsense.taxonomy.build import from_edges
+
     if system not in SYSTEMS:
         raise BadInput(
             f"no classification is called {system!r}; there are: {', '.join(SYSTEMS)}.{did_you_mean(system, SYSTEMS)}"

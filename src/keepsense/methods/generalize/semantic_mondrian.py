@@ -96,7 +96,7 @@ def together(space: Sequence[Dimension], importance: Sequence[float]) -> Score:
 
     tables = _tables(space, importance)
 
-    def score(cutting: Cutting) -> Floats:
+    def won_back(cutting: Cutting) -> Floats:
         left, right = lost_beside(cutting.tuples, cutting.start, cutting.ranks, tables)
         ends = np.append(cutting.start[1:], len(cutting.tuples)) - 1
         share = cutting.left / cutting.total
@@ -104,7 +104,7 @@ def together(space: Sequence[Dimension], importance: Sequence[float]) -> Score:
         won: Floats = left[ends][cutting.group] - share * left - (1.0 - share) * right + 1e-6 * balance
         return won
 
-    return score
+    return won_back
 
 
 def exchanged(space: Sequence[Dimension], importance: Sequence[float]) -> Settle:
@@ -205,7 +205,7 @@ METHOD = registered(
         fillings={
             **MONDRIAN.fillings,
             "order": Filling("best", "the one with the best cut"),
-            "score": Filling("kept", "where the meaning lost by releasing spans falls most"),
+            "score": Filling("won_back", "where the meaning lost by releasing spans falls most"),
         },
         fit=Fit(
             points=4.0,
