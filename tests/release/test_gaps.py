@@ -138,6 +138,12 @@ MODELS: dict[str, list[dict[str, Any]]] = {
     "delta-presence": [{"lower": 0.0, "upper": 0.9}],
     "maximum risk": [{"threshold": 0.4}],
     "average risk": [{"threshold": 0.4}],
+    "strict-average risk": [{"threshold": 0.4, "k": 2}],
+    "estimated k-map": [{"k": 3, "fraction": 0.5}],
+    "population uniqueness": [{"threshold": 0.5, "fraction": 0.5}],
+    "beta-likeness": [{"beta": 9.0, "form": form, **ILL} for form in ("basic", "enhanced")],
+    "delta-disclosure": [{"delta": 9.0, **ILL}],
+    "(alpha,k)-anonymity": [{"alpha": 0.9, "k": 2, **ILL}],
 }  # fmt: skip
 OF_MECHANISMS = {"probabilistic k-anonymity", "k^m-anonymity", "differential privacy", "linkage risk"}
 """Promises that the methods above are made for: every one of them is kept there, gaps or not."""

@@ -198,7 +198,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
         },
         "attacks": {when: dict(figures) for when, figures in assessment.risk.items()},
         **{key: [asdict(entry) for entry in getattr(assessment, key)] for key in _TABLES},
-        "population": None if assessment.population is None else asdict(assessment.population),
+        **({} if assessment.population is None else {"population": asdict(assessment.population)}),
         "association_error": assessment.association_error,
     }
 

@@ -85,8 +85,9 @@ def disclosed(column: str, histogram: Histogram, shown: NDArray[np.bool_], refer
 
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"job": ["a", "a", "b", "b"]}, histograms={"ill": ["flu", "cold", "flu", "flu"]})
-    >>> disclosed("ill", counts.histograms["ill"], np.ones(2, np.bool_), {"flu": 3, "cold": 1})
-    Sensitive(column='ill', distinct=1, entropy=1.0, t=0.25)
+    >>> worst = disclosed("ill", counts.histograms["ill"], np.ones(2, np.bool_), {"flu": 3, "cold": 1})
+    >>> worst.distinct, worst.entropy, worst.t
+    (1, 1.0, 0.25)
     """
     classes = within_classes(histogram, shown, reference)
     return Sensitive(

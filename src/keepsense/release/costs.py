@@ -234,8 +234,8 @@ def _listed(names: Sequence[str]) -> str:
 def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
     every = job.quasi_identifiers
     screened, counts = some_tuples(job.counts, SCREENED), some_tuples(job.counts, MOST_TUPLES)
-    plain, whole = losses_on(job, counts), losses_on(job, counts, exchange=True)
-    won_back = {name: whole[name] / plain[name] if plain[name] else 1.0 for name in every}
+    won_back = _won_back(job, counts)
+    on_few = _won_back(job, screened)
     now = _extrapolated(job, counts, every, won_back)
     before = losses_on(job, screened)
     choices: list[Choice] = []
@@ -252,9 +252,17 @@ def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
             break
         ranked = sorted(won, key=lambda name: -won[name])
         out = (*out, ranked[0])
-        choices.append(_choice(job, counts, out, goal, now, won_back))
+        fewer = _won_back(job, screened.project([name for name in every if name not in out]))
+        without = {name: won_back[name] * share / max(on_few[name], _LEAST) for name, share in fewer.items()}
+        choices.append(_choice(job, counts, out, goal, now, won_back | {n: min(1.0, w) for n, w in without.items()}))
         candidates = ranked[1 : 1 + _FOLLOWED]
     return Costs(now, tuple(choices), len(counts), len(job.counts))
+
+
+def _won_back(job: Job, counts: Counts) -> dict[str, float]:
+    """The part of each column's loss that is left when records were exchanged in the end."""
+    plain, whole = losses_on(job, counts), losses_on(job, counts, exchange=True)
+    return {name: whole[name] / plain[name] if plain[name] else 1.0 for name in counts.names}
 
 
 def _choice(

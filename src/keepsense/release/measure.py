@@ -380,7 +380,7 @@ def set_figures(job: Job, rules: Sequence[Recoding]) -> list[SetFigures]:
     >>> rules, released = recode_sets(job, job.engine.recode(job.table, [], drop=job.dropped), None)
     >>> found = set_figures(job, rules)[0]
     >>> found.column, found.records, round(found.item_error, 2)
-    ('likes', 20, 0.17)
+    ('likes', 20, 0.0)
     """
     cells = [rule for rule in rules if isinstance(rule, Cells)]
     return [_compared(job, rule, name) for rule in cells for name in rule.names if job.holds_sets(name)]

@@ -23,7 +23,7 @@ def recode_sets(job: Job, released: Table, listener: Listener | None) -> tuple[l
     >>> job = example_job(columns=sets, unlisted="drop", method={"name": "set microaggregation"})
     >>> rules, released = recode_sets(job, job.engine.recode(job.table, [], drop=job.dropped), None)
     >>> job.count_in(released).rows_of("likes")
-    {'chess': 4, 'chess;tea': 4, 'football': 4, 'tea': 8}
+    {'chess': 4, 'chess;tea': 4, 'football': 4, 'football;tea': 4, 'tea': 4}
     """
     rules: list[Recoding] = []
     single = [name for name in job.quasi_identifiers if name not in job.set_columns]

@@ -121,7 +121,7 @@ def divide(  # noqa: PLR0913
     """
     work = _Division(counts, dimensions, models, relaxed, scored)
     rounds = work.run(score, order, branches, gain, listener)
-    work.settle(settle)
+    work.settle(settle, listener)
     return work.cells(method, rounds)
 
 
@@ -202,14 +202,19 @@ class _Division:
             emit(listener, "round", self.settled, self.counts.total, round=rounds, cuts=cuts, groups=self.closed)
         return rounds
 
-    def settle(self, better: Settle | None) -> None:
+    def settle(self, better: Settle | None, listener: Listener | None = None) -> None:
         """Better the groups in place; relaxed cuts, which part tuples, are left as they are."""
         if better is None or self.relaxed:
             return
-        every = np.arange(len(self.final), dtype=np.int64)
+        before, every = self.final.copy(), np.arange(len(self.final), dtype=np.int64)
         better(
             self.ranks, self.weights, self.final, self.least, lambda group: self.satisfied(every, group, self.closed)
         )
+        moved = before != self.final
+        if moved.any() and wants_steps(listener):
+            changed = np.unique(np.concatenate((before[moved], self.final[moved]))).tolist()
+            parts = [self._part(np.flatnonzero(self.final == group)) for group in changed]
+            emit(listener, "improve", self.counts.total, self.counts.total, changed=int(moved.sum()), parts=parts)
 
     def _halved(self, widest: bool, listener: Listener | None) -> int:
         """The plainest case, strict medians and k alone, in one compiled loop: the same groups, far sooner."""

@@ -90,7 +90,7 @@ def together(space: Sequence[Dimension], importance: Sequence[float]) -> Score:
     >>> counts = Counts.of({"age": [31, 32, 70, 71], "size": [9, 8, 4, 4]})
     >>> space = [numeric(name, values) for name, values in zip(counts.names, counts.values)]
     >>> sorted(divide(counts, space, [KAnonymity(2)], score=together(space, [1.0, 1.0]), order="best").values[1])
-    ['4', '8 to 9']
+    ['8 or more', 'under 5']
     """
     from keepsense.methods.generalize.kernels.together import lost_beside
 

@@ -178,7 +178,7 @@ def _parquet(place: Path) -> Table:
         names = list(table.schema.names)
         texts = [_words(table.column(i)) for i in range(table.num_columns)]
     except (pa.ArrowException, OSError, ValueError, KeyError, TypeError, NotImplementedError) as error:
-        first = (str(error).splitlines() or [type(error).__name__])[0][:120]
+        first = (str(error).replace(str(place), place.name).splitlines() or [type(error).__name__])[0][:120]
         raise BadTaxonomy(f"{place.name}: not a readable Parquet file ({first})") from None
     columns = [[""] * table.num_rows if text is None else text for text in texts]
     rows = [list(row) for row in zip(*columns, strict=True)]
