@@ -28,3 +28,9 @@ def test_the_weightiest_questions_come_first_and_are_few() -> None:
     assert len(questions) <= 3
     assert questions[0].columns == ("client_id",)
     assert "and 3 more" in questions[1].question
+
+
+def test_what_only_looks_measured_or_answered_is_asked_about() -> None:
+    table = {"zz": [f"{0.4 + i % 13 / 7:.2f}" for i in range(120)], "sex": ["m", "f"] * 60}
+    question = next(decision for decision in decisions(inspect(table)) if decision.columns == ("zz",))
+    assert 'the role "quasi-identifier"' in question.remedy

@@ -48,11 +48,35 @@ def of(cells: list[Any], name: str = "x", **others: list[Any]) -> Inspected:
         ([f"{1001 + i // 2}" for i in range(ROWS)], "county_id", "quasi-identifier"),
         ([f"{i // 6}" for i in range(ROWS)], "PositionID", "quasi-identifier"),
         ([f"M{100112 + i // 4}" for i in range(4 * ROWS)], "bioguide", "person"),
+        (["Strongly agree", "Agree", "Neither", "Disagree"] * 15, "zz", "sensitive"),
+        (["Never", "Sometimes", "Often"] * 20, "zz", "sensitive"),
+        (["yes", "no"] * 30, "Do you ever skip a meal?", "sensitive"),
+        (["yes", "no"] * 30, "zz", "quasi-identifier"),
+        (["1", "2", "3", "4", "5"] * 12, "zz", "quasi-identifier"),
+        ([f"{0.4 + i % 12 / 7:.2f}" for i in range(2 * ROWS)], "zz", "sensitive"),
+        ([f"{0.4 + i % 25 / 7:.2f}" for i in range(ROWS)], "zz", "quasi-identifier"),
+        ([f"{(i % 15) - 7}" for i in range(2 * ROWS)], "zz", "sensitive"),
+        (["0"] * 80 + [f"{i % 45}" for i in range(4 * ROWS)], "zz", "sensitive"),
+        (["0"] * 80 + [f"{i % 9}" for i in range(ROWS)], "zz", "quasi-identifier"),
+        ([f"{50 * (20 + i % 13)}" for i in range(2 * ROWS)], "zz", "sensitive"),
+        ([f"{1960 + i % 30}" for i in range(5 * ROWS)], "zz", "quasi-identifier"),
+        ([f"{i % 40}" for i in range(4 * ROWS)], "mathscore", "sensitive"),
+        ([f"{4 + i % 14}" for i in range(2 * ROWS)], "fatheduc", "quasi-identifier"),
+        ([f"{1 + i % 9 / 8:.3f}" for i in range(2 * ROWS)], "lwage", "sensitive"),
+        (["0", "1"] * 30, "hispanic", "quasi-identifier"),
+        ([f"qx{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(ROWS)], "lname", "identifier"),
     ],
 )
 def test_roles_by_content(cells: list[Any], name: str, role: str) -> None:
     column = of(cells, name)
     assert column.role == role, column.reason
+
+
+def test_items_of_a_questionnaire_tell_each_other() -> None:
+    answers = {f"E{i}": [1 + (i + row * row * i + row) % 5 for row in range(120)] for i in range(1, 6)}
+    assert {column.role for column in inspect(answers).columns} == {"sensitive"}
+    unnamed = {f"V{i}": cells for i, cells in enumerate(answers.values())}
+    assert {column.role for column in inspect(unnamed).columns} == {"quasi-identifier"}
 
 
 def test_numbers_that_name_few_things_are_nominal() -> None:

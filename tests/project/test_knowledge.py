@@ -20,6 +20,7 @@ from keepsense.draft.write import draft
 from keepsense.engines.profile import Profile
 from keepsense.errors import BadInput
 from keepsense.project.file import Column, check_project
+from keepsense.project.guess import Facts
 from keepsense.project.inspect import _inspected, inspect
 from keepsense.project.knowledge import Library, Matched, _named
 from keepsense.project.language import not_english
@@ -61,7 +62,7 @@ def fate_of(values: dict[str, int], column: str) -> str:
     rows = sum(values.values())
     once = sum(count == 1 for count in values.values())
     profile = Profile(column, "VARCHAR", rows, 0, len(values), once, values)
-    looked_at = _inspected(profile, Library(), frozenset(), "quasi-identifier")
+    looked_at = _inspected(Facts(profile, ""), Library(), {column: "quasi-identifier"})
     if looked_at.kind != "nominal":
         return looked_at.kind
     return "flat" if looked_at.meaning is None else looked_at.meaning.taxonomy

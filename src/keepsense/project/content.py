@@ -10,10 +10,12 @@ import gzip
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+
+from keepsense.counts import Value
 
 MOST = 0.5
 """Share of the values that must look like something for the column to be taken for it."""
@@ -179,6 +181,78 @@ def _plain(word: str) -> str:
 def _names() -> frozenset[str]:
     packed = files("keepsense.project").joinpath("names.txt.gz").read_bytes()
     return frozenset(gzip.decompress(packed).decode("utf-8").split("\n"))
+
+
+_ANSWER = re.compile(
+    r"(?:.*\b)?(?:(?:dis)?agree|(?:dis|un|very |some)?satisfied|(?:dis)?approves?|opposed?|favou?r|(?:un)?likely|"
+    r"(?:un)?important|never|rarely|seldom|sometimes|occasionally|often|usually|always|(?:un)?happy|neutral|undecided|"
+    r"too (?:little|much)|about right|don'?t (?:know|care)|not at all|somewhat|a great deal|excellent|poor|trusts?|"
+    r"liberal|conservative|moderate)(?:\b.*)?",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(
+    r"\s*(?:.*\?\s*|(?:do|did|have|has|are|is|were|was|will|would|should|can|could|how|what|which|why|when)[ ._]+"
+    r"(?:you|your|often|much|many|likely|far|well|important)(?![a-z]).*|(?:\S+[ .]+){6,}\S+\s*)",
+    re.IGNORECASE,
+)
+
+
+def are_answers(values: Sequence[str]) -> bool:
+    """Whether most values are steps of a scale on which people say what they think, like or do.
+
+    >>> are_answers(["Strongly agree", "Agree", "Neither", "Disagree"]), are_answers(["nurse", "clerk"])
+    (True, False)
+    """
+    return len(values) > 1 and sum(_ANSWER.fullmatch(value.strip()) is not None for value in values) > MOST * len(
+        values
+    )
+
+
+def is_question(name: str) -> bool:
+    """Whether the name of a column is a question to somebody, or a sentence to agree with.
+
+    >>> is_question("Do you smoke?"), is_question("how_often_read"), is_question("home town")
+    (True, True, False)
+    """
+    return _QUESTION.fullmatch(name) is not None
+
+
+def are_measured(values: Sequence[object]) -> bool:
+    """Whether most numbers have decimal places that say something, or some are below zero.
+
+    >>> are_measured(["0.221", "0.5", "1.0"]), are_measured(["3.0", "4.0"]), are_measured(["-4", "2", "-1"])
+    (True, False, True)
+    """
+    texts = [str(value).strip() for value in values]
+    broken = sum(text.partition(".")[2].strip("0") != "" for text in texts)
+    return broken > MOST * len(texts) or sum(text.startswith("-") for text in texts) > 0.1 * len(texts)
+
+
+def count_from_zero(values: Mapping[Value, int], most: int = 30) -> bool:
+    """Whether whole numbers start at zero, most often are zero, and go beyond what a family has: events or sums.
+
+    >>> count_from_zero({"0": 50, "1": 20, "3": 5, "41": 1}), count_from_zero({"0": 50, "1": 20, "8": 1})
+    (True, False)
+    """
+    try:
+        numbers = {float(str(value)): rows for value, rows in values.items()}
+    except ValueError:
+        return False
+    return bool(numbers) and min(numbers) == 0 and max(numbers, key=lambda n: numbers[n]) == 0 and max(numbers) > most
+
+
+def are_round_sums(values: Sequence[object]) -> bool:
+    """Whether most numbers are large and round, as sums of money are.
+
+    >>> are_round_sums(["1200", "15000", "800", "2350"]), are_round_sums(["1987", "2003", "1999"])
+    (True, False)
+    """
+    try:
+        numbers = [float(str(value)) for value in values]
+    except ValueError:
+        return False
+    most = 0.9 * len(numbers)
+    return bool(numbers) and max(numbers) >= 1000 and sum(n % 10 == 0 for n in numbers) > most
 
 
 def are_document_numbers(values: Sequence[str], *, lettered: bool = False) -> bool:

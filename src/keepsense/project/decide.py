@@ -82,6 +82,19 @@ def _known(inspection: Inspection) -> Iterator[Decision]:
         )
 
 
+def _unknown_to_others(inspection: Inspection) -> Iterator[Decision]:
+    """What is released as it is, or in bands, only because it looks measured or answered."""
+    unsure = [c.name for c in inspection.columns if c.role == "sensitive" and c.confidence == "unsure"]
+    if unsure:
+        several = len(unsure) > 1
+        yield Decision(
+            tuple(unsure),
+            f"{_listed(unsure)} {'are' if several else 'is'} taken for what nobody outside knows, by the look of the "
+            "values: measured, counted or answered.",
+            'give what others may know of a person the role "quasi-identifier"',
+        )
+
+
 def _secret(inspection: Inspection) -> Iterator[Decision]:
     if not inspection.having("sensitive"):
         yield Decision(
@@ -135,6 +148,7 @@ _RULES: tuple[Callable[[Inspection], Iterator[Decision]], ...] = (
     _nobody_known,
     _people,
     _known,
+    _unknown_to_others,
     _secret,
     _left_out,
     _spread,

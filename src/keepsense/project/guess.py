@@ -32,6 +32,9 @@ REPEATED = 1.5
 MANY = 50
 """Different numbers from which on they no longer look like how many of something there are."""
 
+ITEMS = 4
+"""Columns with one name and a number each from which on they are items of a questionnaire or test."""
+
 _DATES = "dates, which others may know"
 
 _UNNAMED = re.compile(
@@ -61,6 +64,8 @@ class Guess:
 class Facts:
     """What the rules look at: the column's profile and kind, and the words in the names of all columns of its table.
 
+    `items` says how many columns have its name but for a number.
+
     >>> Facts(Profile("dateOfBirth", "VARCHAR", 4, 0, 4, 4), "date").words
     ('date', 'of', 'birth')
     """
@@ -68,6 +73,7 @@ class Facts:
     profile: Profile
     kind: str
     beside: frozenset[str] = field(default_factory=frozenset)
+    items: int = 0
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -283,11 +289,41 @@ def by_default(facts: Facts, *, known: bool = False) -> Guess:
     'quasi-identifier'
     """
     profile = facts.profile
-    if KINDS[facts.kind].numbers and profile.uniqueness > 0.5 and any("." in str(v) for v in facts.values):
-        return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
+    if (guess := _answered(facts) or _measured(facts)) is not None:
+        return guess
     if profile.uniqueness > ONE_VALUE_EACH and profile.rows >= 2 * FEW and facts.kind == "nominal" and not known:
         return Guess("identifier", f"{_share(profile)} of its values occur only once")
     return Guess("quasi-identifier", "nothing tells that others cannot know it: the safe guess", "unsure")
+
+
+def _answered(facts: Facts) -> Guess | None:
+    """What somebody answered: opinions and habits, which only those know who asked."""
+    words = not KINDS[facts.kind].numbers
+    if words and facts.texts and facts.profile.distinct <= FEW and content.are_answers(facts.texts):
+        return Guess("sensitive", "answers on a scale of opinions or habits", "unsure")
+    if facts.few and content.is_question(facts.profile.name):
+        return Guess("sensitive", "its name is a question: what was answered, others rarely know", "unsure")
+    if facts.few and facts.items >= ITEMS:
+        return Guess("sensitive", f"one of {facts.items} items of a questionnaire or test", "unsure")
+    return None
+
+
+def _measured(facts: Facts) -> Guess | None:
+    """Measurements, sums and counts of events, in which nobody stands out: many values, or each in many rows."""
+    profile = facts.profile
+    if not KINDS[facts.kind].numbers or profile.distinct <= FEW:
+        return None
+    if profile.uniqueness > 0.5 and any("." in str(value) for value in facts.values):
+        return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
+    if profile.distinct <= MANY and facts.times < 5:  # would be released as it is
+        return None
+    if content.are_measured(facts.values):
+        return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
+    if content.count_from_zero(profile.values):
+        return Guess("sensitive", "counts or sums from zero up, which others rarely know", "unsure")
+    if content.are_round_sums(facts.values):
+        return Guess("sensitive", "large round numbers, as sums of money are", "unsure")
+    return None
 
 
 def _share(profile: Profile) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,8 +101,12 @@ def inspect(
         table = running.read(source, reading)
         seen = running.profiles(table, limit)
         beside = frozenset(word for profile in seen for word in patterns.words_of(profile.name))
+        items = Counter(patterns.stem_of(profile.name) for profile in seen)
         columns = settled(
-            [_inspected(profile, known, beside, (roles or {}).get(profile.name)) for profile in seen],
+            [
+                _inspected(Facts(profile, "", beside, items[patterns.stem_of(profile.name)]), known, roles or {})
+                for profile in seen
+            ],
             determine_each_other(running, table),
             undoes(running, table),
         )
@@ -114,12 +119,14 @@ def inspect(
     return Inspection("table", "memory", seen[0].rows, columns)
 
 
-def _inspected(profile: Profile, known: Library, beside: frozenset[str], said: str | None = None) -> Inspected:
+def _inspected(facts: Facts, known: Library, roles: Mapping[str, str]) -> Inspected:
+    profile = facts.profile
+    said = roles.get(profile.name)
     empty = (*missing_marks(profile.values), *(("",) if profile.blank else ()))
     if empty:
         profile = _without(profile, empty)
     kind, note, delimiter, order, form = _kind(profile, list(profile.values))
-    facts = Facts(profile, kind, beside)
+    facts = replace(facts, profile=profile, kind=kind)
     guess = Guess(said, SAID, "sure") if said is not None else role_of(facts)
     notes = [note] if note else []
     meaning = None
@@ -238,7 +245,7 @@ def looked_at(profile: Profile, taxonomies: Mapping[str, Taxonomy] | None = None
     >>> looked_at(Profile("size", "VARCHAR", 6, 0, 3, 0, {"S": 2, "L": 2, "M": 2})).order
     ('S', 'M', 'L')
     """
-    return _inspected(profile, Library(taxonomies), frozenset(), "quasi-identifier")
+    return _inspected(Facts(profile, ""), Library(taxonomies), {profile.name: "quasi-identifier"})
 
 
 def kind_of(profile: Profile) -> str:

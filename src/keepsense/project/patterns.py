@@ -24,7 +24,8 @@ IDS = words("id ids identifier key pid uid nr no number num guid uuid code")
 IDENTIFIERS = words(
     "name names surname firstname lastname forename fullname familyname givenname maiden nickname email mail phone "
     "telephone tel mobile cell fax ssn passport driver drivers iban account license licence plate mrn nhs nif dni vat "
-    "cpf nino aadhaar username login url website ip mac token signature photo image fingerprint serial vin imei"
+    "cpf nino aadhaar username login url website ip mac token signature photo image fingerprint serial vin imei "
+    "fname lname mname"
 )
 PERSONS = words(
     "patient person people subject client customer member user student pupil employee respondent participant "
@@ -45,22 +46,41 @@ SENSITIVE = words(
     "metastasis relapse recurrence remission diabetes hypertension asthma stroke infection pregnancy pregnant abortion "
     "dementia depression anxiety suicide smoker smoking smoke smokes cigarettes alcohol drinking "
     "outcome prognosis stage trt edema ascites baseline improved improvement resistance radiologic "
+    "placebo treated treat regimen chemo chemotherapy radiation radiotherapy vaccine vaccinated vaccination adverse "
+    "toxicity lesion lesions nodes histology receptor mutation genotype marker seizure seizures angina cardiac heart "
+    "kidney liver lung copd ulcer anemia anaemia obese obesity overweight transplant fever cough bleeding pain injury "
+    "injuries trauma readmission menopause contraceptive contraception sexual insomnia tobacco marijuana "
+    "cannabis cocaine heroin opioid opioids substance addiction cigarette cigs drinks drinker chronic illnesses mental "
+    "psychiatric cognitive "
     # money
     "income salary salaryclass wage wages earnings pay bonus debt debts debtor debtors credit credits loan loans "
     "mortgage balance savings bonds capital amount installment installments instalment instalments default "
     "arrears account expenses expense cost costs charges bill premium claim coverage tax taxes pension wealth assets "
-    "turnover spending insurance deny denied approved "
+    "turnover spending insurance deny denied approved price fee fees tuition fine fines payment payments paid repaid "
+    "deposit deposits delinquent delinquency delinq bankrupt bankruptcy fico dti welfare benefits subsidy medicaid "
+    "medicare insured uninsured donation donations revenue profit rent afford inc "
     # beliefs, deeds and judgements
     "religion faith politics political party vote voted orientation sexuality union crime offence offense conviction "
     "charge sentence recid recidivism recidivist arrest arrested prison parole felony misdemeanor "
     "grade grades gpa score scores exam result satisfaction satisfied rating performance opinion attitude engagement "
-    "evaluation appraisal trust happiness stress violence abuse gamble gambling cheated reason"
+    "evaluation appraisal trust happiness stress violence abuse gamble gambling cheated reason "
+    "agree favor favour approve approval ideology ideo liberal conservative democrat republican partyid relig "
+    "religious religiosity church pray belief beliefs believe happy confidence worry fear preference moral morality "
+    "tolerance prejudice gun guns pass passed fail failed verbal math maths iq gre sat toefl pretest posttest quiz "
+    "midterm homework extraversion neuroticism openness agreeableness conscientiousness personality esteem wellbeing "
+    "mood anger loneliness motivation burnout affair affairs criminal convicted jail bail priors offender fraud "
+    "guilty verdict weapon complaint complaints absent absences absence absenteeism"
 )
 MEASURED = words(
     "lab labs laboratory procedures medications medicines drugs diagnoses tests measurement glucose bmi pressure "
     "cholesterol pulse hemoglobin haemoglobin insulin dose dosage level concentration intensity latency rate duration "
     "albumin platelet platelets bilirubin bili chol creatinine sodium potassium calcium hematocrit wbc rbc hgb hba ast "
-    "alt alp inr crp ldl hdl triglycerides egfr psa tsh ferritin urea bun systolic diastolic"
+    "alt alp inr crp ldl hdl triglycerides egfr psa tsh ferritin urea bun systolic diastolic temp temperature esr bwt "
+    "birthweight protime phos copper karno titer titre ratio percent pct percentage proportion frequency freq length "
+    "width thickness depth volume diameter days weeks minutes mins seconds delay wait waiting stay visits reaction "
+    "accuracy correct errors test points marks reading writing science memory recall vocab vocabulary ability aptitude "
+    "scale calories fat fiber fibre vitamin consumption intake usage "
+    "sbp dbp bp hr gfr cd"
 )
 """What is counted or measured by those who hold the data, and rarely known to others."""
 
@@ -69,7 +89,14 @@ KNOWN_BY_OTHERS = words(
     "village place region county state province country nationality citizenship birthplace street address job "
     "occupation profession employer company workplace work industry sector education school degree marital married "
     "civil status children household ethnicity ethnic race language admission discharge visit date height hair eye "
-    "hobby hobbies car vehicle housing tenure rank employment workclass relationship citizen"
+    "hobby hobbies car vehicle housing tenure rank employment workclass relationship citizen "
+    "female male woman man black white hispanic latino asian caucasian afam minority foreign foreigner immigrant urban "
+    "rural residence residential smsa metro metropolitan suburb south northeast midwest neighborhood neighbourhood "
+    "borough tract parish educ edu schooling schoolyears experience exper seniority kids kid child siblings sibling "
+    "dependents family partner spouse husband wife father mother parents divorced widowed single cohabiting mar marr "
+    "marstat veteran military retired major faculty department dept team league position title occ occup selfemp "
+    "employed unemployed unemp year month quarter weekday season semester cohort handed handedness twin hire hired "
+    "university college campus generation weight nationality homeowner owner renter hours fare"
 )
 FORMS_OF_OTHERS = words("degree rank status work visit admission discharge school")
 """Words of those above that yield to a sensitive one beside them: the degree of a charge is none of a university."""
@@ -99,14 +126,51 @@ _CODE = re.compile(r"[A-Z]{1,3}\d{1,6}([.-]\d{1,4})?[A-Z]{0,2}")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 
+_TAILS = words(
+    "income wage wages salary earnings score scores educ education gpa age weight height status loan debt cost costs "
+    "experience price grade test size years date"
+)
+"""Words that end others without a mark between: `mathscore`, `hourlywage`, `fatheduc`."""
+
+_GLUED = re.compile(rf"([a-z]{{3,}}|l|ln|log)({'|'.join(sorted(_TAILS, key=len, reverse=True))})")
+_ALL = (
+    IDS | IDENTIFIERS | PERSONS | OTHER_THINGS | SENSITIVE | MEASURED | KNOWN_BY_OTHERS | PLACES | COORDINATES | WEIGHTS
+)
+_WHOLE = words("mortgage average percentage dosage message usage damage storage stage page wage language village image")
+"""Words that only look as if they were glued together."""
+
+
 def words_of(name: str) -> list[str]:
     """Words of a column's name, however they are joined.
 
-    >>> words_of("dateOfBirth"), words_of("patient_ID")
-    (['date', 'of', 'birth'], ['patient', 'id'])
+    >>> words_of("dateOfBirth"), words_of("patient_ID"), words_of("mathscore"), words_of("lwage")
+    (['date', 'of', 'birth'], ['patient', 'id'], ['math', 'score'], ['l', 'wage'])
     """
     parted = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
-    return re.findall(r"[a-z]+", parted.lower())
+    return [part for word in re.findall(r"[a-z]+", parted.lower()) for part in _unglued(word)]
+
+
+def _unglued(word: str) -> tuple[str, ...]:
+    glued = None if word in _ALL | _WHOLE else _GLUED.fullmatch(word)
+    # two or three letters end too many words: only after a word that is known, or the sign of a logarithm
+    if glued is None or (len(glued[2]) < 4 and glued[1] not in _ALL | {"l", "ln", "log"}):
+        return (word,)
+    return glued[1], glued[2]
+
+
+_NAMELESS = words("v x var c f col column field attribute feature unnamed")
+
+
+def stem_of(name: str) -> str:
+    """A name without its number, where it is the number of an item: of `Q3` and `Q12` it is `q`.
+
+    Names that readers make up (`V3`, `column_3`) are no items, and stay as they are.
+
+    >>> stem_of("Q12"), stem_of("item_3"), stem_of("V3"), stem_of("age")
+    ('q', 'item', 'V3', 'age')
+    """
+    item = re.fullmatch(r"([A-Za-z_. ]*[A-Za-z])[_. ]?\d{1,3}", name.strip())
+    return name if item is None or item[1].lower() in _NAMELESS else item[1].lower()
 
 
 def head_of(name: Sequence[str]) -> str | None:
