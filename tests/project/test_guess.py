@@ -56,7 +56,7 @@ def of(cells: list[Any], name: str = "x", **others: list[Any]) -> Inspected:
         ([f"{0.4 + i % 12 / 7:.2f}" for i in range(2 * ROWS)], "zz", "sensitive"),
         ([f"{0.4 + i % 25 / 7:.2f}" for i in range(ROWS)], "zz", "quasi-identifier"),
         ([f"{(i % 15) - 7}" for i in range(2 * ROWS)], "zz", "sensitive"),
-        (["0"] * 80 + [f"{i % 45}" for i in range(4 * ROWS)], "zz", "sensitive"),
+        (["0"] * 80 + [f"{i % 45}" for i in range(4 * ROWS)], "zz", "quasi-identifier"),
         (["0"] * 80 + [f"{i % 9}" for i in range(ROWS)], "zz", "quasi-identifier"),
         ([f"{50 * (20 + i % 13)}" for i in range(2 * ROWS)], "zz", "sensitive"),
         ([f"{1960 + i % 30}" for i in range(5 * ROWS)], "zz", "quasi-identifier"),
@@ -64,6 +64,7 @@ def of(cells: list[Any], name: str = "x", **others: list[Any]) -> Inspected:
         ([f"{4 + i % 14}" for i in range(2 * ROWS)], "fatheduc", "quasi-identifier"),
         ([f"{1 + i % 9 / 8:.3f}" for i in range(2 * ROWS)], "lwage", "sensitive"),
         (["0", "1"] * 30, "hispanic", "quasi-identifier"),
+        (["low", "middle", "high"] * 20, "How much money does your household earn?", "sensitive"),
         ([f"qx{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(ROWS)], "lname", "identifier"),
     ],
 )

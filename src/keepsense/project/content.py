@@ -10,12 +10,10 @@ import gzip
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-
-from keepsense.counts import Value
 
 MOST = 0.5
 """Share of the values that must look like something for the column to be taken for it."""
@@ -226,19 +224,6 @@ def are_measured(values: Sequence[object]) -> bool:
     texts = [str(value).strip() for value in values]
     broken = sum(text.partition(".")[2].strip("0") != "" for text in texts)
     return broken > MOST * len(texts) or sum(text.startswith("-") for text in texts) > 0.1 * len(texts)
-
-
-def count_from_zero(values: Mapping[Value, int], most: int = 30) -> bool:
-    """Whether whole numbers start at zero, most often are zero, and go beyond what a family has: events or sums.
-
-    >>> count_from_zero({"0": 50, "1": 20, "3": 5, "41": 1}), count_from_zero({"0": 50, "1": 20, "8": 1})
-    (True, False)
-    """
-    try:
-        numbers = {float(str(value)): rows for value, rows in values.items()}
-    except ValueError:
-        return False
-    return bool(numbers) and min(numbers) == 0 and max(numbers, key=lambda n: numbers[n]) == 0 and max(numbers) > most
 
 
 def are_round_sums(values: Sequence[object]) -> bool:

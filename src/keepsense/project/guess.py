@@ -309,7 +309,7 @@ def _answered(facts: Facts) -> Guess | None:
 
 
 def _measured(facts: Facts) -> Guess | None:
-    """Measurements, sums and counts of events, in which nobody stands out: many values, or each in many rows."""
+    """Measurements and sums, in which nobody stands out: many values, or each in many rows."""
     profile = facts.profile
     if not KINDS[facts.kind].numbers or profile.distinct <= FEW:
         return None
@@ -319,8 +319,6 @@ def _measured(facts: Facts) -> Guess | None:
         return None
     if content.are_measured(facts.values):
         return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
-    if content.count_from_zero(profile.values):
-        return Guess("sensitive", "counts or sums from zero up, which others rarely know", "unsure")
     if content.are_round_sums(facts.values):
         return Guess("sensitive", "large round numbers, as sums of money are", "unsure")
     return None

@@ -69,7 +69,8 @@ SENSITIVE = words(
     "tolerance prejudice gun guns pass passed fail failed verbal math maths iq gre sat toefl pretest posttest quiz "
     "midterm homework extraversion neuroticism openness agreeableness conscientiousness personality esteem wellbeing "
     "mood anger loneliness motivation burnout affair affairs criminal convicted jail bail priors offender fraud "
-    "guilty verdict weapon complaint complaints absent absences absence absenteeism"
+    "guilty verdict weapon complaint complaints absent absences absence absenteeism money earn earned recommendation "
+    "recommended failures decision prior offenses offences convictions incarceration incarcerated"
 )
 MEASURED = words(
     "lab labs laboratory procedures medications medicines drugs diagnoses tests measurement glucose bmi pressure "
@@ -80,7 +81,7 @@ MEASURED = words(
     "width thickness depth volume diameter days weeks minutes mins seconds delay wait waiting stay visits reaction "
     "accuracy correct errors test points marks reading writing science memory recall vocab vocabulary ability aptitude "
     "scale calories fat fiber fibre vitamin consumption intake usage "
-    "sbp dbp bp hr gfr cd"
+    "sbp dbp bp gfr cd"
 )
 """What is counted or measured by those who hold the data, and rarely known to others."""
 
