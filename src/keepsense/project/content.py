@@ -215,31 +215,6 @@ def is_question(name: str) -> bool:
     return _QUESTION.fullmatch(name) is not None
 
 
-def are_measured(values: Sequence[object]) -> bool:
-    """Whether most numbers have decimal places that say something, or some are below zero.
-
-    >>> are_measured(["0.221", "0.5", "1.0"]), are_measured(["3.0", "4.0"]), are_measured(["-4", "2", "-1"])
-    (True, False, True)
-    """
-    texts = [str(value).strip() for value in values]
-    broken = sum(text.partition(".")[2].strip("0") != "" for text in texts)
-    return broken > MOST * len(texts) or sum(text.startswith("-") for text in texts) > 0.1 * len(texts)
-
-
-def are_round_sums(values: Sequence[object]) -> bool:
-    """Whether most numbers are large and round, as sums of money are.
-
-    >>> are_round_sums(["1200", "15000", "800", "2350"]), are_round_sums(["1987", "2003", "1999"])
-    (True, False)
-    """
-    try:
-        numbers = [float(str(value)) for value in values]
-    except ValueError:
-        return False
-    most = 0.9 * len(numbers)
-    return bool(numbers) and max(numbers) >= 1000 and sum(n % 10 == 0 for n in numbers) > most
-
-
 def are_document_numbers(values: Sequence[str], *, lettered: bool = False) -> bool:
     """Whether values are written after one pattern with many digits: numbers of documents, cases, accounts.
 

@@ -90,7 +90,7 @@ def _unknown_to_others(inspection: Inspection) -> Iterator[Decision]:
         yield Decision(
             tuple(unsure),
             f"{_listed(unsure)} {'are' if several else 'is'} taken for what nobody outside knows, by the look of the "
-            "values: measured, paid or answered.",
+            "values: measured or answered.",
             'give what others may know of a person the role "quasi-identifier"',
         )
 

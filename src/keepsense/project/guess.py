@@ -309,18 +309,11 @@ def _answered(facts: Facts) -> Guess | None:
 
 
 def _measured(facts: Facts) -> Guess | None:
-    """Measurements and sums, in which nobody stands out: many values, or each in many rows."""
-    profile = facts.profile
-    if not KINDS[facts.kind].numbers or profile.distinct <= FEW:
+    """Measurements that differ from row to row; totals and averages that repeat may be public, as those of players."""
+    if not KINDS[facts.kind].numbers or facts.profile.uniqueness <= 0.5:
         return None
-    if profile.uniqueness > 0.5 and any("." in str(value) for value in facts.values):
+    if any("." in str(value) for value in facts.values):
         return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
-    if profile.distinct <= MANY and facts.times < 5:  # would be released as it is
-        return None
-    if content.are_measured(facts.values):
-        return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
-    if content.are_round_sums(facts.values):
-        return Guess("sensitive", "large round numbers, as sums of money are", "unsure")
     return None
 
 
