@@ -85,7 +85,7 @@ def _ends(name: str, cells: Any, about: Mapping[str, Any]) -> dict[str, Any]:
     for value in set(values):
         told = labels.get(str(value), {})
         # labels of numbers may be spelled as another country does, which the dictionary explains
-        listed = (told["lower"], told["upper"]) if KINDS[kind].numbers and "lower" in told else None
+        listed = (told["lower"], told["upper"]) if KINDS[kind].numbers and {"lower", "upper"} <= told.keys() else None
         ends[value] = listed or span(value) or (None, None)
     known = [end for both in ends.values() for end in both if end is not None]
     if not known:
