@@ -51,7 +51,7 @@ def judged(method: str, seed: object, folder: Path) -> str:
         assert len(refused.split()) > 4, refused
         assert not any(file.is_file() for file in (folder / "release").rglob("*")), "something is left of a refused run"
         return "refused"
-    wrong = complaints(drawn, folder, truthful=found.truthful)
+    wrong = complaints(drawn, folder, truthful=found.truthful, to_the_top=found.to_the_top)
     assert not wrong, (method, seed, drawn.project, len(wrong), wrong[:5])
     return "released"
 

@@ -32,6 +32,8 @@ from keepsense.recoding import Cells
 
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+_STEPS = 2.0**30
+"""Steps of a loss of 1."""
 
 
 def cell_greedy(  # noqa: PLR0913
@@ -107,7 +109,9 @@ class _Work:
             code = raw[:, level]
             total = np.maximum(np.bincount(code, weight), 1)
             found[:, level] = (np.bincount(code, weight * table[:, level]) / total)[code]
-        return found
+        # in steps of a power of two sums are exact, so that those taken in another order decide alike
+        steps: Floats = np.round(found * _STEPS) / _STEPS
+        return steps
 
     def _flat(self) -> tuple[NDArray[np.int32], Floats, Longs]:
         """Codes and losses of all columns and levels in one row each, and where column j, level l begins."""
