@@ -97,6 +97,10 @@ OTHERS = {
     ("commands/_outputs.py", "average risk"),  # a key of what the comparison of projects writes
     ("commands/compare.py", "average risk"),  # a heading of the table that compares projects
     ("api.py", "k-anonymity"),  # what a user would say: the default of a public function
+    *(  # what another tool's models are called here
+        ("draft/arx.py", name)
+        for name in ("k-anonymity", "l-diversity", "t-closeness", "delta-disclosure", "beta-likeness", "average risk")
+    ),
 }
 
 

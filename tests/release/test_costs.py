@@ -27,7 +27,9 @@ DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 def crowded(columns: int = 9, rows: int = 400) -> dict[str, list[Any]]:
     """People with many columns of three values each, and one of noise, which makes all others vague."""
     chance = random.Random(3)
-    table: dict[str, list[Any]] = {f"q{i}": [chance.choice("abc") for _ in range(rows)] for i in range(columns)}
+    table: dict[str, list[Any]] = {
+        f"trait {letter}": [chance.choice("abc") for _ in range(rows)] for letter in "abcdefghijkl"[:columns]
+    }
     return table | {"noise": [f"n{chance.randrange(60)}" for _ in range(rows)]}
 
 

@@ -20,7 +20,7 @@ from keepsense.report import write_report
 
 TABLE: dict[str, list[Any]] = {
     name: np.random.default_rng(seed).integers(20, 80, 400).tolist()
-    for seed, name in enumerate(("age", "size", "stay"))
+    for seed, name in enumerate(("age", "size", "height"))
 }
 
 
