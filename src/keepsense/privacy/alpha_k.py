@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -52,10 +52,6 @@ class AlphaKAnonymity(OfColumn):
         if isinstance(self.values, list):
             object.__setattr__(self, "values", tuple(self.values))
         super().__post_init__()
-
-    def on(self, column: str) -> AlphaKAnonymity:
-        """The same promise about one sensitive column."""
-        return replace(self, column=column)
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class is large enough, and no sensitive value too frequent in it."""

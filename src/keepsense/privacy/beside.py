@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,11 @@ class OfColumn(Model):
         super().__post_init__()
         if self.column in self.beside or len(set(self.beside)) < len(self.beside):
             raise BadInput(f"{self.name}: beside names other columns than {self.column!r}, each of them once")
+
+    def on(self, column: str) -> Self:
+        """The same promise about another sensitive column, or the one it is about where none was named."""
+        named: Self = replace(self, column=column)  # type: ignore[type-var]
+        return named
 
     @property
     def columns(self) -> tuple[str, ...]:

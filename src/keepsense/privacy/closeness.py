@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 import numpy as np
@@ -56,10 +56,6 @@ class TCloseness(AgainstWhole):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "ground", ground(self.ground))
-
-    def on(self, column: str) -> TCloseness:
-        """The same promise about one sensitive column."""
-        return replace(self, column=column)
 
     @property
     def _ground(self) -> Ground:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -90,10 +90,6 @@ class DeltaDisclosure(OfShares):
     beside: Known = ()
     name: ClassVar[str] = "delta-disclosure"
     form: ClassVar[str] = "values"
-
-    def on(self, column: str) -> DeltaDisclosure:
-        """The same promise about one sensitive column."""
-        return replace(self, column=column)
 
     def kept_by(self, shifts: Shifts) -> Flags:
         """Whether every value of the table is in each class, neither much rarer nor much more frequent."""

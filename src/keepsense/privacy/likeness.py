@@ -124,10 +124,6 @@ class BasicLikeness(OfShares):
     name: ClassVar[str] = "beta-likeness"
     form: ClassVar[str] = "basic"
 
-    def on(self, column: str) -> BasicLikeness:
-        """The same promise about one sensitive column."""
-        return replace(self, column=column)
-
     def kept_by(self, shifts: Shifts) -> Flags:
         """Whether no value of a class is more than 1 + beta times as frequent as in the table."""
         return shifts.all_of(shifts.within(np.full(len(shifts.whole), times_more(self.beta))))
@@ -208,10 +204,6 @@ class EnhancedLikeness(OfShares):
     beside: Known = ()
     name: ClassVar[str] = "beta-likeness"
     form: ClassVar[str] = "enhanced"
-
-    def on(self, column: str) -> EnhancedLikeness:
-        """The same promise about one sensitive column."""
-        return replace(self, column=column)
 
     def kept_by(self, shifts: Shifts) -> Flags:
         """Whether no value of a class is more frequent than its share in the table allows."""
