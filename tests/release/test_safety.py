@@ -26,6 +26,7 @@ from tests.release.tables import project, write_jobs, write_people
 from keepsense.engines import Writing
 from keepsense.errors import BadInput, Infeasible
 from keepsense.project.file import check_project
+from keepsense.release import place
 from keepsense.release.ledger import FILE, Entry, entered, read_ledger
 from keepsense.release.place import LOCK
 from keepsense.release.run import run
@@ -351,6 +352,28 @@ def test_a_signal_in_the_moment_of_publishing_waits_until_all_of_it_is_there(
     assert about["sha256"] == digest == read_ledger(tmp_path)[0].digest
     assert (released / "private" / "recoding.json").is_file()
     assert not [p for p in released.iterdir() if p.name.startswith(".")]
+
+
+@pytest.mark.parametrize("held", [False, True], ids=["before the lock is held", "when it is held"])
+def test_an_interrupt_at_the_lock_leaves_no_folder_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: bool
+) -> None:
+    table(tmp_path, ALONE)
+    truly, tries = place.hold, []
+
+    def interrupted(descriptor: int) -> bool | None:
+        tries.append(descriptor)
+        if len(tries) > 1:
+            return truly(descriptor)
+        if held:
+            truly(descriptor)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(place, "hold", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(town_project(release={"suppression": 0.05}), folder=tmp_path, rng=1)
+    assert len(tries) == 2
+    assert not (tmp_path / "release").exists()
 
 
 # ---- the ledger ------------------------------------------------------------------------------------------------------

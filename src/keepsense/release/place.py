@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -95,8 +95,10 @@ class Place:
                     with _table(job, self.database, self.name) as draft:
                         yield draft
         finally:
-            if fresh and not any(self.folder.iterdir()):
-                self.folder.rmdir()
+            if fresh:
+                _let_go(self.folder / LOCK)
+                if not any(self.folder.iterdir()):
+                    self.folder.rmdir()
 
     def _mend(self) -> None:
         """Put back the description that belongs to the data, where a run was killed between the two."""
@@ -186,6 +188,13 @@ def _alone(folder: Path) -> Iterator[None]:
         try:
             yield
         finally:
+            remove_lock(lock)
+
+
+def _let_go(lock: Path) -> None:
+    """Remove a lock that nobody holds: an interrupt may come when its file is made and not yet held."""
+    with suppress(OSError), lock.open("r+") as file:
+        if _locked(file):
             remove_lock(lock)
 
 

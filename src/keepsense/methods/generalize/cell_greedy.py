@@ -33,7 +33,7 @@ from keepsense.recoding import Cells
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _STEPS = 2.0**30
-"""Steps of a loss of 1."""
+"""Steps of a loss of 1 in the column that counts most."""
 
 
 def cell_greedy(  # noqa: PLR0913
@@ -110,7 +110,7 @@ class _Work:
             total = np.maximum(np.bincount(code, weight), 1)
             found[:, level] = (np.bincount(code, weight * table[:, level]) / total)[code]
         # in steps of a power of two sums are exact, so that those taken in another order decide alike
-        steps: Floats = np.round(found * _STEPS) / _STEPS
+        steps: Floats = np.round(found / self.space.importance.max() * _STEPS) / _STEPS
         return steps
 
     def _flat(self) -> tuple[NDArray[np.int32], Floats, Longs]:
