@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import dcor
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -82,9 +83,17 @@ def test_mean_need_not_occur_and_a_matrix_has_its_own_values_as_candidates() -> 
     assert semantic_variance(column) == pytest.approx(2 / 3)
 
 
+@pytest.fixture(scope="module")
+def dcor() -> Any:
+    """The package, imported by the one worker that needs it: it compiles when imported, and two at once spoil it."""
+    import dcor
+
+    return dcor
+
+
 @FEW
-@given(tables())
-def test_distance_correlation_equals_the_package_on_the_same_matrices(case: tuple) -> None:
+@given(case=tables())
+def test_distance_correlation_equals_the_package_on_the_same_matrices(dcor: Any, case: tuple) -> None:
     _, counts, (a, b) = case
     first = a.matrix[np.ix_(_rows(counts, "a"), _rows(counts, "a"))]
     second = b.matrix[np.ix_(_rows(counts, "b"), _rows(counts, "b"))]
@@ -100,7 +109,7 @@ def test_distance_correlation_equals_the_package_on_the_same_matrices(case: tupl
     assert found.clipped == (squared < -1e-12)
 
 
-def test_distance_correlation_equals_the_package_on_numbers() -> None:
+def test_distance_correlation_equals_the_package_on_numbers(dcor: Any) -> None:
     rng = np.random.default_rng(5)
     x = rng.integers(0, 12, 300)
     y = x // 2 + rng.integers(0, 4, 300)
