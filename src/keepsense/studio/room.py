@@ -1,0 +1,84 @@
+"""One open tab: which page it shows, the session that all tabs share, and how pages hear of changes and do long work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from keepsense.errors import KeepsenseError
+
+T = TypeVar("T")
+
+
+class Room:
+    """One tab's view of the session.
+
+    >>> room = Room(None, show=print)
+    >>> room.go("protect")
+    protect
+    >>> room.page
+    'protect'
+    """
+
+    def __init__(self, session: Any, show: Callable[[str], None], page: str = "open") -> None:
+        self.session = session
+        self.page = page
+        self._show = show
+        self._handlers: list[Callable[[], None]] = []
+
+    def go(self, page: str) -> None:
+        """Show another page in the centre."""
+        self.page = page
+        self._handlers.clear()
+        self._show(page)
+
+    def refresh(self) -> None:
+        """Draw the page that is shown anew."""
+        self.go(self.page)
+
+    def on_change(self, handler: Callable[[], None]) -> None:
+        """Call a function of the page, in this tab, whenever the session has changed, until the page is drawn anew."""
+        self._handlers.append(handler)
+
+    def changed(self) -> None:
+        """Tell the page that the session has changed; the shell calls it."""
+        for handler in tuple(self._handlers):
+            handler()
+
+    async def work(
+        self, function: Callable[..., T], *arguments: Any, complain: Callable[[str], None] | None = None
+    ) -> T | None:
+        """Do something that takes longer than a blink in a thread; what goes wrong is told as a sentence.
+
+        `complain` gets that sentence, to be shown beside the field that it concerns; without it, it is shown below.
+
+        >>> said = []
+        >>> def refuse(): raise KeepsenseError("people.csv: the file is empty")
+        >>> asyncio.run(Room(None, print).work(refuse, complain=said.append)), said
+        (None, ['people.csv: the file is empty'])
+        """
+        try:
+            return await asyncio.to_thread(function, *arguments)
+        except (KeepsenseError, OSError) as error:
+            (complain or self.complain)(sentence(error))
+            return None
+
+    def complain(self, message: str) -> None:
+        """Show a sentence about what went wrong."""
+        from nicegui import ui
+
+        ui.notify(message, type="warning", multi_line=True, close_button="Close", timeout=0)
+
+
+def sentence(error: Exception) -> str:
+    """What went wrong in words, with what to do; the system's errors never tell more than the name of the file.
+
+    >>> sentence(KeepsenseError("people.csv: the file is empty")), sentence(OSError(2, "No such file", "/a/b.csv"))
+    ('people.csv: the file is empty', 'b.csv: No such file')
+    """
+    if not isinstance(error, OSError):
+        hints = "; ".join(getattr(error, "relax", ()))
+        return str(error) + (f" You could: {hints}." if hints else "")
+    name = str(error.filename or "").replace("\\", "/").rpartition("/")[2]
+    return f"{name}: {error.strerror}" if name else str(error.strerror or "the system refused")
