@@ -1,4 +1,4 @@
-"""One open tab: which page it shows, the session that all tabs share, and how pages hear of changes and do long work."""
+"""One open tab: which page it shows, the session that all tabs share, and how pages hear of changes and work."""
 
 from __future__ import annotations
 
