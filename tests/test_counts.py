@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.counts import Counts, distinct_rows, encode
+from keepsense.counts import Counts, distinct_rows, encode, histogram
 from keepsense.errors import BadInput
 
 CELLS = st.sampled_from(["nurse", "cook", "", None, 0, 7, 2.5])
@@ -97,3 +97,32 @@ def test_rows_that_differ_in_the_first_column_only_are_not_taken_for_one() -> No
     low, high = -(2**31), 2**31 - 1
     table = np.array([[low, low, low], [high, high, high], [0, low, low], [1, low, low]], dtype=np.int32)
     assert distinct_rows(table)[1].tolist() == [0, 1, 2, 3]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(*[st.integers(0, 3)] * 3), max_size=40), st.booleans())
+def test_distinct_rows_of_few_codes_and_of_sorted_rows_are_those_of_plain_python(
+    rows: list[tuple[int, ...]], in_order: bool
+) -> None:
+    rows = sorted(rows) if in_order else rows
+    distinct, group = distinct_rows(np.array(rows, dtype=np.int32).reshape(-1, 3))
+    assert [tuple(row) for row in distinct.tolist()] == list(dict.fromkeys(rows))
+    assert [tuple(distinct[place].tolist()) for place in group] == rows
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3), st.integers(0, 9)), max_size=30),
+    st.sampled_from([4, 70_000]),
+    st.booleans(),
+)
+def test_a_histogram_adds_up_like_plain_python(entries: list[tuple[int, int, int]], width: int, in_order: bool) -> None:
+    entries = sorted(dict.fromkeys(entries)) if in_order else entries
+    group, code, weight = (np.array([entry[i] for entry in entries], dtype=np.int64) for i in range(3))
+    made = histogram(tuple(range(width)), code * (width // 4), group, weight, 5)
+    expected: Counter[tuple[int, int]] = Counter()
+    for g, c, w in entries:
+        expected[g, c * (width // 4)] += w
+    rows, codes, numbers = made.rows.row_of().tolist(), made.rows.indices.tolist(), made.counts.tolist()
+    assert list(zip(rows, codes, strict=True)) == sorted(expected)
+    assert dict(zip(zip(rows, codes, strict=True), numbers, strict=True)) == dict(expected)

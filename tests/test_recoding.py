@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.recoding import Cells
+from keepsense.recoding import Cells, Cut, Cuts, among
 
 COUNTS = Counts.of({"job": ["nurse", "nurse", "nurse", "clerk"]})
 
@@ -58,3 +58,48 @@ def test_a_recoding_made_of_rows_is_accepted_and_keeps_their_number(rows: list[t
     ).bound(counts)
     released = recoding.apply(counts).rows_of("job")
     assert +Counter(released) == Counter(f"label {label}" for _, label in rows)
+
+
+FAR = st.sampled_from([0, 1, 2, 2**31 - 1])
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(FAR, FAR, FAR), max_size=20), st.lists(st.tuples(FAR, FAR, FAR), max_size=6))
+def test_rows_are_found_among_others_as_in_plain_python(
+    rows: list[tuple[int, ...]], some: list[tuple[int, ...]]
+) -> None:
+    table, others = (np.array(part, dtype=np.int32).reshape(-1, 3) for part in (rows, some))
+    assert among(table, others).tolist() == [row in some for row in rows]
+
+
+LABELS = st.sampled_from(["medic", "office", "*", None])
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from("xyz")), min_size=1, max_size=20),
+    st.tuples(*[LABELS] * 6),
+    st.frozensets(st.tuples(LABELS, LABELS), max_size=4),
+)
+def test_a_rule_spelled_out_is_that_of_plain_python(
+    rows: list[tuple[str, str]], labels: tuple[str | None, ...], suppress: frozenset[tuple[str | None, ...]]
+) -> None:
+    rule = Cuts((Cut("a", ("a", "b", "c"), labels[:3]), Cut("b", ("x", "y", "z"), labels[3:])), suppress)
+    counts = Counts.of({"a": [row[0] for row in rows], "b": [row[1] for row in rows]})
+    spelled = rule.cells(counts)
+    assert rule.cells(counts) is spelled, "once for one table"
+    for i, (a, b) in enumerate(dict.fromkeys(rows)):
+        became = labels["abc".index(a)], labels[3 + "xyz".index(b)]
+        assert spelled.suppressed is not None
+        assert bool(spelled.suppressed[i]) == (became in suppress)
+        shown = tuple(spelled.values[j][spelled.codes[i, j]] for j in range(2))
+        assert shown == (("*", "*") if became in suppress else became)
+    other = Counts.of({"a": ["c"], "b": ["z"]})
+    assert len(rule.cells(other).source) == 1, "and anew for another"
+
+
+def test_what_a_caller_changes_later_does_not_change_a_recoding() -> None:
+    source = np.array([0, 1])
+    recoding = Cells(("job",), (("medic",),), source, np.zeros((2, 1), np.int32), np.array([3, 1]))
+    source[0] = 7
+    assert recoding.source.tolist() == [0, 1]

@@ -238,19 +238,55 @@ def distinct_rows(table: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[
     n, width = table.shape
     if width == 0:
         return np.empty((min(n, 1), 0), np.int32), np.zeros(n, np.int32)
-    key = np.zeros(n, dtype=np.int64)
-    for j in range(width):
-        column = table[:, j].astype(np.int64)
-        low = int(column.min()) if n else 0
-        span = int(column.max()) - low + 1 if n else 1
-        if (int(key.max()) if n else 0) > (2**62) // span:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-        key = key * span + (column - low)
+    key, space = row_keys(table)
+    if n and _ascends(key):  # as engines count them: all are different
+        return np.ascontiguousarray(table), np.arange(n, dtype=np.int32)
+    if space <= max(_ROOM, 2 * n):  # a place for every possible key is cheaper than sorting
+        seen = np.full(space, n, dtype=np.int64)
+        seen[key[::-1]] = np.arange(n - 1, -1, -1)  # the last to write is the first to appear
+        used = np.flatnonzero(seen < n)
+        first = seen[used]
+        place = np.zeros(space, dtype=np.int32)
+        order = np.argsort(first, kind="stable")
+        place[used[order]] = np.arange(len(order), dtype=np.int32)
+        return np.ascontiguousarray(table[first[order]]), place[key]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     order = np.argsort(first, kind="stable")
     rank = np.empty(len(order), dtype=np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     return np.ascontiguousarray(table[first[order]]), rank[group]
+
+
+_ROOM = 1 << 16
+"""Possible keys up to which no sorting pays."""
+
+
+def row_keys(table: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
+    """One number for each row, the same for equal rows and larger for later ones, and how many there may be.
+
+    >>> row_keys(np.array([[1, 2], [0, 0], [1, 1]]))[0].tolist()
+    [5, 0, 4]
+    """
+    n, width = table.shape
+    key, space = np.zeros(n, dtype=np.int64), 1
+    for j in range(width if n else 0):
+        column = table[:, j]
+        low = int(column.min())
+        span = int(column.max()) - low + 1
+        if space > (2**62) // span:  # ranks are as good as keys, and smaller
+            ranked, key = np.unique(key, return_inverse=True)
+            key, space = key.astype(np.int64), len(ranked)
+        key *= span
+        key += column
+        key -= low
+        space *= span
+    return key, space
+
+
+def _ascends(key: NDArray[np.int64]) -> bool:
+    """Whether every key is larger than the one before; the first few mostly tell."""
+    few = key[:64]
+    return bool((few[1:] > few[:-1]).all()) and bool((key[1:] > key[:-1]).all())
 
 
 def with_joined(counts: Counts, wide: Counts, joined: Mapping[str, Sequence[str]]) -> Counts:
@@ -284,8 +320,17 @@ def histogram(
     >>> histogram(("flu", "cold"), np.array([0, 1, 0]), np.array([0, 0, 1]), np.array([3, 1, 2]), 2).table().tolist()
     [[3, 1], [2, 0]]
     """
-    key = group.astype(np.int64) * len(values) + codes
-    distinct, where = np.unique(key, return_inverse=True)
-    counts = np.bincount(where, weights, len(distinct)).astype(np.int64)
     width = max(1, len(values))
-    return Histogram(values, Rows.from_pairs(distinct // width, distinct % width, size), counts)
+    key = group.astype(np.int64) * width
+    key += codes
+    if size * width <= max(_ROOM, len(key)):
+        distinct = np.flatnonzero(np.bincount(key, minlength=size * width))
+        counts = np.bincount(key, weights, size * width)[distinct].astype(np.int64)
+    elif len(key) and _ascends(key):
+        distinct, counts = key, np.asarray(weights, dtype=np.int64)
+    else:
+        distinct, where = np.unique(key, return_inverse=True)
+        counts = np.bincount(where, weights, len(distinct)).astype(np.int64)
+    starts = np.zeros(size + 1, dtype=np.int32)
+    np.cumsum(np.bincount(distinct // width, minlength=size), out=starts[1:])
+    return Histogram(values, Rows(starts, (distinct % width).astype(np.int32)), counts)

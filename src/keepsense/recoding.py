@@ -12,15 +12,17 @@ Three forms, from the most general rule to the most particular:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import frozen
-from keepsense.counts import Counts, Value, distinct_rows
+from keepsense.counts import Counts, Value, distinct_rows, row_keys
 from keepsense.errors import BadInput
 
 SUPPRESSED = "*"
@@ -76,9 +78,9 @@ class Cells:
 
     def __post_init__(self) -> None:
         for key, kind in (("source", np.int64), ("codes", np.int32), ("multiplicity", np.int64)):
-            object.__setattr__(self, key, frozen(np.array(getattr(self, key), dtype=kind)))
+            object.__setattr__(self, key, _own(getattr(self, key), kind))
         if self.suppressed is not None:
-            object.__setattr__(self, "suppressed", frozen(np.array(self.suppressed, dtype=np.bool_)))
+            object.__setattr__(self, "suppressed", _own(self.suppressed, np.bool_))
         object.__setattr__(self, "info", MappingProxyType(dict(self.info)))
 
     def check(self, counts: Counts) -> None:
@@ -104,6 +106,23 @@ class Cells:
         """The same recoding together with the tuples it is for, so that an engine can apply it; checked first."""
         self.check(counts)
         return replace(self, inputs=counts)
+
+
+def _own(array: Any, kind: Any) -> NDArray[Any]:
+    """An array that nobody can change: itself where that is so already, else a copy."""
+    if isinstance(array, np.ndarray) and array.dtype == kind and array.flags.owndata and not array.flags.writeable:
+        return array
+    return frozen(np.array(array, dtype=kind))
+
+
+def _same(counts: Counts, others: Counts) -> bool:
+    """Whether two counts are of the very same tuples."""
+    return (
+        counts.codes is others.codes
+        and counts.weights is others.weights
+        and counts.values is others.values
+        and counts.names == others.names
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +152,17 @@ class Cuts:
         return tuple(cut.level for cut in self.cuts)
 
     def cells(self, counts: Counts) -> Cells:
-        """The same recoding spelled out for the distinct tuples of one table."""
-        columns, dictionaries = [], []
-        for cut in self.cuts:
+        """The same recoding spelled out for the distinct tuples of one table; once, however many ask for it."""
+        table, cells = _SPELLED.get(self, (None, None))
+        if cells is None or table is None or not _same(table, counts):
+            cells = self._spelled(counts)
+            _SPELLED[self] = counts, cells
+        return cells
+
+    def _spelled(self, counts: Counts) -> Cells:
+        codes = np.empty((len(counts), len(self.cuts)), dtype=np.int32)
+        dictionaries: list[dict[Value, int]] = []
+        for j, cut in enumerate(self.cuts):
             rule = dict(zip(cut.inputs, cut.outputs, strict=True))
             outputs: dict[Value, int] = {}
             lookup = np.empty(len(counts.values_of(cut.name)), dtype=np.int32)
@@ -147,17 +174,15 @@ class Cuts:
                 )
             for i, value in enumerate(counts.values_of(cut.name)):
                 lookup[i] = outputs.setdefault(rule[value], len(outputs))
-            columns.append(lookup[counts.column(cut.name)])
+            codes[:, j] = lookup[counts.column(cut.name)]
             dictionaries.append(outputs)
-        codes = np.stack(columns, axis=1)
         hidden = np.zeros(len(counts), dtype=np.bool_)
-        if self.suppress:
-            distinct, group = distinct_rows(codes)
-            labels = [list(d) for d in dictionaries]
-            bad = [tuple(labels[j][c] for j, c in enumerate(row)) in self.suppress for row in distinct.tolist()]
-            hidden = np.array(bad, dtype=np.bool_)[group]
+        if self.suppress and len(counts):
+            hidden = among(codes, self.suppressed_codes(dictionaries))
             for j, outputs in enumerate(dictionaries):
                 codes[hidden, j] = outputs.setdefault(SUPPRESSED, len(outputs))
+        for array in (codes, hidden):
+            frozen(array)  # so that they are not copied
         return Cells(
             self.names,
             tuple(tuple(d) for d in dictionaries),
@@ -168,9 +193,46 @@ class Cuts:
             self.info,
         )
 
+    def suppressed_codes(self, places: Sequence[Mapping[Value, int]]) -> NDArray[np.int32]:
+        """The suppressed classes as codes, one row each, by the places of a column's outputs; without unknown ones.
+
+        >>> Cuts((Cut("job", ("nurse",), ("medic",)),), frozenset({("medic",), ("office",)})).suppressed_codes(
+        ...     [{"medic": 0}]).tolist()
+        [[0]]
+        """
+        rows = [
+            [place[label] for place, label in zip(places, labels, strict=True)]
+            for labels in self.suppress
+            if len(labels) == len(places) and all(map(lambda place, label: label in place, places, labels))
+        ]
+        return np.array(rows, dtype=np.int32).reshape(-1, len(self.cuts))
+
     def apply(self, counts: Counts) -> Counts:
         """Counts of the released columns (suppressed records included)."""
         return self.cells(counts).apply(counts)
+
+
+_SPELLED: WeakKeyDictionary[Cuts, tuple[Counts, Cells]] = WeakKeyDictionary()
+"""For rules the counts that they were last spelled out for, and how."""
+
+
+def among(rows: NDArray[np.int32], some: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which rows of codes are among some others.
+
+    >>> among(np.array([[0, 1], [2, 3]], np.int32), np.array([[2, 3]], np.int32)).tolist()
+    [False, True]
+    """
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    if not len(rows) or not len(some):
+        return chosen
+    key, space = row_keys(np.concatenate([rows, some]))
+    mine, theirs = key[: len(rows)], np.unique(key[len(rows) :])
+    if space <= max(1 << 16, 4 * len(rows)):
+        marked = np.zeros(space, dtype=np.bool_)
+        marked[theirs] = True
+        return marked[mine]
+    place = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
+    return np.asarray(theirs[place] == mine)
 
 
 @dataclass(frozen=True, eq=False)

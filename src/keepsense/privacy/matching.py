@@ -34,7 +34,15 @@ def class_sizes(counts: Counts, missing: Missing = "category") -> Integers:
     >>> class_sizes(counts).tolist(), class_sizes(counts, "wildcard").tolist()
     ([1, 1, 1], [2, 1, 2])
     """
+    if _check(missing) == "category" and _all_different(counts):
+        return counts.weights.copy()
     return sizes_in(counts, counts, missing)
+
+
+def _all_different(counts: Counts) -> bool:
+    """Whether no two tuples hold the same values, as is so of what an engine counted."""
+    one_each = all(len(set(values)) == len(values) for values in counts.values)
+    return one_each and len(distinct_rows(counts.codes)[0]) == len(counts)
 
 
 def sizes_in(counts: Counts, other: Counts, missing: Missing = "category") -> Integers:

@@ -230,8 +230,8 @@ def _hidden_values(job: Job, rules: Sequence[Recoding]) -> dict[str, tuple[dict[
         values, labels = counts.values_of(name), cells.values[j]
         code, label = counts.column(name)[cells.source], cells.codes[:, j]
         spelled, shown = [str(value) for value in values], [str(value) for value in labels]
-        behind = np.zeros(len(values) * len(labels), dtype=np.float64)
-        np.add.at(behind, code.astype(np.int64) * len(labels) + label, cells.multiplicity)
+        pair = code.astype(np.int64) * len(labels) + label
+        behind = np.bincount(pair, cells.multiplicity, len(values) * len(labels)).astype(np.float64)
         place = {text: i for i, text in enumerate(shown)}
         for i, text in enumerate(spelled):  # a value that stands in the release is not hidden
             if text in place:
@@ -248,8 +248,7 @@ def _guessed(counts: Counts, hidden: Mapping[object, float]) -> float:
     """Share of hidden values that are the most frequent ones among all other rows with the same value of a column."""
     name, other = counts.names
     values = counts.values_of(name)
-    rows = np.zeros(len(values))
-    np.add.at(rows, counts.column(name), counts.weights)
+    rows = counts.marginal(name)
     share = np.array([hidden.get(value, 0.0) for value in values]) / np.maximum(rows, 1)
     known = np.array([value is not None for value in counts.values_of(other)], dtype=np.bool_)[counts.column(other)]
     order = np.lexsort((-counts.weights, counts.column(other)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,7 +82,15 @@ def column_pairs(counts: Counts, recoding: Generalized) -> dict[str, Pairs]:
     ['job']
     """
     cells = recoding.cells(counts)
-    return {name: pairs(counts, cells, name) for name in cells.names}
+    table, columns = _COUNTED.get(cells, (None, {}))
+    if table is not counts:
+        columns = {name: pairs(counts, cells, name) for name in cells.names}
+        _COUNTED[cells] = counts, columns
+    return dict(columns)
+
+
+_COUNTED: WeakKeyDictionary[Cells, tuple[Counts, dict[str, Pairs]]] = WeakKeyDictionary()
+"""Pairs that were counted last, by the recoding they are of: several metrics look at the same ones."""
 
 
 def joint_values(counts: Counts, rule: Recoding) -> list[tuple[Pairs, NDArray[np.float64]]]:
