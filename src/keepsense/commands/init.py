@@ -36,40 +36,23 @@ def init(
     quiet: Quiet = False,
 ) -> None:
     """Inspect a table and write a project file for it: every key explained, every guess to be confirmed by you."""
-    from keepsense.draft.arx import ENDING, read_arx_project
-    from keepsense.draft.beside import hierarchies_beside as beside
-    from keepsense.draft.write import FILE, check_free, draft, source_keys, write_draft
+    from keepsense.draft.prepare import prepared
+    from keepsense.draft.write import check_free, write_draft
     from keepsense.project.decide import decisions
     from keepsense.project.file import check_project
-    from keepsense.project.inspect import inspect
     from keepsense.release.costs import as_data as costs_data
     from keepsense.release.costs import draft_costs, in_words
 
     check_free(output, force=force)
-    arx = read_arx_project(file) if file.lower().endswith(ENDING) else None
-    moved: dict[str, Path] = {}
-    if arx is not None:
-        table, moved = arx.unpack(output.parent / Path(file).stem, force=force)
-        file, delimiter, encoding = str(table), delimiter or arx.delimiter, encoding or "utf-8"
     how = reading(format, delimiter, encoding, table_name, header)
-    found = inspect(file, how, taxonomies=chosen(taxonomies), language=language, engine=engine)
-    found = found if arx is None else arx.told(found)
-    folder = "release" if output.name == FILE else f"release-{output.stem}"
-    files = moved or beside(Path(file), found)
-    own = {name: source_keys(str(path), how, output.parent)["path"] for name, path in files.items()}
-    text = draft(
-        found,
-        source=source_keys(file, how, output.parent),
-        k=k,
-        folder=folder,
-        hierarchies=own,
-        promises=() if arx is None else arx.promises,
-        suppression=0.05 if arx is None else arx.suppression,
+    made = prepared(
+        file, output, how, k=k, taxonomies=chosen(taxonomies), language=language, engine=engine, force=force
     )
-    write_draft(text, output, force=force)
+    found, own = made.inspection, made.hierarchies
+    write_draft(made.text, output, force=force)
 
     questions = decisions(found)
-    project = check_project(tomllib.loads(text), output.name)
+    project = check_project(tomllib.loads(made.text), output.name)
     measured = None if quiet and not as_json else draft_costs(project, output.parent, engine)
 
     def print_it(console: Console) -> None:
@@ -77,7 +60,7 @@ def init(
         there = "" if output == Path("keepsense.toml") else f" {output}"
         if own:
             console.print(safe(f"Hierarchies that lie beside the table are used: {', '.join(sorted(own.values()))}"))
-        for sentence in () if arx is None else arx.left_out:
+        for sentence in made.left_out:
             console.print(safe(sentence), soft_wrap=True)
         for number, decision in enumerate(questions, 1):
             console.print(f"{number}. {safe(decision)}", soft_wrap=True)
@@ -88,8 +71,8 @@ def init(
 
     asked = [{"columns": list(d.columns), "question": d.question, "remedy": d.remedy} for d in questions]
     data = {"project": str(output), **as_data(found), "decisions": asked}
-    if arx is not None:
-        data["left out"] = list(arx.left_out)
+    if made.arx:
+        data["left out"] = list(made.left_out)
     if measured is not None:
         data["costs"] = costs_data(measured)
     show(data, print_it, as_json=as_json, quiet=quiet)

@@ -68,6 +68,33 @@ def draft(
     return text
 
 
+def column_keys(column: Inspected, hierarchy: str | None = None) -> dict[str, Any]:
+    """The keys that a draft gives a column, such as it would if its role were another.
+
+    >>> from dataclasses import replace
+    >>> from keepsense.project.inspect import inspect
+    >>> (age,) = inspect({"age": [31, 40, 35] * 9}).columns
+    >>> column_keys(replace(age, role="identifier"))
+    {'role': 'identifier'}
+    """
+    keys: dict[str, Any] = tomllib.loads("\n".join(_column(column, hierarchy)))["columns"][column.name]
+    return keys
+
+
+def promises_of(column: Inspected) -> list[dict[str, Any]]:
+    """What a draft promises about a column beside the size of classes: of words that are sensitive, that they differ.
+
+    >>> from dataclasses import replace
+    >>> from keepsense.project.inspect import inspect
+    >>> (illness,) = inspect({"illness": ["flu", "cold", "asthma"] * 9}).columns
+    >>> promises_of(replace(illness, role="sensitive"))
+    [{'model': 'l-diversity', 'l': 2, 'column': 'illness'}]
+    """
+    if column.role != "sensitive" or KINDS[column.kind].numbers or column.profile.distinct <= 2:
+        return []
+    return [{"model": "l-diversity", "l": 2, "column": column.name}]
+
+
 def write_draft(text: str, path: str | Path, *, force: bool = False) -> Path:
     """Write a project file; one that is there is not overwritten unless forced.
 
@@ -153,12 +180,12 @@ def _promises(found: Inspection, k: int, chosen: list[Mapping[str, Any]]) -> str
     for promise in chosen:
         lines += ["", "[[privacy]]", *(f"{key} = {_value(value)}" for key, value in promise.items())]
     for column in () if chosen else found.columns:
-        if column.role == "sensitive" and not KINDS[column.kind].numbers and column.profile.distinct > 2:
+        for promise in promises_of(column):
             lines += [
                 "",
                 "[[privacy]]",
-                'model = "l-diversity"  # and those records have at least l different values of the column',
-                "l = 2",
+                f'model = "{promise["model"]}"  # and those records have at least l different values of the column',
+                f"l = {promise['l']}",
                 f"column = {_text(column.name)}",
             ]
     return "\n".join(lines)

@@ -14,12 +14,12 @@ from typing import Any
 
 from keepsense.errors import Finding
 from keepsense.guide.answers import Answers
-from keepsense.guide.apply import spelled
 from keepsense.guide.catalogue import catalogue, family_of
 from keepsense.guide.properties import SATISFIES
 from keepsense.guide.warn import warnings_for
 from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC
 from keepsense.methods.registry import Method
+from keepsense.project.lines import spelled
 from keepsense.shown import Shown, Summary
 
 
