@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from keepsense.draft.write import draft
 from keepsense.errors import BadInput
 from keepsense.guide.apply import changed, difference, write
-from keepsense.project.lines import spelled
 from keepsense.methods.registry import methods
 from keepsense.project.inspect import inspect
+from keepsense.project.lines import spelled
 
 FILE = """# my project
 unlisted = "drop"  # by hand

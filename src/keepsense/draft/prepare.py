@@ -24,7 +24,8 @@ class Prepared:
     `arx` says that it was made from a project of ARX, of which `left_out` tells what was not taken over.
 
     >>> from keepsense.release.example import example_job
-    >>> people = example_job().folder / "people.csv"
+    >>> job = example_job()
+    >>> people = job.folder / "people.csv"
     >>> prepared(str(people), people.with_name("keepsense.toml")).inspection.rows
     20
     """
@@ -50,7 +51,8 @@ def prepared(
     """Inspect a table, or unpack a project of ARX beside `output`, and draft a project file to be written there.
 
     >>> from keepsense.release.example import example_job
-    >>> people = example_job().folder / "people.csv"
+    >>> job = example_job()
+    >>> people = job.folder / "people.csv"
     >>> prepared(str(people), people.with_name("mine.toml")).text.count('folder = "release-mine"')
     1
     """

@@ -19,7 +19,6 @@ from keepsense.project.file import Project, check_project
 from keepsense.project.lines import is_key, loaded, pairs, same, sections, spelled, with_key, with_promises
 
 
-
 def changed(
     text: str,
     *,

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 from keepsense.registry import Registry
 from keepsense.studio.room import Room
-
-STEPS = ("open", "meaning", "hierarchies", "protect", "explore", "release")
-"""The six steps, in the order in which a release is made."""
+from keepsense.studio.steps import STEPS
 
 
 @dataclass(frozen=True)
