@@ -10,7 +10,7 @@ SECONDS ?= 10
 export KEEPSENSE_DATA := $(DATA)
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo test test-all fuzz attack golden check format bench docs experiments wordnet picture clean wheelhouse wheelcheck
+.PHONY: help demo studio test test-all fuzz attack golden check format bench docs experiments wordnet picture clean wheelhouse wheelcheck
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -34,6 +34,10 @@ help: ## list the targets
 	@$(INSTALL) --editable '.[dev]'
 	@touch .venv/.base .venv/.dev
 
+.venv/.studio: .venv/.base
+	@$(INSTALL) --editable '.[studio]'
+	@touch .venv/.studio
+
 .venv/.docs: .venv/.dev
 	@$(INSTALL) --editable '.[docs]'
 	@touch .venv/.docs
@@ -41,6 +45,9 @@ help: ## list the targets
 .venv/.bench: .venv/.dev
 	@$(INSTALL) --editable '.[bench]'
 	@touch .venv/.bench
+
+studio: .venv/.studio ## the studio in your browser, on the sample (ARGS="people.csv" opens another table)
+	@$(PY) -m keepsense studio $(or $(ARGS),--sample)
 
 demo: .venv/.base ## publish a sample table of synthetic people: map, draft, run, verify
 	@$(PY) -m keepsense demo

@@ -32,6 +32,7 @@ WITH_HELP: tuple[tuple[str, ...], ...] = (
     ("distance",),
     ("guide",),
     ("explain",),
+    ("studio",),
     ("taxonomy",),
     ("taxonomy", "list"),
     ("taxonomy", "show"),

@@ -16,7 +16,7 @@ COMMANDS: Registry[Callable[..., Any] | typer.Typer] = Registry(
     # as they are needed one after the other
     first=(
         *("demo", "sample", "inspect", "init", "run", "verify", "report", "assess", "compare", "map", "distance"),
-        *("guide", "explain", "taxonomy", "hierarchy", "schema", "version"),
+        *("guide", "explain", "studio", "taxonomy", "hierarchy", "schema", "version"),
     ),
 )
 """Functions whose parameters are a command's options, or groups of such; the command line is made of them."""

@@ -392,6 +392,7 @@ OUTPUTS: Mapping[str, dict[str, Any]] = {
         "columns": ("its columns", ["text"]),
     },
     "schema": {"file?": ("with `--output`: the file", "text"), "*": "any"},
+    "studio": {"address": ("the address that lets its owner in", "text")},
     "taxonomy import": _TAXONOMY,
     "taxonomy list": {"taxonomies": ("those that are at hand", [_TAXONOMY])},
     "taxonomy search": {

@@ -1,18 +1,22 @@
-"""One open tab: which page it shows, the session that all tabs share, and how pages hear of changes and work."""
+"""One open tab: which page it shows, the desk that all tabs share, and how pages hear of changes and do long work."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from keepsense.errors import KeepsenseError
+from keepsense.errors import BadInput, KeepsenseError
+
+if TYPE_CHECKING:
+    from keepsense.studio.desk import Desk
+    from keepsense.studio.session import Session
 
 T = TypeVar("T")
 
 
 class Room:
-    """One tab's view of the session.
+    """One tab's view of the desk; `show` draws a page in its centre.
 
     >>> room = Room(None, show=print)
     >>> room.go("protect")
@@ -21,11 +25,18 @@ class Room:
     'protect'
     """
 
-    def __init__(self, session: Any, show: Callable[[str], None], page: str = "open") -> None:
-        self.session = session
+    def __init__(self, desk: Desk, show: Callable[[str], None], page: str = "open") -> None:
+        self.desk = desk
         self.page = page
         self._show = show
         self._handlers: list[Callable[[], None]] = []
+
+    @property
+    def session(self) -> Session:
+        """The open session; pages that need one are drawn only while there is one."""
+        if self.desk.session is None:
+            raise BadInput("no table is open; open one first")
+        return self.desk.session
 
     def go(self, page: str) -> None:
         """Show another page in the centre."""
@@ -38,13 +49,35 @@ class Room:
         self.go(self.page)
 
     def on_change(self, handler: Callable[[], None]) -> None:
-        """Call a function of the page, in this tab, whenever the session has changed, until the page is drawn anew."""
+        """Call a function of the page, in this tab, whenever something changed, until the page is drawn anew.
+
+        A change is one of the project, be it in another tab, a new live preview (`desk.live`), or how far a run is.
+        """
         self._handlers.append(handler)
 
     def changed(self) -> None:
-        """Tell the page that the session has changed; the shell calls it."""
+        """Tell the page that something changed; the shell calls it."""
         for handler in tuple(self._handlers):
             handler()
+
+    def do(
+        self, function: Callable[..., object], *arguments: Any, complain: Callable[[str], None] | None = None
+    ) -> bool:
+        """Do something that is done at once, a change of the project say; what goes wrong is told as a sentence.
+
+        Returns whether it went well.
+
+        >>> said = []
+        >>> def refuse(): raise KeepsenseError("k is at least 2")
+        >>> Room(None, print).do(refuse, complain=said.append), said
+        (False, ['k is at least 2'])
+        """
+        try:
+            function(*arguments)
+        except (KeepsenseError, OSError) as error:
+            (complain or self.complain)(sentence(error))
+            return False
+        return True
 
     async def work(
         self, function: Callable[..., T], *arguments: Any, complain: Callable[[str], None] | None = None

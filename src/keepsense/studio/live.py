@@ -1,0 +1,98 @@
+"""What the release would look like, worked out anew after every change in a thread of its own; the last change wins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Condition, Thread
+from typing import Any, Protocol
+
+from keepsense.errors import KeepsenseError
+
+
+class Previewed(Protocol):
+    """What is needed of a session: its project as text, a preview of it, and to hear of changes."""
+
+    @property
+    def text(self) -> str:
+        """The project file as it stands now."""
+
+    def preview(self) -> Any:
+        """What the release would look like."""
+
+    def listen(self, function: Callable[[], None]) -> Callable[[], None]:
+        """Call a function after every change."""
+
+
+class Live:
+    """The newest preview of a session, and whether a newer one is being worked out.
+
+    `problem` says why there is none for the project as it stands. `changed` is called whenever one of them changes.
+
+    >>> class Counting:
+    ...     text = "k = 5"
+    ...     def preview(self): return 42
+    ...     def listen(self, function): return lambda: None
+    >>> with Live(Counting(), lambda: None) as live:
+    ...     live.wait()
+    ...     live.preview, live.waiting, live.problem
+    (42, False, '')
+    """
+
+    def __init__(self, session: Previewed, changed: Callable[[], None]) -> None:
+        self.preview: Any = None
+        self.problem = ""
+        self._session = session
+        self._changed = changed
+        self._shown: str | None = None
+        self._ended = False
+        self._news = Condition()
+        self._unlisten = session.listen(self._nudge)
+        self._thread = Thread(target=self._work, name="preview", daemon=True)
+        self._thread.start()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the preview is older than the project."""
+        return not self._ended and self._shown != self._session.text
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Wait until the preview is that of the project as it stands."""
+        with self._news:
+            self._news.wait_for(lambda: not self.waiting, seconds)
+
+    def end(self) -> None:
+        """Work out no more previews."""
+        self._unlisten()
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
+
+    def __enter__(self) -> Live:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.end()
+
+    def _nudge(self) -> None:
+        with self._news:
+            self._news.notify_all()
+
+    def _work(self) -> None:
+        while True:
+            with self._news:
+                self._news.wait_for(lambda: self._ended or self.waiting)
+                if self._ended:
+                    return
+            text, preview, problem = self._session.text, None, ""
+            try:
+                preview = self._session.preview()
+            except KeepsenseError as error:
+                problem = str(error)
+            except Exception as error:
+                # a bug of ours must not end the thread; its message may hold data, its kind does not
+                problem = f"the preview could not be worked out ({type(error).__name__})"
+            with self._news:
+                if not self._ended:
+                    self.preview, self.problem, self._shown = preview, problem, text
+                self._news.notify_all()
+            self._changed()

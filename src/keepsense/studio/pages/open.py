@@ -1,0 +1,290 @@
+"""The first step: open a table, look at it, and say what each column tells about people."""
+
+from __future__ import annotations
+
+from nicegui import ui
+from nicegui.element import Element
+from nicegui.events import UploadEventArguments
+
+from keepsense.hierarchies.kinds import KINDS
+from keepsense.project.decide import Decision
+from keepsense.project.roles import ROLES
+from keepsense.studio.pages import PAGES, Page
+from keepsense.studio.parts import (
+    box,
+    button,
+    complaint,
+    head,
+    hint,
+    named,
+    pill,
+    words,
+)
+from keepsense.studio.room import Room
+from keepsense.studio.security import readable
+from keepsense.studio.session import ColumnView
+
+_SHOWN = 20
+
+
+def draw(room: Room) -> None:
+    """Ask for a table, or show the one that is open."""
+    if room.desk.session is None:
+        head(
+            "Open a table", "Choose what you want to publish. Nothing leaves this machine, and the file stays as it is."
+        )
+        _ways_in(room)
+    else:
+        _opened(room)
+
+
+# ---- opening ---------------------------------------------------------------------------------------------------------
+
+
+def _ways_in(room: Room) -> None:
+    busy = box("line").props("role=status")
+    with box("columns"):
+        _by_path(room)
+        _by_upload(room)
+        _by_sample(room)
+    with box("card"):
+        words("h2", "What happens next")
+        words(
+            "p",
+            "The studio guesses what each column is and asks you about the guesses that matter. Then it takes the "
+            "meaning of words from a dictionary, makes the table vague enough that nobody can be picked out, and "
+            "writes a new file only after checking that every promise holds.",
+            "muted prose",
+        )
+
+    def show() -> None:
+        busy.clear()
+        if room.desk.busy:
+            with busy:
+                ui.spinner(size="1.25rem").classes("accent")
+                words("span", f"Looking at {room.desk.busy} …", "muted")
+
+    show()
+    room.on_change(show)
+
+
+def _by_path(room: Room) -> None:
+    with box("card"):
+        words("h2", "A file on this machine")
+        words("p", "It is read where it lies. Your decisions are saved beside it, in keepsense.toml.", "small muted")
+        field = ui.input("Path of a table or project file").props("outlined dense clearable").classes("path")
+        wrong = complaint(room.desk.problem)
+
+        async def open_it() -> None:
+            wrong.text = ""
+            await room.work(room.desk.open_path, field.value or "", complain=lambda text: setattr(wrong, "text", text))
+
+        field.on("keydown.enter", open_it)
+        with box("line"):
+            button("Open", open_it, look="primary")
+
+
+def _by_upload(room: Room) -> None:
+    limit = room.desk.upload_limit
+    with box("card"):
+        words("h2", "Drop a file here")
+        words(
+            "p",
+            f"CSV, Excel, Parquet and others, up to {readable(limit)}. The copy is deleted when the studio ends.",
+            "small muted",
+        )
+        wrong = complaint()
+
+        async def arrived(event: UploadEventArguments) -> None:
+            wrong.text = ""
+            place = room.desk.place_for(event.file.name)
+            await event.file.save(place)
+            await room.work(room.desk.open_copy, place, complain=lambda text: setattr(wrong, "text", text))
+
+        def refused() -> None:
+            wrong.text = f"The file is larger than {readable(limit)}. Open it by its path: then nothing is copied."
+
+        ui.upload(
+            label="Drop a table, or press +", on_upload=arrived, on_rejected=refused, max_file_size=limit, max_files=1
+        ).props("auto-upload flat bordered").classes("drop")
+
+
+def _by_sample(room: Room) -> None:
+    with box("card"):
+        words("h2", "The sample")
+        words(
+            "p",
+            "Two thousand people who do not exist, with jobs, hobbies and diagnoses. Good for a first try.",
+            "small muted",
+        )
+        box("spread")
+
+        async def open_it() -> None:
+            await room.work(room.desk.open_sample)
+
+        with box("line"):
+            button("Open the sample", open_it, look="primary")
+
+
+# ---- the open table --------------------------------------------------------------------------------------------------
+
+
+def _opened(room: Room) -> None:
+    session = room.session
+    head(
+        session.name, f"{session.rows:,} rows, {len(session.columns)} columns. Say what each column tells about people."
+    )
+    if room.desk.copied:
+        words(
+            "p",
+            "This is a copy that is deleted when the studio ends, and so is its project file: download what you want "
+            "to keep, under Release.",
+            "small muted prose",
+        )
+    questions = box("stack wide")
+    _legend()
+    lines = _Columns(room)
+    with box("card"):
+        words("h2", f"The first {_SHOWN} rows")
+        table = box("stack")
+    with box("line"):
+        button("Go on to Meaning", lambda: _go_on(room), look="primary", icon="arrow_forward")
+        button("Open another table", lambda: _close(room))
+
+    shown: list[object] = []
+
+    def show() -> None:
+        lines.show()
+        asked = session.decisions
+        if shown != [asked]:
+            shown[:] = [asked]
+            questions.clear()
+            with questions:
+                _ask(room, asked)
+
+    show()
+    room.on_change(show)
+
+    async def fill() -> None:
+        rows = await room.work(session.head, _SHOWN)
+        if rows is None or table.is_deleted:
+            return
+        colours = {column.name: column.colour for column in session.columns}
+        with table:
+            ui.table(
+                columns=[
+                    {
+                        "name": f"c{j}",
+                        "label": name,
+                        "field": f"c{j}",
+                        "align": "left",
+                        "headerClasses": f"role-{colours.get(name, 'grey')}",
+                    }
+                    for j, name in enumerate(rows.names)
+                ],
+                rows=[
+                    {"id": i, **{f"c{j}": "" if cell is None else cell for j, cell in enumerate(cells)}}
+                    for i, cells in enumerate(rows.cells)
+                ],
+                row_key="id",
+            ).props("flat dense hide-bottom").classes("preview")
+
+    ui.timer(0, fill, once=True)
+
+
+def _go_on(room: Room) -> None:
+    room.session.confirm("open")
+    room.go("meaning")
+
+
+def _close(room: Room) -> None:
+    room.desk.close()
+
+
+def _ask(room: Room, asked: tuple[Decision, ...]) -> None:
+    """The two or three questions that matter most, each with the click that answers it."""
+    if not asked:
+        return
+    words("h2", "Decide first")
+    for decision in asked:
+        with box("ask stack"):
+            words("p", decision.question, "prose strong")
+            words("p", f"If that is wrong: {decision.remedy}.", "small muted prose")
+            with box("line"):
+                button("That is right", lambda d=decision: room.do(room.session.agree, d), look="outlined")
+                for name in decision.columns[:6]:
+                    with box("line tight"):
+                        words("span", name, "small strong")
+                        _role_field(room, next(c for c in room.session.columns if c.name == name))
+
+
+def _legend() -> None:
+    words("h2", "Columns")
+    with box("line tight"):
+        for name, role in ROLES.items():
+            hint(pill(name, role.colour), f"{role.about[:1].upper()}{role.about[1:]}.")
+
+
+def _role_field(room: Room, column: ColumnView) -> ui.select:
+    def choose(event: object) -> None:
+        now = next(c.role for c in room.session.columns if c.name == column.name)
+        if field.value == now:
+            return
+        if not room.do(room.session.set_role, column.name, field.value):
+            field.value = now
+
+    field = ui.select(list(ROLES), value=column.role, on_change=choose).props("dense outlined options-dense")
+    field.classes("role")
+    named(field, f"Role of {column.name}")
+    return field
+
+
+class _Columns:
+    """The list of columns: drawn once, then kept up in place, so that nobody loses the field they are in."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._lines: dict[str, tuple[Element, ui.select, ui.select, Element, str]] = {}
+        with box("card column-list"):
+            for column in room.session.columns:
+                self._draw(column)
+
+    def _draw(self, column: ColumnView) -> None:
+        with box(f"column-line edge-{column.colour}") as card:
+            with box("stack about-column"):
+                words("h3", column.name, "breaks")
+                reason = words("p", "", "small muted")
+                for note in column.notes:
+                    words("p", note, "small muted")
+            with box("stack"):
+                words("span", f"{column.distinct:,} values", "small number nowrap")
+                if column.missing:
+                    words("span", f"{column.missing:,} empty", "small muted number nowrap")
+            role = _role_field(self._room, column)
+            kind = ui.select(list(KINDS), value=column.kind).props("dense outlined options-dense").classes("kind")
+            named(kind, f"Kind of values of {column.name}")
+            kind.on_value_change(lambda event, name=column.name: self._choose_kind(name, event.value))
+        self._lines[column.name] = (card, role, kind, reason, column.colour)
+
+    def _choose_kind(self, name: str, kind: str) -> None:
+        column = self._now(name)
+        if kind != column.kind and not self._room.do(self._room.session.set_kind, name, kind):
+            self._lines[name][2].value = column.kind
+
+    def _now(self, name: str) -> ColumnView:
+        return next(column for column in self._room.session.columns if column.name == name)
+
+    def show(self) -> None:
+        """Show roles, kinds and reasons as they are now."""
+        for column in self._room.session.columns:
+            card, role, kind, reason, colour = self._lines[column.name]
+            role.value, kind.value = column.role, column.kind
+            kind.set_enabled(ROLES[column.role].described)
+            doubt = "" if column.sure else "Please check: "
+            reason.text = f"{doubt}{column.reason}"  # type: ignore[attr-defined]
+            if colour != column.colour:
+                card.classes(remove=f"edge-{colour}", add=f"edge-{column.colour}")
+                self._lines[column.name] = (card, role, kind, reason, column.colour)
+
+
+PAGES.add("open", Page("Open", "Choose a table, and say what each column tells about people.", "folder_open", draw))

@@ -1,0 +1,154 @@
+"""The parts that pages are made of: headings, text, buttons, tables, bars and figures, all of which show text as text.
+
+Names and values of the data go through these and nothing else: never into HTML, Markdown, a string of `props`, a class
+or a style. They are thin: whatever NiceGUI offers can be drawn beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal
+
+from nicegui import ui
+from nicegui.element import Element
+from nicegui.elements.mixins.text_element import TextElement
+
+from keepsense.metrics import METRICS
+from keepsense.shown import percent
+
+Look = Literal["primary", "outlined", "quiet", "danger"]
+
+
+def words(tag: str, text: object, classes: str = "") -> TextElement:
+    """An element of HTML that holds text, and only text."""
+    return TextElement(tag=tag, text=str(text)).classes(classes)
+
+
+def box(classes: str = "", tag: str = "div") -> Element:
+    """An element of HTML that holds others; the stylesheet knows `card`, `line`, `stack`, `columns`, `ask`, `note`."""
+    return ui.element(tag).classes(classes)
+
+
+def head(title: str, about: str) -> None:
+    """What a page begins with: its title, and in a sentence what one does there."""
+    with box("stack"):
+        words("h1", title)
+        words("p", about, "muted prose")
+
+
+def named(element: Element, name: str) -> Element:
+    """Give an element a name for those who do not see it; a name of the data can be in it."""
+    element.props["aria-label"] = name
+    return element
+
+
+def hint(element: Element, sentence: str) -> Element:
+    """Say in a sentence, when one points at an element, what it means."""
+    with element:
+        ui.tooltip(sentence).props("delay=300")
+    return element
+
+
+def button(
+    text: str,
+    press: Callable[..., Any] | None = None,
+    *,
+    look: Look = "outlined",
+    icon: str | None = None,
+    about: str | None = None,
+) -> ui.button:
+    """A button; `about` says more when one points at it."""
+    made = ui.button(text, on_click=press, color=None, icon=icon).props("no-caps unelevated").classes(look)
+    if about:
+        hint(made, about)
+    return made
+
+
+def icon_button(icon: str, name: str, press: Callable[..., Any] | None = None) -> ui.button:
+    """A button that shows a picture; `name` is what it does, for a pointer and for a screen reader."""
+    made = ui.button(on_click=press, color=None, icon=icon).props("flat round dense").classes("icon-only quiet")
+    named(made, name)
+    hint(made, name)
+    return made
+
+
+def pill(text: str, colour: str) -> TextElement:
+    """A short word on a colour of the stylesheet: red, yellow, purple, green, blue or grey."""
+    return words("span", text, f"pill role-{colour}")
+
+
+def bar(share: float, name: str, look: Literal["", "before", "bad", "doubt"] = "") -> Element:
+    """A share of one as a bar; `name` says the figure to those who do not see it."""
+    drawn = named(box("bar", "span").props("role=img"), name)
+    with drawn:
+        box(look, "span").style(f"width: {100 * min(1.0, max(0.0, float(share))):.1f}%")
+    return drawn
+
+
+def rows(
+    names: Sequence[str], cells: Iterable[Sequence[object]], *, before: Sequence[Sequence[object]] = ()
+) -> Element:
+    """A table of a few rows; cells that differ from those `before` are marked."""
+    with box("scroll").props("tabindex=0") as around, box("plain", "table"):
+        with box(tag="thead"), box(tag="tr"):
+            for name in names:
+                words("th", name).props("scope=col")
+        with box(tag="tbody"):
+            for i, row in enumerate(cells):
+                with box(tag="tr"):
+                    for j, value in enumerate(row):
+                        new = bool(before) and str(before[i][j]) != str(value)
+                        words("td", "" if value is None else value, "new" if new else "")
+    return named(around, f"Table of {len(names)} columns")
+
+
+def metric(name: str, value: float | None, label: str = "") -> Element:
+    """A figure of the registry of metrics: pointed at, it says what it means; pressed, how it is computed."""
+    entry = METRICS[name]
+    text = "–" if value is None else entry.text(value)
+    return figure(text, label or entry.label, f"{entry.meaning[:1].upper()}{entry.meaning[1:]}.", entry.formula)
+
+
+def figure(text: str, label: str, meaning: str, how: str = "") -> Element:
+    """A figure with its name: pointed at, it says what it means; pressed, how it is computed."""
+    with box("figure", "button").props("type=button") as made:
+        words("span", text, "big")
+        words("div", label, "small muted about")
+    hint(made, meaning)
+
+    def explain() -> None:
+        with ui.dialog() as dialog, ui.card().classes("card"):
+            words("h2", label)
+            words("p", meaning, "prose")
+            if how:
+                words("h3", "How it is computed")
+                words("p", how, "prose")
+            button("Close", dialog.close)
+        dialog.on("hide", dialog.delete)
+        dialog.open()
+
+    made.on("click", explain)
+    return made
+
+
+def loss(column: str, share: float | None) -> None:
+    """A line of the chart of losses: a column, and how much of its detail is lost."""
+    with box("stack"):
+        with box("line tight"):
+            words("span", column, "grow small breaks")
+            words("span", percent(share) or "–", "small number")
+        lost = share or 0.0
+        bar(lost, f"{column}: {percent(share) or 'nothing'} of its detail is lost", "bad" if lost > 0.9 else "")
+
+
+def empty(title: str, about: str, icon: str) -> None:
+    """What stands where there is nothing yet, and how to change that."""
+    with box("empty card"):
+        ui.icon(icon).classes("accent").style("font-size: 2.25rem").props("aria-hidden=true")
+        words("h2", title)
+        words("p", about, "prose")
+
+
+def complaint(text: str = "") -> TextElement:
+    """A place for what is wrong with a field, right beside it; empty where nothing is."""
+    return words("div", text, "error").props("role=alert")

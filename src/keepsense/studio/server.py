@@ -1,0 +1,141 @@
+"""Start the studio and end it: one process, one address of this machine, one session that all tabs share."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+from keepsense.errors import BadInput, MissingExtra
+from keepsense.studio.desk import Desk
+from keepsense.studio.private import private_folder
+from keepsense.studio.security import ADDRESS, FILES, UPLOAD_LIMIT, Guard
+
+_GRACE = 5.0
+"""Seconds that work which was told to stop has to do so, before the program ends without it."""
+
+
+def serve(
+    table: str | None = None,
+    *,
+    sample: bool = False,
+    port: int = 0,
+    browser: bool = True,
+    upload_limit: int = UPLOAD_LIMIT,
+    say: Callable[[str], None] = print,
+) -> None:
+    """Run the studio until it is told to end (Ctrl-C), on a table or project file, the sample, or with none open.
+
+    `port` 0 takes one that is free. The address with its token is said by `say`, and opened in the browser unless
+    `browser` is False. What is uploaded stays in a private folder that is removed at the end.
+
+    >>> serve("/nowhere/people.csv", browser=False)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: people.csv: there is no such file; check its name, or start the studio without one
+    """
+    if table is not None and "://" not in table and not Path(table).is_file():
+        raise BadInput(f"{Path(table).name}: there is no such file; check its name, or start the studio without one")
+    with private_folder() as private, _temporary_files_in(private), _listening(port) as listener:
+        server, guard = _made(listener, private, upload_limit, table, sample=sample)
+        say(guard.url)
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(guard.url,), daemon=True).start()
+        server.run(sockets=[listener])
+
+
+def _made(
+    listener: socket.socket, private: Path, upload_limit: int, table: str | None, *, sample: bool
+) -> tuple[Any, Guard]:
+    """The server with the pages in it and the guard before it."""
+    # what the framework keeps for itself; it looks when it is imported
+    os.environ["NICEGUI_STORAGE_PATH"] = str(private / "framework")
+    try:
+        import uvicorn
+        from fastapi import FastAPI
+        from nicegui import app as pages
+        from nicegui import ui
+    except ImportError:
+        raise MissingExtra("the studio needs NiceGUI; run: pip install 'keepsense[studio]'") from None
+    from keepsense.studio.downloads import routes
+    from keepsense.studio.shell import add_pages
+
+    desk = Desk(private)
+    outer = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, routes=[*routes(desk.shelf, FILES)])
+    add_pages(desk, upload_limit)
+    ui.run_with(
+        outer,
+        title="Keepsense studio",
+        dark=None,
+        language="en-US",
+        tailwind=False,
+        gzip_middleware_factory=None,  # the way is short
+        show_welcome_message=False,
+        reconnect_timeout=30.0,
+    )
+    guard = Guard(outer, listener.getsockname()[1], limit=upload_limit)
+
+    class Server(uvicorn.Server):
+        """Ends when it is told to, and that is no error."""
+
+        def handle_exit(self, sig: int, frame: Any) -> None:
+            """Stop what is under way and end, by force where it does not stop."""
+            super().handle_exit(sig, frame)
+            self._captured_signals.clear()  # it would be raised again afterwards
+            threading.Thread(target=desk.close, daemon=True).start()
+            threading.Thread(target=_end_at_last, args=(private,), daemon=True).start()
+
+    pages.on_startup(lambda: threading.Thread(target=desk.begin, args=(table,), kwargs={"sample": sample}).start())
+    config = uvicorn.Config(
+        guard,
+        log_level="error",
+        access_log=False,
+        ws="wsproto",
+        ws_max_size=4 * 1024 * 1024,
+        timeout_graceful_shutdown=1,
+        server_header=False,
+        proxy_headers=False,
+    )
+    return Server(config), guard
+
+
+@contextmanager
+def _listening(port: int) -> Iterator[socket.socket]:
+    """A socket at this machine's own address, and at no other."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if os.name == "posix":  # elsewhere it would let others listen at the same port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((ADDRESS, port))
+        except OSError:
+            raise BadInput(f"port {port} is taken by another program; choose another, or none") from None
+        yield listener
+    finally:
+        listener.close()
+
+
+@contextmanager
+def _temporary_files_in(private: Path) -> Iterator[None]:
+    """Whatever this process writes for a while, be it the parts of an upload, goes into the private folder."""
+    before = tempfile.tempdir
+    tempfile.tempdir = str(private)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
+
+
+def _end_at_last(private: Path) -> None:
+    """End the program where something under way does not stop; the private folder goes all the same."""
+    time.sleep(_GRACE)
+    rmtree(private, ignore_errors=True)
+    os._exit(0)

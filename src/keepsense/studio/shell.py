@@ -1,0 +1,199 @@
+"""The room around the pages: steps on the left, what the release would look like on the right, the bar on top.
+
+Each tab is drawn once and then kept up: a timer sees that the desk has changed, and parts that look different are drawn
+anew. At 390 pixels the steps lie on top and the panel is a sheet from below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from nicegui import ui
+from nicegui.element import Element
+
+from keepsense.studio.desk import Desk
+from keepsense.studio.findings import draw_findings
+from keepsense.studio.pages import PAGES
+from keepsense.studio.panel import draw_panel, panel_state
+from keepsense.studio.parts import box, button, empty, icon_button, named, words
+from keepsense.studio.room import Room
+from keepsense.studio.steps import STEPS
+from keepsense.studio.theme import stylesheet
+
+_EVERY = 0.15
+"""Seconds after which a tab looks whether something changed."""
+
+_STATES = {"done": "Done", "decide": "Needs a decision", "stale": "Look again", "": ""}
+_WITHOUT_TABLE = ("open", "catalogue", "help")
+
+
+def add_pages(desk: Desk, upload_limit: int) -> None:
+    """Serve the studio's pages; every address of a step shows the same room."""
+    desk.upload_limit = upload_limit
+
+    @ui.page("/")
+    def first() -> None:
+        Tab(desk, "open")
+
+    @ui.page("/step/{name}")
+    def step(name: str) -> None:
+        Tab(desk, name if name in PAGES else "open")
+
+
+class Tab:
+    """One tab: the parts of the room, and what each showed last."""
+
+    def __init__(self, desk: Desk, page: str) -> None:
+        self.desk = desk
+        self.room = Room(desk, self._show, page)
+        self._version = -1
+        self._session: object = None
+        self._shown: dict[str, object] = {}
+        self._dark = ui.dark_mode(desk.dark)
+        ui.add_css(stylesheet())
+        ui.query("html").props("lang=en")
+        words("a", "Skip to the work", "skip").props("href=#work")
+        with box("room"):
+            self._top = box("top", "header")
+            self._steps = named(box("steps", "nav"), "Steps")
+            with box("centre", "main").props("id=work tabindex=-1"):
+                self._centre = box("work")
+                self._findings = named(box("findings", "section"), "Findings")
+            with named(box("panel", "aside"), "What this release would look like") as self._panel:
+                handle = box("handle", "button").props("type=button aria-expanded=false")
+                with handle:
+                    ui.icon("expand_less").props("aria-hidden=true")
+                    words("span", "What this release would look like", "grow")
+                handle.on("click", lambda: self._lift(handle))
+                self._figures = box("stack wide")
+        self._show(self.room.page)
+        self._keep_up()
+        ui.timer(_EVERY, self._keep_up)
+
+    def _lift(self, handle: Element) -> None:
+        """Raise or lower the sheet."""
+        up = "up" not in self._panel.classes
+        self._panel.classes(toggle="up")
+        handle.props(f"aria-expanded={'true' if up else 'false'}")
+
+    def _show(self, page: str) -> None:
+        """Draw a page in the centre."""
+        self._centre.clear()
+        with self._centre:
+            if self.desk.session is None and page not in _WITHOUT_TABLE:
+                empty("No table is open yet", "Open one first: a file of yours, or the sample.", PAGES[page].icon)
+                with box("line"):
+                    button("Open a table", lambda: self.room.go("open"), look="primary")
+            else:
+                PAGES[page].draw(self.room)
+        ui.navigate.history.replace(f"/step/{page}")
+        self._shown.pop("steps", None)
+        self._draw_steps()
+
+    def _keep_up(self) -> None:
+        """Draw anew what changed since this tab looked last."""
+        if self._version == self.desk.version:
+            return
+        self._version = self.desk.version
+        if self._session is not self.desk.session:
+            self._session = self.desk.session
+            self._shown.clear()
+            self.room.refresh()
+        else:
+            self.room.changed()
+        self._draw_top()
+        self._draw_steps()
+        self._again("panel", self._figures, panel_state(self.desk), lambda: draw_panel(self.desk, self.room))
+        self._draw_findings()
+
+    def _again(self, part: str, into: Element, state: object, draw: Callable[[], None]) -> None:
+        """Draw a part anew where it would look different."""
+        if self._shown.get(part) == (state,):
+            return
+        self._shown[part] = (state,)
+        into.clear()
+        with into:
+            draw()
+
+    # ---- the top -------------------------------------------------------------------------------------------------
+
+    def _draw_top(self) -> None:
+        session = self.desk.session
+        state = None
+        if session is not None:
+            state = (session.name, session.rows, session.undoes, session.redoes, session.saved, session.conflict)
+        self._again("top", self._top, state, self._top_bar)
+
+    def _top_bar(self) -> None:
+        session = self.desk.session
+        words("span", "Keepsense studio", "brand")
+        if session is not None:
+            words("span", f"{session.name} · {session.rows:,} rows", "file small narrow-hidden")
+        box("spread")
+        if session is not None:
+            words("span", self._saving(), "small muted narrow-hidden").props("role=status")
+            undo = icon_button("undo", f"Undo: {session.undoes}" if session.can_undo else "Nothing to undo", self._undo)
+            undo.set_enabled(session.can_undo)
+            redo = icon_button("redo", f"Redo: {session.redoes}" if session.can_redo else "Nothing to redo", self._redo)
+            redo.set_enabled(session.can_redo)
+        icon_button("contrast", "Light or dark", self._turn)
+        icon_button("help_outline", "Help", lambda: self.room.go("help"))
+
+    def _saving(self) -> str:
+        session = self.desk.session
+        if session is None:
+            return ""
+        if session.saved:
+            return f"Saved to {session.file.name}"
+        return "Not saved: look at the findings"
+
+    def _undo(self) -> None:
+        if self.desk.session is not None and self.room.do(self.desk.session.undo):
+            self.room.refresh()
+
+    def _redo(self) -> None:
+        if self.desk.session is not None and self.room.do(self.desk.session.redo):
+            self.room.refresh()
+
+    def _turn(self) -> None:
+        """From what the system says to light, to dark, and back."""
+        following: dict[bool | None, bool | None] = {None: True, True: False, False: None}
+        self.desk.dark = following[self.desk.dark]
+        self._dark.value = self.desk.dark
+
+    # ---- the steps -----------------------------------------------------------------------------------------------
+
+    def _draw_steps(self) -> None:
+        session = self.desk.session
+        steps = {} if session is None else {step.name: (step.state, step.why) for step in session.steps}
+        self._again("steps", self._steps, (steps, self.room.page), lambda: self._step_list(steps))
+
+    def _step_list(self, steps: Mapping[str, tuple[str, str]]) -> None:
+        for number, name in enumerate((name for name in STEPS if name in PAGES), start=1):
+            state, why = steps.get(name, ("", ""))
+            self._step(name, "✓" if state == "done" else str(number), state, why)
+        with box("further"):
+            for name in PAGES:
+                if name not in STEPS:
+                    self._step(name, "?" if name == "help" else "≡", "", "")
+
+    def _step(self, name: str, mark: str, state: str, why: str) -> None:
+        page = PAGES[name]
+        with box(f"step {state}".strip(), "button").props("type=button") as made:
+            words("span", mark, "dot").props("aria-hidden=true")
+            words("span", page.title, "name")
+            if state:
+                words("span", _STATES[state], "state")
+            ui.tooltip(f"{page.about} {why}".strip()).props('delay=600 anchor="center right" self="center left"')
+        made.props["data-step"] = name
+        if name == self.room.page:
+            made.props("aria-current=page")
+        made.on("click", lambda: self.room.go(name))
+
+    # ---- below ---------------------------------------------------------------------------------------------------
+
+    def _draw_findings(self) -> None:
+        draw_findings(self.desk, self.room, self._again_findings)
+
+    def _again_findings(self, state: object, draw: Callable[[], None]) -> None:
+        self._again("findings", self._findings, state, draw)
