@@ -111,6 +111,33 @@ def test_the_other_places_of_a_column_decide(places: Taxonomy) -> None:
     assert where(places, ["New York", "Texas", "Ohio", "Utah"])["New York"] == "region/US.NY"
 
 
+@pytest.mark.parametrize("countries", [8, 25])
+def test_columns_of_cities_from_several_countries(places: Taxonomy, countries: int) -> None:
+    """Cities drawn by size in Africa and the Americas; what is assumed about places was chosen on Europe and Asia."""
+    level = np.array([key.partition("/")[0] for key in places.ids])
+    people = places.extra["population"].astype(np.float64)
+    right = wrong = drawn = 0
+    for continent in ("Africa", "Americas"):
+        nations = [c for c in places.descendants(places.code(continent)).tolist() if level[c] == "country"]
+        nations = [c for c in nations if people[c] > 1e6]
+        for seed in range(5):
+            rng = np.random.default_rng(seed)
+            chance = people[nations] ** 0.5
+            some = rng.choice(nations, min(countries, len(nations)), replace=False, p=chance / chance.sum())
+            cities = [c for nation in some.tolist() for c in places.descendants(nation).tolist()]
+            cities = [c for c in cities if level[c] == "city" and people[c] > 50_000]
+            chance = people[cities] ** 0.7
+            chosen = rng.choice(cities, min(50, len(cities)), replace=False, p=chance / chance.sum())
+            meant = {places.label(c): c for c in chosen.tolist()}
+            mapping = map_values(list(meant), places, column="place")
+            for name, code in zip(mapping.values, mapping.codes.tolist(), strict=True):
+                drawn += 1
+                right += code == meant[name]
+                wrong += code >= 0 and not places.is_a(meant[name], code)
+    assert right / drawn > 0.88
+    assert wrong / drawn < 0.01
+
+
 def test_the_name_of_the_column_tells_the_level(places: Taxonomy) -> None:
     assert where(places, ["DE", "IL", "NY"], column="state")["DE"] == "region/US.DE"
     assert where(places, ["DE", "IL", "NL"], column="birth_country") == {

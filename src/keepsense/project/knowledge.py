@@ -183,10 +183,14 @@ class Library:
             said = _says(taxonomy, system, says_diagnoses)
             return _coded(fit, values, said=said) if coded else _fits(fit, placed=areas is not None)
 
+        def alike(name: str, other: str) -> bool:
+            """Whether two taxonomies are dictionaries, or neither: one of a field tells more than a dictionary."""
+            return _is_dictionary(fits[name][0]) == _is_dictionary(fits[other][0])
+
         good = {name: fit for name, (taxonomy, fit) in fits.items() if suits(taxonomy, fit)}
         best: str | None = None
         for name, fit in good.items():
-            if best is None or _known(fit) > _known(good[best]) + _BETTER:
+            if best is None or _known(fit) > _known(good[best]) + (_BETTER if alike(name, best) else -_BETTER):
                 best = name
         if best is None and system is not None and self._given is None:
             return Matched(_by_codes(system, values))

@@ -25,6 +25,7 @@ from keepsense.taxonomy.core import Concept, Taxonomy
 from keepsense.taxonomy.loaders.wndb import EXCEPTION_FORMS
 from keepsense.taxonomy.lookup import Found, lies_in, lookup
 from keepsense.taxonomy.mapping.table import is_missing
+from keepsense.taxonomy.places import is_places
 from keepsense.taxonomy.text import normalise
 
 MOST_WORDS = 2_000
@@ -133,6 +134,8 @@ def fit_of(
                 domains, inside = said, below
             evidence = max(evidence, by_name) + _HINT
     evidence += len(known) * max(0.0, np.log2(_DICTIONARY / len(taxonomy.terms)))
+    if len(domains) > 1 and is_places(taxonomy):  # several areas are no fence: what lies in a third is a place as well
+        domains, inside = [], np.ones(len(known), dtype=np.bool_)
     used = np.flatnonzero(named)[inside]
     return Fit(
         len(words),

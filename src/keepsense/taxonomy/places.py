@@ -31,11 +31,12 @@ SURE = 0.9
 ELSEWHERE = -1
 """Stands for areas outside the part of the taxonomy that a column's domain leaves."""
 
-_COUNTRY = LEVELS.index("country")
+_CONTINENT, _COUNTRY = LEVELS.index("continent"), LEVELS.index("country")
 _ELSEWHERE = 1e-4  # of a place that does not lie where another column says
 _OTHER_NAME = 0.1  # of a place that goes by the name besides its own
 _FEW = 1_000  # people of a place of which none are known
-_ANYWHERE = 1.0  # how many places of the column the world as such counts for
+_ANYWHERE = 1.0  # how many places of the column a country that none of them lies in counts for
+_WORLD = 10.0  # how many of them a continent counts for, in such a country
 _ANY_LEVEL = 0.2
 _BESIDE = 100.0  # how much likelier a place is to be meant at all that lies where another column says
 _UNLISTED = 1e-7  # of what is not listed, anywhere: villages, and words that are no places
@@ -65,27 +66,37 @@ def is_places(taxonomy: Taxonomy) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Facts:
-    """For each place: level, country (-1 above them), inhabitants, their share of its country, and that one's share."""
+    """For each place: level, continent and country (-1 above them), inhabitants, and shares of people.
+
+    `people` is the place's share of its country, `share` its country's share of the continent, `wide` that one's share
+    of the world.
+    """
 
     level: Ints
+    continent: Ints
     country: Ints
     inhabitants: Floats
     people: Floats
     share: Floats
+    wide: Floats
 
 
 @lru_cache(maxsize=4)
 def _facts(taxonomy: Taxonomy) -> _Facts:
     level = np.array([LEVELS.index(key.partition("/")[0]) for key in taxonomy.ids], dtype=np.int32)
-    country = np.full(len(taxonomy), -1, dtype=np.int32)
+    areas = {which: np.full(len(taxonomy), -1, dtype=np.int32) for which in (_CONTINENT, _COUNTRY)}
     for place in taxonomy.order.tolist():  # parents come first
         above = taxonomy.parents[place]
-        country[place] = place if level[place] == _COUNTRY else country[above[0]] if len(above) else -1
+        for which, area in areas.items():
+            area[place] = place if level[place] == which else area[above[0]] if len(above) else -1
+    continent, country = areas.values()
     people = np.maximum(taxonomy.extra["population"].astype(np.float64), _FEW)
-    everyone = float(people[level == _COUNTRY].sum()) or 1.0
-    share = np.where(country >= 0, people[country] / everyone, 1.0)
+    nations = level == _COUNTRY
+    of_continent = np.bincount(continent[nations] + 1, people[nations], len(taxonomy) + 1)
+    share = np.where(country >= 0, people[country] / np.maximum(of_continent[continent + 1], 1.0), 1.0)
     within = np.where(country >= 0, np.minimum(people / people[country], 1.0), 1.0)
-    return _Facts(level, country, people, within, share)
+    wide = np.where(country >= 0, of_continent[continent + 1] / (float(of_continent.sum()) or 1.0), 1.0)
+    return _Facts(level, continent, country, people, within, share, wide)
 
 
 def probabilities(
@@ -140,9 +151,18 @@ def _prior(facts: _Facts, row: Ints, place: Ints, votes: Floats, told: Floats) -
     others = float(votes.sum()) - np.bincount(row, votes)[row]
     by_level = _others(row, level, votes) + told[level] + _ANY_LEVEL
     of_level = by_level / (others + told.sum() + _ANY_LEVEL * len(LEVELS))
-    of_country = (_others(row, country + 1, votes) + _ANYWHERE * facts.share[place]) / (others + _ANYWHERE)
+    of_continent = (_others(row, facts.continent[place] + 1, votes) + _WORLD * facts.wide[place]) / (others + _WORLD)
+    anywhere = _ANYWHERE + _met_once(country + 1, votes)
+    elsewhere = anywhere * of_continent * facts.share[place]
+    of_country = (_others(row, country + 1, votes) + elsewhere) / (others + anywhere)
     prior: Floats = of_country * of_level * facts.people[place]
     return prior
+
+
+def _met_once(group: Ints, votes: Floats) -> float:
+    """Countries that one name alone is settled in: so many names are in a country met for the first time (Good 1953)."""
+    names = np.bincount(group, votes)
+    return float(((names > 0) & (names < 1.5)).sum())
 
 
 def _unlisted(facts: _Facts, place: Ints, votes: Floats) -> float:

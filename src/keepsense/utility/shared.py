@@ -23,7 +23,7 @@ from keepsense.utility.losses import interval_shares
 from keepsense.utility.meaning import leaf_distances
 from keepsense.utility.pairs import Generalized, column_pairs, released_levels
 
-_OF_MEANING = 0.75
+_OF_MEANING = 0.6
 """Share of a word's loss that is the distance; the rest is how many other values it could be."""
 _TOLD_APART = 64
 """Values of a column above which more of them do not make it tell more."""

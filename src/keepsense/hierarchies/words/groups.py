@@ -60,15 +60,28 @@ def group_siblings(
             continue
         inside = [members[child] for child in mine]
         apart, weight = _between(nodes, inside, distance, rows)
-        top = {i: mine[i] for i in range(len(mine))}
+        tops: dict[int, tuple[int, ...]] = {i: (mine[i],) for i in range(len(mine))}
         parts: dict[int, tuple[int, ...]] = {i: (mine[i],) for i in range(len(mine))}
         limit = most if below_top is None or parent != nodes.root else below_top
         for first, second, joined in merges(apart, weight):
             parts[joined] = (*parts[first], *parts[second])
+            tops[joined] = (*tops[first], *tops[second])
             if len(parts[joined]) > limit or len(parts[joined]) == len(children):
                 continue
-            top[joined] = nodes.add(parent, UNKNOWN, parts[joined])
-            nodes.parent[top[first]] = nodes.parent[top[second]] = top[joined]
+            if _some_of_one(nodes, parts[joined], mine):
+                continue
+            group = nodes.add(parent, UNKNOWN, parts[joined])
+            for below in tops[joined]:
+                nodes.parent[below] = group
+            tops[joined] = (group,)
+
+
+def _some_of_one(nodes: Nodes, group: Sequence[int], siblings: Sequence[int]) -> bool:
+    """Whether a group holds some, not all, of the siblings that mean one thing: spellings are joined all at once."""
+    meant = {nodes.concept[node] for node in group}
+    if len(meant) > 1 or UNKNOWN in meant:
+        return False
+    return len(group) < sum(nodes.concept[node] in meant for node in siblings)
 
 
 def group_values(nodes: Nodes, distance: Distance, rows: Sequence[int], *, most: int = MOST_LISTED) -> Nodes:

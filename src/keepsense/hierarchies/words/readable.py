@@ -22,6 +22,7 @@ from keepsense.hierarchies.tree import Tree, to_hierarchy, tree_of
 from keepsense.recoding import SUPPRESSED
 from keepsense.taxonomy.core import Taxonomy
 from keepsense.taxonomy.lookup import sense_name
+from keepsense.taxonomy.places import is_places
 
 MOST_LISTED = 4
 """Most parts of a group that is named by listing them."""
@@ -31,7 +32,7 @@ MOST_READ = 6
 Member = tuple[str, int]
 """A name in a list, and its concept, -1 for none."""
 
-_SPELLING, _KIND = "any spelling", "any kind"
+_SPELLING, _KIND, _PART = "any spelling", "any kind", "any part"
 """What is added to the one name that stands for all of a list, so that it is not taken for the value of that name."""
 
 _UPPER, _WIDE = 4, 0.01
@@ -210,6 +211,8 @@ def listing(names: Sequence[Value]) -> str:
 def tidy(members: Sequence[Member], taxonomy: Taxonomy | None) -> tuple[Member, ...]:
     """The members that a list needs: spellings of one word are said once, what another member subsumes is not said.
 
+    Of a place all names are spellings.
+
     >>> tidy([("pensioners", -1), ("pensioner", -1), ("Nurse", -1), ("nurse", -1)], None)
     (('pensioner', -1), ('nurse', -1))
     >>> from keepsense.taxonomy import from_edges
@@ -217,14 +220,20 @@ def tidy(members: Sequence[Member], taxonomy: Taxonomy | None) -> tuple[Member, 
     >>> tidy([("cat", pets.code("cat")), ("pet", pets.code("pet"))], pets)
     (('pet', 1),)
     """
+    places = taxonomy is not None and is_places(taxonomy)
     spellings: dict[str, list[Member]] = {}
     for name, concept in sorted(members, key=lambda each: len(each[0])):  # the singular before the plural
-        same = next((word for word in _words(name) if word in spellings), _words(name)[0])
+        words = [f"#{concept}"] if places and concept >= 0 else _words(name)
+        same = next((word for word in words if word in spellings), words[0])
         spellings.setdefault(same, []).append((name, concept))
-    # the plainest spelling: short, and in small letters
-    plainest = {
-        min(alike, key=lambda each: (len(each[0]), -sum(map(str.islower, each[0])))) for alike in spellings.values()
-    }
+
+    def plainness(member: Member) -> tuple[bool, int, int]:
+        """A place by its own name; a word short, and in small letters."""
+        name, concept = member
+        own = places and concept >= 0 and taxonomy is not None and name == taxonomy.label(concept)
+        return not own, len(name), -sum(map(str.islower, name))
+
+    plainest = {min(alike, key=plainness) for alike in spellings.values()}
     said = [each for each in members if each in plainest]
     if taxonomy is None:
         return tuple(said)
@@ -302,7 +311,9 @@ def _told_apart(
     values = [(str(nodes.leaves[leaf]), nodes.concept[leaf]) for leaf in members]
     names = tidy(values, taxonomy)
     if len(names) == 1 or len(members) <= MOST_LISTED:
-        label = _listed(names, _SPELLING if len(tidy(values, None)) == 1 else _KIND)
+        places = taxonomy is not None and is_places(taxonomy)
+        one = len({concept for _, concept in values}) == 1 if places else len(tidy(values, None)) == 1
+        label = _listed(names, _SPELLING if one else _PART if places else _KIND)
         if label.casefold() not in used:
             if len(names) > 1:
                 nodes.concept[node] = UNKNOWN
