@@ -160,7 +160,7 @@ def _prior(facts: _Facts, row: Ints, place: Ints, votes: Floats, told: Floats) -
 
 
 def _met_once(group: Ints, votes: Floats) -> float:
-    """Countries that one name alone is settled in: so many names are in a country met for the first time (Good 1953)."""
+    """Countries that one name alone is settled in: so many names lie in a country not met before (Good 1953)."""
     names = np.bincount(group, votes)
     return float(((names > 0) & (names < 1.5)).sum())
 
