@@ -178,15 +178,16 @@ def tried_with(job: Planned) -> str:
     return job.method.name if job.method.quick else next(m.name for m in methods() if m.function is semantic_mondrian)
 
 
-def some_tuples(counts: Counts, most: int) -> Counts:
-    """At most so many tuples, drawn alike each time, with all their rows.
+def some_tuples(counts: Counts, most: int, also: Sequence[int] = ()) -> Counts:
+    """At most so many tuples, drawn alike each time, with all their rows; and those at the places `also`.
 
     >>> len(some_tuples(Counts.of({"age": [31, 35, 40]}), 2))
     2
     """
     if len(counts) <= most:
         return counts
-    chosen = np.sort(generator(0).choice(len(counts), most, replace=False))
+    drawn = generator(0).choice(len(counts), most, replace=False)
+    chosen = np.union1d(drawn, np.asarray(also, dtype=drawn.dtype))
     place = np.full(len(counts), -1)
     place[chosen] = np.arange(len(chosen))
     histograms = {}

@@ -234,9 +234,9 @@ def _listed(names: Sequence[str]) -> str:
 def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
     every = job.quasi_identifiers
     screened, counts = some_tuples(job.counts, SCREENED), some_tuples(job.counts, MOST_TUPLES)
-    won_back = _won_back(job, counts)
-    on_few = _won_back(job, screened)
-    now = _extrapolated(job, counts, every, won_back)
+    left = won_back(job, counts)
+    on_few = won_back(job, screened)
+    now = _extrapolated(job, counts, every, left)
     before = losses_on(job, screened)
     choices: list[Choice] = []
     out: tuple[str, ...] = ()
@@ -252,17 +252,23 @@ def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
             break
         ranked = sorted(won, key=lambda name: -won[name])
         out = (*out, ranked[0])
-        fewer = _won_back(job, screened.project([name for name in every if name not in out]))
+        fewer = won_back(job, screened.project([name for name in every if name not in out]))
         # few tuples tell only roughly how much more an exchange wins back without a column: half of it is believed
         # (chosen by looking at adult and diabetes130)
-        without = {name: won_back[name] * (share / max(on_few[name], _LEAST)) ** 0.5 for name, share in fewer.items()}
-        choices.append(_choice(job, counts, out, goal, now, won_back | {n: min(1.0, w) for n, w in without.items()}))
+        without = {name: left[name] * (share / max(on_few[name], _LEAST)) ** 0.5 for name, share in fewer.items()}
+        choices.append(_choice(job, counts, out, goal, now, left | {n: min(1.0, w) for n, w in without.items()}))
         candidates = ranked[1 : 1 + _FOLLOWED]
     return Costs(now, tuple(choices), len(counts), len(job.counts))
 
 
-def _won_back(job: Job, counts: Counts) -> dict[str, float]:
-    """The part of each column's loss that is left when records were exchanged in the end."""
+def won_back(job: Job, counts: Counts) -> dict[str, float]:
+    """The part of each column's loss that is left when records were exchanged in the end.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job(privacy=[{"model": "k-anonymity", "k": 10}])
+    >>> won_back(job, job.counts)
+    {'age': 1.0, 'job': 1.0}
+    """
     plain, whole = losses_on(job, counts), losses_on(job, counts, exchange=True)
     return {name: whole[name] / plain[name] if plain[name] else 1.0 for name in counts.names}
 
@@ -298,6 +304,28 @@ def _extrapolated(
     further = float(np.log(job.counts.total)) - rows[-1]
     carried = {name: won_back[name] * _carried([losses[name] for losses in lost], rows, further) for name in columns}
     return Loss(carried, fmean(carried.values()))
+
+
+def carried_on(job: Job, counts: Counts, lost: Mapping[str, float]) -> dict[str, float]:
+    """What all rows will lose, where some tuples lose so much: carried on as losses fall from parts of them.
+
+    >>> from keepsense.release.example import example_job
+    >>> job = example_job()
+    >>> carried_on(job, job.counts, {"age": 0.25, "job": 0.0})
+    {'age': 0.25, 'job': 0.0}
+    """
+    if len(counts) >= len(job.counts):
+        return dict(lost)
+    parts = [some_tuples(counts, size) for size in (len(counts) // 4, len(counts) // 2)]
+    curve = [losses_on(job, part) for part in parts]
+    curve.append(dict(lost) if job.method.quick else losses_on(job, counts))
+    rows = np.log([*(part.total for part in parts), counts.total])
+    further = float(np.log(job.counts.total)) - rows[-1]
+    carried = {}
+    for name, share in lost.items():
+        fell = [losses.get(name, share) for losses in curve]
+        carried[name] = min(1.0, share * _carried(fell, rows, further) / max(fell[-1], _LEAST))
+    return carried
 
 
 def _carried(lost: Sequence[float], rows: np.ndarray[tuple[int, ...], np.dtype[np.float64]], further: float) -> float:

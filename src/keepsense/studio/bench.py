@@ -16,6 +16,7 @@ from keepsense.privacy import differentially_private
 from keepsense.project.file import Column, Project
 from keepsense.project.meaning import Meaning
 from keepsense.random import generator
+from keepsense.release.choosing import chosen_together
 from keepsense.release.job import Job
 
 _JOBS = 12
@@ -65,6 +66,7 @@ class Bench:
         self._options = dict(options or {})
         self._engine: Engine | None = None
         self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._chosen: dict[tuple[Any, ...], Hierarchy] = {}
 
     @property
     def engine(self) -> Engine:
@@ -103,9 +105,35 @@ class Bench:
         mapped = {key: value for key, value in before._mapped.items() if key[0] in same}
         return replace(before, columns=project.columns, count=job.count, _mapped=mapped)
 
+    def with_hierarchies(self, job: Job) -> Job:
+        """The job with the hierarchies that were chosen for its columns before, whatever was promised then.
+
+        Choosing among them anew for every k takes seconds, and hardly changes what is lost; the full run does it.
+        """
+        if "hierarchies" in vars(job):
+            return job
+        known, shortlists = {}, {}
+        for name in job.quasi_identifiers:
+            rows = job.counts.rows_of(name)
+            rows = job.item_rows(name, rows) if job.holds_sets(name) else rows
+            known[name] = (name, _said(job.column(name), _SHAPES), self._written(job, name), frozenset(rows.items()))
+            chosen = self._chosen.get(known[name])
+            least = None if job.person else job.hidden_among
+            shortlists[name] = job.meaning.shortlist(name, rows, least) if chosen is None else [chosen]
+        hierarchies = chosen_together(job, shortlists)
+        self._chosen |= {known[name]: hierarchy for name, hierarchy in hierarchies.items()}
+        vars(job)["hierarchies"] = hierarchies
+        return job
+
+    def _written(self, job: Job, name: str) -> int | None:
+        """When the hierarchy file of a column was written, if it has one."""
+        file = self.folder / str(job.column(name).hierarchy)
+        return file.stat().st_mtime_ns if file.is_file() else None
+
     def forget(self) -> None:
         """Read everything anew: a file that is read besides, a mapping or a hierarchy, was written."""
         self._jobs.clear()
+        self._chosen.clear()
 
     def close(self) -> None:
         """End the engine and forget everything."""
@@ -141,7 +169,6 @@ def _read(job: Job) -> list[object]:
         sorted(project.columns),
         {name: (column.empty, column.format, column.within) for name, column in project.columns.items()},
         sorted(project.as_text),
-        coarse,
-        job.hidden_among if coarse else None,
+        coarse,  # their outermost bands hold k rows; those of an earlier k do for looking ahead
         differentially_private(job.models),
     ]

@@ -9,6 +9,9 @@ It drafts a project as `keepsense init` does, or takes the one that is there, an
   `set_taxonomy`, `set_mapping`, `set_k`, `set_promises`, `set_method`, `set_parameter`, `set_weight`,
   `set_suppression`, `undo`, `redo`; what is refused raises a `KeepsenseError` and changes nothing;
 - saving: `saved`, `conflict`, `save(force=True)` keeps ours, `reload()` takes theirs;
+- work, to be done in a thread: `preview()` is what a release would look like, always of the newest state
+  (`keepsense.studio.preview`); `start()` begins a full run and comes back at once (`keepsense.studio.runs`), `runs`
+  are those that were made;
 - `listen(function)` is called after every change, in the thread that made it, and gives back what ends it.
 """
 
@@ -26,20 +29,26 @@ from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.registry import method as find_method
 from keepsense.privacy import KAnonymity, XYAnonymity, model
+from keepsense.progress import Event
 from keepsense.project.decide import Decision, decisions
 from keepsense.project.file import Project, check_project, read_project
 from keepsense.project.inspect import Inspection, inspect
 from keepsense.project.inspected import Inspected
 from keepsense.project.lines import Keys, loaded, with_keys
 from keepsense.project.roles import ROLES
+from keepsense.release.job import Job
 from keepsense.studio.bench import Bench
 from keepsense.studio.history import History
+from keepsense.studio.preview import Preview, preview
 from keepsense.studio.rows import Rows, as_text, first_values
+from keepsense.studio.runs import Run, shares_of
 from keepsense.studio.saving import FileChanged, SavedFile
 from keepsense.studio.steps import STEPS, Step, fingerprint
 
 HEAD = 20
 """Rows of the table that are shown."""
+_PREVIEWS = 40
+"""Previews that are kept."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +103,8 @@ class Session:
         self._confirmed: dict[str, str] = {}
         self._settled: set[str] = set()
         self._listeners: list[Callable[[], None]] = []
+        self._previews: dict[str, Preview] = {}
+        self.runs: tuple[Run, ...] = ()
         self.bench = Bench(file.parent, self._project.engine.options())
         if not saved:
             self.save()
@@ -158,7 +169,12 @@ class Session:
 
     def close(self) -> None:
         """End what the session holds open; its project file stays."""
-        self.bench.close()
+        for made in self.runs:
+            made.cancel()
+            made.wait(10)
+            made.discard()
+        with self.bench.lock:
+            self.bench.close()
 
     def __enter__(self) -> Session:
         return self
@@ -469,6 +485,54 @@ class Session:
         self.bench.forget()
         self._moved(project)
 
+    # ---- work ----------------------------------------------------------------------------------------------------
+
+    def job(self) -> Job:
+        """The project, opened, with its hierarchies; to be used while `bench.lock` is held, in a thread."""
+        return self.bench.with_hierarchies(self.bench.job(self._project))
+
+    def preview(self) -> Preview:
+        """What a release would look like as things stand; takes about two seconds, the first time longer.
+
+        Where the project changes meanwhile, what was begun is dropped, and the newest state is looked at.
+        """
+        with self.bench.lock:
+            while True:
+                text = self.text
+                if text not in self._previews:
+                    try:
+                        self._previews[text] = self._look_ahead(text)
+                    except _OutdatedError:
+                        continue
+                while len(self._previews) > _PREVIEWS:
+                    del self._previews[next(iter(self._previews))]
+                return self._previews[text]
+
+    def _look_ahead(self, text: str) -> Preview:
+        def heard(event: Event) -> None:
+            if self.text != text:
+                raise _OutdatedError
+
+        return preview(self.job(), listener=heard)
+
+    @property
+    def seen(self) -> Preview | None:
+        """The preview of the state that is shown, where it was made already."""
+        return self._previews.get(self.text)
+
+    def start(self, *, rehearsed: bool = True) -> Run:
+        """Begin a full run of the project as it stands; `rehearsed` releases nothing."""
+        shares = {"shares": shares_of(self.runs[-1])} if self.runs else {}
+        made = Run(len(self.runs) + 1, self._project, self.folder, self.text, rehearsed, told=self._tell, **shares)
+        self.runs = (*self.runs, made)
+        made.name = f"{self._project.method.name}, k = {_k_of(self._project)}"
+        return made.start()
+
+    @property
+    def running(self) -> Run | None:
+        """The run that goes on, if one does."""
+        return next((made for made in self.runs if not made.ended), None)
+
     # ---- hearing of changes --------------------------------------------------------------------------------------
 
     def listen(self, function: Callable[[], None]) -> Callable[[], None]:
@@ -484,6 +548,15 @@ class Session:
     def _tell(self) -> None:
         for function in tuple(self._listeners):
             function()
+
+
+class _OutdatedError(Exception):
+    """The project changed while it was looked at."""
+
+
+def _k_of(project: Project) -> str:
+    sizes = [str(promise["k"]) for promise in project.privacy if "k" in promise]
+    return sizes[0] if sizes else "-"
 
 
 def _place(table: Path, home: Path) -> tuple[Path, bool]:
