@@ -19,6 +19,8 @@ _NAMED = 6
 class Decision:
     """A question about a draft: the columns it is about, what was assumed, and what to write where that is wrong.
 
+    `roles` are those to give the columns where it is wrong, if a role is all there is to change.
+
     >>> Decision(("job",), "job is taken for ...", 'role = "insensitive"').columns
     ('job',)
     """
@@ -26,6 +28,7 @@ class Decision:
     columns: tuple[str, ...]
     question: str
     remedy: str
+    roles: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.question} If that is wrong: {self.remedy}."
@@ -58,6 +61,7 @@ def _nobody_known(inspection: Inspection) -> Iterator[Decision]:
             f"No column is taken for one that others may know of a person ({_listed(known) or 'none is left'}), and "
             "without such a column nothing can be promised and released.",
             'give those that others may know the role "quasi-identifier"',
+            ("quasi-identifier",),
         )
 
 
@@ -67,6 +71,7 @@ def _people(inspection: Inspection) -> Iterator[Decision]:
             (name,),
             f"{name} is taken to tell whose row it is, so that promises count people, not rows.",
             'give it the role "identifier" and promise k-anonymity',
+            ("identifier",),
         )
 
 
@@ -79,6 +84,7 @@ def _known(inspection: Inspection) -> Iterator[Decision]:
             f"{_listed(unsure)} {'are' if several else 'is'} made vague only because nothing tells that others cannot "
             f"know {'them' if several else 'it'}; the fewer such columns, the more all keep.",
             'give what nobody outside can know the role "sensitive" or "insensitive"',
+            ("sensitive", "insensitive"),
         )
 
 
@@ -92,6 +98,7 @@ def _unknown_to_others(inspection: Inspection) -> Iterator[Decision]:
             f"{_listed(unsure)} {'are' if several else 'is'} taken for what nobody outside knows, by the look of the "
             "values: measured or answered.",
             'give what others may know of a person the role "quasi-identifier"',
+            ("quasi-identifier",),
         )
 
 
@@ -111,6 +118,7 @@ def _left_out(inspection: Inspection) -> Iterator[Decision]:
             tuple(likely),
             f"{_listed(likely)} {'are' if len(likely) > 1 else 'is'} left out, because the values seem to name people.",
             'give it the role "quasi-identifier"',
+            ("quasi-identifier",),
         )
 
 

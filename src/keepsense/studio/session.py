@@ -4,7 +4,7 @@ A `Session` is made by `Session.open` (a table or a project file by its path), `
 It drafts a project as `keepsense init` does, or takes the one that is there, and keeps it as immutable states:
 
 - what is there: `name`, `rows`, `columns` (each with its guess and reason), `head(n)`, `project`, `text`, `file`;
-- what to decide: `decisions`, `steps`, `findings()`;
+- what to decide: `decisions`, `steps`, `confirm(step)`, `agree(decision)`, `findings()` with `settle(remedy)`;
 - changes, each of which is checked, saved to `keepsense.toml` and can be undone: `change`, `set_role`, `set_kind`,
   `set_taxonomy`, `set_mapping`, `set_k`, `set_promises`, `set_method`, `set_parameter`, `set_weight`,
   `set_suppression`, `undo`, `redo`; what is refused raises a `KeepsenseError` and changes nothing;
@@ -37,6 +37,7 @@ from keepsense.project.inspected import Inspected
 from keepsense.project.lines import Keys, loaded, with_keys
 from keepsense.project.roles import ROLES
 from keepsense.release.job import Job
+from keepsense.studio.advice import Advice, Remedy, findings, of_decision
 from keepsense.studio.bench import Bench
 from keepsense.studio.history import History
 from keepsense.studio.preview import Preview, preview
@@ -104,6 +105,7 @@ class Session:
         self._settled: set[str] = set()
         self._listeners: list[Callable[[], None]] = []
         self._previews: dict[str, Preview] = {}
+        self._advice: dict[str, tuple[Advice, ...]] = {}
         self.runs: tuple[Run, ...] = ()
         self.bench = Bench(file.parent, self._project.engine.options())
         if not saved:
@@ -274,6 +276,31 @@ class Session:
         """Answer a question: it is as was assumed."""
         self._settled |= {decision.question}
         self._tell()
+
+    def findings(self) -> tuple[Advice, ...]:
+        """What to look at, each with what settles it: questions about roles first; to be asked for in a thread."""
+        asked = tuple(of_decision(decision) for decision in self.decisions)
+        text = self.text
+        if text not in self._advice:
+            with self.bench.lock:
+                try:
+                    self._advice = {text: tuple(findings(self.job(), self.seen))}
+                except KeepsenseError as error:
+                    self._advice = {text: (Advice("", error.column or "", str(error), "open"),)}
+        return asked + self._advice[text]
+
+    def settle(self, remedy: Remedy) -> None:
+        """Do what settles a finding, in one change that can be undone."""
+        if remedy.agrees:
+            self._settled.add(remedy.agrees)
+            self._tell()
+        before = self._states
+        for column, role in remedy.roles.items():
+            self.set_role(column, role)
+        if self.text != before.now:
+            self._states = before.then(self.text, remedy.text)
+        if remedy.keys:
+            self.change(remedy.keys, remedy.text)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -502,6 +529,7 @@ class Session:
                 if text not in self._previews:
                     try:
                         self._previews[text] = self._look_ahead(text)
+                        self._advice.clear()
                     except _OutdatedError:
                         continue
                 while len(self._previews) > _PREVIEWS:
