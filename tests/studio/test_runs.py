@@ -15,8 +15,10 @@ from keepsense.studio.session import Session
 
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[Session]:
-    with Session.sample(tmp_path, rows=200) as opened:
-        opened.set_role("interests", "insensitive")
+    jobs, ills = ("nurse", "clerk", "pilot", "baker", "surgeon"), ("flu", "cold", "asthma")
+    rows = [f"p{i},{20 + i * i * 7 % 41},{jobs[i * i % 97 % 5]},{ills[i % 3]}" for i in range(240)]
+    (tmp_path / "people.csv").write_text("\n".join(["name,age,job,illness", *rows, ""]), encoding="utf-8")
+    with Session.open(tmp_path / "people.csv") as opened:
         yield opened
 
 

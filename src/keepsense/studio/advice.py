@@ -16,7 +16,8 @@ from keepsense.project.lines import Keys
 from keepsense.release.costs import NEARLY_ALL, NEARLY_LOST
 from keepsense.release.job import Job
 from keepsense.release.ledger import read_ledger
-from keepsense.release.preflight import warnings
+from keepsense.release.preflight import refuse_marks, warnings
+from keepsense.release.tells import refuse_identifying, tellings
 from keepsense.shown import percent
 from keepsense.studio.preview import Preview
 
@@ -88,7 +89,25 @@ def findings(job: Job, shown: Preview | None) -> list[Advice]:
         return [Advice("", error.column or "", str(error), "open")]
     if any(finding.code == "W404" for finding in listed):
         listed = [finding for finding in listed if finding.code != "W501"]
-    return [*_of_preview(job, shown), *(_advice(job.project, finding) for finding in listed)]
+    refused = _refused(job)
+    return [*_of_preview(job, shown), *refused, *(_advice(job.project, finding) for finding in listed)]
+
+
+def _refused(job: Job) -> list[Advice]:
+    """What a run refuses before it begins: cells that read like marks, columns that point at people by themselves."""
+    try:
+        refuse_marks(job)
+        refuse_identifying(job, tellings(job))
+    except KeepsenseError as error:
+        column = error.column
+        if column not in job.project.columns:
+            return [Advice("E", column or "", str(error), "open")]
+        remedies = [
+            Remedy(f"Leave {column} out", roles={column: "identifier"}),
+            Remedy(f"Make {column} vague as well", roles={column: "quasi-identifier"}),
+        ]
+        return [Advice("E", column, str(error), "open", tuple(remedies))]
+    return []
 
 
 def _advice(project: Project, finding: Finding) -> Advice:

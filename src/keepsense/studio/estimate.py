@@ -8,7 +8,7 @@ how much that wins back depends little on their number.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
+from keepsense.errors import KeepsenseError
 from keepsense.privacy import KAnonymity
 from keepsense.progress import Listener
 from keepsense.recoding import Recoding
@@ -97,11 +98,19 @@ def estimate(
     rules = job.method.run(part, parameters, listener)
     lost = column_penalties(part, rules)
     if part is not job and measurable(job):
-        lost = carried_on(job, part.counts, lost)
+        lost = _else(lost, lambda: carried_on(job, part.counts, lost))
     if apart:
-        left = won_back(job, some_tuples(counts, EXCHANGED))
+        left = _else({}, lambda: won_back(job, some_tuples(counts, EXCHANGED)))
         lost = {name: share * left.get(name, 1.0) for name, share in lost.items()}
     return Estimate(part, rules, lost, len(part.counts), len(counts), EXCHANGED if apart else 0)
+
+
+def _else(usual: dict[str, float], measured: Callable[[], dict[str, float]]) -> dict[str, float]:
+    """What is measured on few combinations, where these can keep the promises; what is usual where not."""
+    try:
+        return measured()
+    except KeepsenseError:
+        return usual
 
 
 def most_for(job: Job) -> int:

@@ -189,8 +189,8 @@ def _promised(found: Estimate, model: Model) -> Kept:
     """Whether a promise would be kept: judged on the classes, or by what the mechanism keeps."""
     job, words = found.part, model.describe()
     if not model.kept_by_classes or model.about == "mechanism":
-        kept = (*job.method.kept(job, found.rules), *linkage_kept(job, found.rules))
-        return Kept(words, model.name in kept or None, "" if model.name in kept else "The full run measures it.")
+        names = (*job.method.kept(job, found.rules), *linkage_kept(job, found.rules))
+        return Kept(words, model.name in names or None, "" if model.name in names else "The full run measures it.")
     for rule in whole_table(found.rules, job.quasi_identifiers):
         cells = aligned(job.own_counts, rule)
         counts = job.counts

@@ -550,8 +550,9 @@ class Session:
 
     def start(self, *, rehearsed: bool = True) -> Run:
         """Begin a full run of the project as it stands; `rehearsed` releases nothing."""
-        shares = {"shares": shares_of(self.runs[-1])} if self.runs else {}
-        made = Run(len(self.runs) + 1, self._project, self.folder, self.text, rehearsed, told=self._tell, **shares)
+        made = Run(len(self.runs) + 1, self._project, self.folder, self.text, rehearsed, told=self._tell)
+        if self.runs:
+            made.shares = shares_of(self.runs[-1])
         self.runs = (*self.runs, made)
         made.name = f"{self._project.method.name}, k = {_k_of(self._project)}"
         return made.start()
