@@ -117,6 +117,39 @@ def bounded(tuples: int, models: Sequence[Model]) -> Listener:
     return listen
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Every node of a lattice as (levels, safe, loss before suppression), and the chosen one.
+
+    >>> Judged(("job",), (2,), (((0,), False, 0.0), ((1,), True, 0.4)), (1,)).chosen
+    (1,)
+    """
+
+    columns: tuple[str, ...]
+    tops: tuple[int, ...]
+    nodes: tuple[tuple[tuple[int, ...], bool, float], ...]
+    chosen: tuple[int, ...]
+
+
+def judged_nodes(job: Job, rule: Recoding) -> Judged | None:
+    """Judge every node, where the recoding is one; None where it is none or there are too many.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> found = judged_nodes(done.job, done.recodings[0])
+    >>> len(found.nodes), found.chosen, found.nodes[0]
+    (12, (1, 0), ((0, 0), False, 0.0))
+    """
+    known = _classified(job, rule)
+    if known is None:
+        return None
+    search, status, chosen = known
+    safe = (status == 1) | (status == 2)
+    base = np.asarray(search.nodes.base).reshape(status.shape)
+    nodes = tuple((tuple(map(int, at)), bool(safe[at]), float(base[at])) for at in np.ndindex(status.shape))
+    return Judged(search.space.names, status_tops(status), nodes, chosen)
+
+
 def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
     """Judge every node, and find the best safe ones; None where the recoding is no node or there are too many.
 
@@ -127,9 +160,23 @@ def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
     >>> found.columns, found.size, found.safe, found.best[0].levels
     (('age', 'job'), 12, 9, (1, 0))
     """
-    if len(rules) != 1 or not isinstance(rules[0], Cuts) or any(level is None for level in rules[0].levels):
+    known = _classified(job, rules[0]) if len(rules) == 1 else None
+    if known is None:
         return None
-    trees = [job.hierarchies[name] for name in rules[0].names]
+    search, status, chosen = known
+    safe = (status == 1) | (status == 2)
+    height = np.indices(status.shape).sum(axis=0)
+    rows = tuple(
+        (h, int((safe & (height == h)).sum()), int((~safe & (height == h)).sum())) for h in range(int(height.max()) + 1)
+    )
+    return Lattice(search.space.names, status_tops(status), rows, _best(search, safe, chosen))
+
+
+def _classified(job: Job, rule: Recoding) -> tuple[Any, Any, tuple[int, ...]] | None:
+    """The search with the status of every node of its lattice, and the node that a recoding is."""
+    if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
+        return None
+    trees = [job.hierarchies[name] for name in rule.names]
     if np.prod([tree.height + 1.0 for tree in trees]) > MOST_NODES:
         return None
     from keepsense.methods.generalize.lattice import LatticeSearch
@@ -142,15 +189,8 @@ def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
         status = np.asarray(classified(search, bounded(len(job.counts), job.models)))
     except KeepsenseError:
         return None
-    names = search.space.names
-    safe = (status == 1) | (status == 2)
-    height = np.indices(status.shape).sum(axis=0)
-    rows = tuple(
-        (h, int((safe & (height == h)).sum()), int((~safe & (height == h)).sum())) for h in range(int(height.max()) + 1)
-    )
-    levels = dict(zip(rules[0].names, rules[0].levels, strict=True))
-    chosen = tuple(int(levels[name] or 0) for name in names)
-    return Lattice(names, status_tops(status), rows, _best(search, safe, chosen))
+    levels = dict(zip(rule.names, rule.levels, strict=True))
+    return search, status, tuple(int(levels[name] or 0) for name in search.space.names)
 
 
 def status_tops(status: Any) -> tuple[int, ...]:

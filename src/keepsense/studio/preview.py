@@ -120,6 +120,7 @@ def _ahead(
 ) -> Preview:
     rules, note = found.rules, found.note
     lost = dict(found.lost)
+    after: Counts | None
     if job.set_columns and job.table.rows <= MOST_ROWS_WITH_SETS and found.part is job:
         made = recode(job, rules, listener)
         rules = made.every_rule

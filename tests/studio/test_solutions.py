@@ -1,0 +1,74 @@
+"""The space of solutions: nodes of the lattice that keep the promises, divisions of the table, other methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keepsense.studio import solutions
+from keepsense.studio.session import Session
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[Session]:
+    jobs = ("nurse", "clerk", "pilot", "baker", "surgeon")
+    rows = [f"{20 + i * i * 7 % 41},{jobs[i * i % 97 % 5]}" for i in range(240)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,job", *rows, ""]), encoding="utf-8")
+    with Session.open(tmp_path / "people.csv") as opened:
+        opened.set_suppression(0)
+        yield opened
+
+
+def test_the_lattice_shows_every_node_and_the_chosen_one_is_the_best_safe_one(session: Session) -> None:
+    session.set_method("optimal")
+    found = solutions.lattice(session)
+    assert found is not None
+    assert found.whole
+    assert 0 < found.safe < found.size
+    (chosen,) = [node for node in found.nodes if node.chosen]
+    assert chosen.safe
+    assert chosen.loss == pytest.approx(min(node.loss for node in found.nodes if node.safe))
+    top = next(node for node in found.nodes if node.levels == found.tops)
+    assert top.safe
+    lost = solutions.attempt(session, top, found.columns)
+    assert all(share == pytest.approx(1.0) for share in lost.values())
+
+
+def test_a_division_goes_from_the_whole_to_classes_that_hide_people(session: Session) -> None:
+    session.set_method("mondrian")
+    assert solutions.lattice(session) is None
+    tree = solutions.division(session)
+    assert tree is not None
+    assert tree.records == 240
+    waiting, classes = [tree], []
+    while waiting:
+        group = waiting.pop()
+        if group.parts:
+            assert sum(part.records for part in group.parts) == group.records
+            assert group.column in ("age", "job")
+            waiting += group.parts
+        else:
+            classes.append(group.records)
+    assert min(classes) >= 5
+    assert sum(classes) == 240
+    few = solutions.pruned(tree, 5)
+    assert few.parts
+    assert not few.parts[0].parts
+
+
+def test_local_recoding_shows_its_classes(session: Session) -> None:
+    session.set_method("local recoding")
+    tree = solutions.division(session)
+    assert tree is not None
+    assert sum(part.records for part in tree.parts) == tree.records
+
+
+def test_other_methods_and_weights_are_tried(session: Session) -> None:
+    session.set_k(12)
+    tried = solutions.others(session)
+    assert {one.method for one in tried if not one.problem} >= {"mondrian", "datafly"}
+    offers = solutions.weighed_twice(session)
+    assert offers is not None
+    assert [offer.column for offer in offers.offers] == ["age", "job"]
