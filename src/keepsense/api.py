@@ -23,6 +23,7 @@ from keepsense.errors import Infeasible
 from keepsense.results import Comparison, Release, Trial
 
 if TYPE_CHECKING:
+    from keepsense.engines import Engine
     from keepsense.guide.advise import Guidance
     from keepsense.guide.answers import Purpose
     from keepsense.hierarchies import Hierarchy
@@ -79,7 +80,7 @@ class Options(TypedDict, total=False):
     parameters: Mapping[str, object] | None
     suppression: float
     seed: int | None
-    engine: str | None
+    engine: str | Engine | None
     listener: Listener | None
 
 
@@ -107,12 +108,12 @@ def anonymize(  # noqa: PLR0913
     parameters: Mapping[str, object] | None = None,
     suppression: float = 0.05,
     seed: int | None = None,
-    engine: str | None = None,
+    engine: str | Engine | None = None,
     listener: Listener | None = None,
 ) -> Release[Any]:
     """Anonymize a table and give back a verified release, or raise `Infeasible` and give back nothing.
 
-    `data` is a frame (pandas, Polars, Arrow, a DuckDB relation, a mapping of columns) or the path of a file. The
+    `data` is a frame (pandas, Polars, Arrow, Spark, a DuckDB relation, a mapping of columns) or the path of a file. The
     release's `frame` is of the same kind, for a path an Arrow table. Columns that are released as they are keep their
     types; generalized ones hold text (ranges, words); see the how-to page on Python.
 
@@ -139,6 +140,7 @@ def anonymize(  # noqa: PLR0913
     (['medic', 'office'], 0.5)
     """
     from keepsense.draft.wishes import Wishes, columns_of, drafted, models_of
+    from keepsense.engines import at_home
 
     wishes = Wishes(
         columns_of(
@@ -159,6 +161,7 @@ def anonymize(  # noqa: PLR0913
         suppression,
         k,
     )
+    engine = engine or at_home(data)
     project, inspection, given = drafted(data, wishes, engine=engine)
     return _made(data, project, inspection, given, {"rng": seed, "engine": engine, "listener": listener})
 
@@ -172,7 +175,7 @@ def run(  # noqa: PLR0913
     reuse: File | None = None,
     unknown: Literal["refuse", "suppress"] = "refuse",
     seed: int | None = None,
-    engine: str | None = None,
+    engine: str | Engine | None = None,
     listener: Listener | None = None,
 ) -> Release[ArrowTable]:
     """Make the release that a project file asks for, where it asks for it; what `keepsense run` does.
@@ -226,16 +229,17 @@ def read_release(folder: File, library: Literal["pyarrow", "pandas", "polars"] |
     return read(Path(folder), library)
 
 
-def inspect(data: object, *, engine: str | None = None) -> Inspection:
+def inspect(data: object, *, engine: str | Engine | None = None) -> Inspection:
     """Look at a table, a frame or a file, before anything is done: what each column is, and which role it may have.
 
     >>> import keepsense as ks
     >>> ks.inspect({"job": ["nurse", "clerk", "nurse"], "age": [31, 40, 35]}).having("quasi-identifier")
     ('job', 'age')
     """
+    from keepsense.engines import at_home
     from keepsense.project.inspect import inspect as look
 
-    return look(data, engine=engine)
+    return look(data, engine=engine or at_home(data))
 
 
 def verify(  # noqa: PLR0913
@@ -251,7 +255,7 @@ def verify(  # noqa: PLR0913
     missing: Literal["category", "wildcard"] = "category",
     person: str | None = None,
     show_values: bool = False,
-    engine: str | None = None,
+    engine: str | Engine | None = None,
 ) -> Verification:
     """Check a table, whoever made it, against promises: read like a recipient would, by code of its own.
 
@@ -262,6 +266,7 @@ def verify(  # noqa: PLR0913
     >>> ks.verify({"job": ["medic", "medic", "clerk"]}, k=2, quasi_identifiers=["job"]).ok
     False
     """
+    from keepsense.engines import at_home
     from keepsense.privacy import KAnonymity, XYAnonymity
     from keepsense.privacy import verify as check
 
@@ -278,7 +283,7 @@ def verify(  # noqa: PLR0913
         suppression=suppression,
         missing=missing,
         show_values=show_values,
-        engine=engine,
+        engine=engine or at_home(released),
     )
 
 
@@ -296,7 +301,7 @@ def assess(  # noqa: PLR0913
     missing: Names = (),
     sampling_fraction: float | None = None,
     household: str | None = None,
-    engine: str | None = None,
+    engine: str | Engine | None = None,
 ) -> Assessment:
     """Compare a release, made by whatever tool, with its original: risk, class sizes, what became of each column.
 
@@ -311,6 +316,7 @@ def assess(  # noqa: PLR0913
     >>> ks.assess(before, after, ["job"]).k
     1
     """
+    from keepsense.engines import at_home
     from keepsense.hierarchies.formats import read_hierarchy
     from keepsense.release.asked import Asked
     from keepsense.release.assess import assess as compared
@@ -330,7 +336,7 @@ def assess(  # noqa: PLR0913
         asked=Asked(tuple(models), trees, population),
         sampling_fraction=sampling_fraction,
         household=household,
-        engine=engine,
+        engine=engine or at_home(original),
     )
 
 
@@ -364,7 +370,7 @@ def guide(
     truthful: bool = True,
     k: int = 5,
     limit: int = 3,
-    engine: str | None = None,
+    engine: str | Engine | None = None,
 ) -> Guidance:
     """Which methods fit a table and why, best first; without a table, which fit in general.
 
@@ -378,8 +384,9 @@ def guide(
     if data is None:
         return advise(Answers(purpose=purpose, promise=promise, truthful=truthful, k=k), limit)
     from keepsense.draft.wishes import Wishes, drafted
+    from keepsense.engines import at_home
 
-    project, inspection, _ = drafted(data, Wishes(), engine=engine)
+    project, inspection, _ = drafted(data, Wishes(), engine=engine or at_home(data))
     answers = from_project(project, inspection.rows)
     return advise(replace(answers, purpose=purpose, promise=promise, truthful=truthful, k=k, privacy=()), limit)
 

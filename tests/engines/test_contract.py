@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.spark import EVERY_ENGINE, started
 
 from keepsense.counts import Counts
-from keepsense.engines import ENGINES, Reading, Writing, engine
+from keepsense.engines import Reading, Writing, engine
 from keepsense.engines.formats import format_of
 from keepsense.errors import BadInput, InputWarning
 from keepsense.recoding import Cells, Cut, Cuts, Draws
@@ -26,10 +28,10 @@ PEOPLE = {
 }
 
 
-@pytest.fixture(params=list(ENGINES))
+@pytest.fixture(params=EVERY_ENGINE)
 def running(request: pytest.FixtureRequest) -> Iterator[Any]:
-    with engine(request.param) as started:
-        yield started
+    with started(request.param) as running:
+        yield running
 
 
 def rows(running: Any, table: Any) -> list[tuple[Any, ...]]:
@@ -48,9 +50,22 @@ def test_counts_are_sorted_and_complete(running: Any) -> None:
 
 @settings(deadline=None, max_examples=20)
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 3)), min_size=1, max_size=30), st.randoms())
-@pytest.mark.parametrize("name", list(ENGINES))
-def test_counting_equals_counting_in_memory(name: str, cells: list[tuple[Any, int]], random: Any) -> None:
-    with engine(name) as running:
+def test_counting_equals_counting_in_memory(cells: list[tuple[Any, int]], random: Any) -> None:
+    counting_equals_counting_in_memory("duckdb", cells, random)
+
+
+@pytest.mark.parametrize("size", [1, 30])
+@pytest.mark.parametrize("name", EVERY_ENGINE)
+def test_counting_equals_counting_in_memory_everywhere(name: str, size: int) -> None:
+    """The same without a search for examples, which a cluster takes too long for."""
+    random = Random(size)
+    counting_equals_counting_in_memory(
+        name, [(random.choice(["a", "b", None]), random.randint(0, 3)) for _ in range(size)], random
+    )
+
+
+def counting_equals_counting_in_memory(name: str, cells: list[tuple[Any, int]], random: Any) -> None:
+    with started(name) as running:
         columns = {"x": [c[0] for c in cells], "y": [c[1] for c in cells]}
         table = running.read(columns)
         counts = running.count(table, ["x", "y"], histograms=["x"])

@@ -11,8 +11,8 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.spark import EVERY_ENGINE, started
 
-from keepsense.engines import ENGINES, engine
 from keepsense.errors import BadInput
 from keepsense.recoding import Cut, Cuts
 
@@ -71,10 +71,10 @@ ARROW = pa.table(
 )
 
 
-@pytest.fixture(params=list(ENGINES))
+@pytest.fixture(params=EVERY_ENGINE)
 def running(request: pytest.FixtureRequest) -> Iterator[Any]:
-    with engine(request.param) as started:
-        yield started
+    with started(request.param) as running:
+        yield running
 
 
 def there_and_back(running: Any, frame: Any) -> Any:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.draft.write import draft
+from keepsense.engines import Engine
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import KAnonymity, Model, XYAnonymity, differentially_private
@@ -84,7 +85,7 @@ def models_of(sensitive: str | Sequence[str] | Mapping[str, Any], further: Seque
     return (*models, *further)
 
 
-def drafted(data: object, wishes: Wishes, *, engine: str | None = None) -> tuple[Project, Inspection, Given]:
+def drafted(data: object, wishes: Wishes, *, engine: str | Engine | None = None) -> tuple[Project, Inspection, Given]:
     """The project for a table, the inspection it rests on, and what goes along in memory.
 
     Under differential privacy nothing is guessed: a column of which nothing is said is left out.

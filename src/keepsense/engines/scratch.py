@@ -17,11 +17,14 @@ _OLD = 2 * 86_400
 """Seconds after which a folder without a lock is taken for left behind."""
 
 
-def fresh_room() -> tuple[Path, int]:
-    """A new temporary folder and the open lock that keeps it; rooms that nobody keeps any more are removed first."""
-    sweep(Path(tempfile.gettempdir()))
+def fresh_room(inside: Path | None = None) -> tuple[Path, int]:
+    """A new temporary folder and the open lock that keeps it; rooms that nobody keeps any more are removed first.
+
+    It lies `inside` another folder, or where the system keeps what is temporary.
+    """
+    sweep(inside or Path(tempfile.gettempdir()))
     while True:
-        room = Path(tempfile.mkdtemp(prefix=PREFIX))
+        room = Path(tempfile.mkdtemp(prefix=PREFIX, dir=inside))
         with suppress(FileNotFoundError):
             keeper = os.open(room / _LOCK, os.O_RDWR | os.O_CREAT, 0o600)
             # another program may have swept the room between these two lines, for nobody held it yet

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from keepsense.engines import USUAL, Cells, Reading, formats
+from keepsense.engines import ENGINES, USUAL, Cells, Reading, formats
 from keepsense.engines.base import NUMBER_FORMATS
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.files import parsed_toml
@@ -182,10 +182,20 @@ class EngineChoice(_Part):
         None, pattern=r"^\d+(\.\d+)?\s*(%|[KMGT]i?B)$", description="Most memory to use, such as 4GB or 40%"
     )
     threads: Annotated[int, Field(ge=1, strict=True)] | None = Field(None, description="Most threads to use")
+    master: str | None = Field(None, description="Address of the cluster, such as spark://head:7077")
+    staging: str | None = Field(None, description="Folder that the whole cluster reaches, for files on their way")
+
+    @model_validator(mode="after")
+    def _fitting(self) -> EngineChoice:
+        for key in ("master", "staging"):
+            if getattr(self, key) is not None and self.name in ENGINES and key not in ENGINES[self.name].options:
+                raise ValueError(f"the engine {self.name!r} has no {key}; leave it out, or name another engine")
+        return self
 
     def options(self, *, memory: str | None = None) -> dict[str, Any]:
         """What the engine is started with; `memory` where the project file does not say how much."""
         chosen = {"memory": self.memory or memory, "threads": self.threads}
+        chosen |= {"master": self.master, "staging": self.staging}
         return {key: value for key, value in chosen.items() if value is not None}
 
 

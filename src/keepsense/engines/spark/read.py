@@ -1,0 +1,139 @@
+"""How rows come to a cluster: executors read Parquet files, frames of Spark stay; all else passes the driver."""
+
+from __future__ import annotations
+
+import weakref
+from pathlib import Path
+from typing import Any
+
+from keepsense.engines.base import Reading
+from keepsense.engines.files import readable
+from keepsense.engines.formats import format_of
+from keepsense.engines.spark.carry import ROW, Room, carried, plain
+from keepsense.engines.spark.session import quiet
+from keepsense.engines.spark.table import SparkTable
+from keepsense.errors import BadInput
+
+_PARQUET = "parquet"
+_FILE_BITS = 40
+
+_BEHIND: weakref.WeakKeyDictionary[Any, SparkTable] = weakref.WeakKeyDictionary()
+"""Tables behind streams that an engine gave out: whoever is on the cluster, too, need not read the stream."""
+
+
+def behind(stream: Any) -> SparkTable | None:
+    """The table that a stream is of, if a Spark engine gave it out as it is."""
+    import pyarrow as pa
+
+    return _BEHIND.get(stream) if isinstance(stream, pa.RecordBatchReader) else None
+
+
+def remember(stream: Any, table: SparkTable) -> Any:
+    """A stream whose table others on the cluster can use."""
+    _BEHIND[stream] = table
+    return stream
+
+
+def is_frame(source: Any) -> bool:
+    """Whether a source is a frame of Spark.
+
+    >>> is_frame({"job": ["nurse"]})
+    False
+    """
+    kind = type(source)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
+
+
+def native(session: Any, room: Room, path: str, reading: Reading) -> SparkTable | None:
+    """A Parquet file, or a folder of them, that the executors read by themselves; None for any other source."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyspark.sql import functions as F
+
+    if (
+        "://" in path
+        or format_of(path, reading.format).name != _PARQUET
+        or any(c.format for c in reading.cells.values())
+    ):
+        return None
+    place = Path(path)
+    if not place.is_dir():
+        readable(path)
+    files = (
+        sorted(p for p in place.rglob("*.parquet") if not p.name.startswith(("_", "."))) if place.is_dir() else [place]
+    )
+    if not files:
+        raise BadInput(f"{place.name}: the folder holds no Parquet file")
+    try:
+        schema, size = pq.read_schema(files[0]), sum(pq.read_metadata(file).num_rows for file in files)
+    except (pa.ArrowException, OSError):
+        raise BadInput(f"{place.name}: the file cannot be read; it is damaged, or not what its name says") from None
+    fields = [field.with_type(plain(field.type)) for field in schema]
+    if not fields or any(_strange(field.type) for field in schema):
+        return None
+    with quiet():
+        frame = session.read.parquet(*(file.resolve().as_uri() for file in files))
+        if list(frame.columns) != schema.names:
+            return None
+        number = F.col("_metadata.row_index")
+        if len(files) > 1:
+            names = F.array(*(F.lit(file.name) for file in files))
+            at = F.array_position(names, F.col("_metadata.file_name")) - F.lit(1)
+            number = F.shiftleft(at, _FILE_BITS) + number
+        cells = [F.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(schema.names)]
+        frame = frame.select(*cells, number.alias(ROW))
+    return _without_marks(SparkTable(room, frame, pa.schema(fields), size=size), reading)
+
+
+def of_frame(room: Room, source: Any, reading: Reading | None = None) -> SparkTable:
+    """A frame of Spark as it is. A row's identity is what it holds, and its number among those that hold the same."""
+    import pyarrow as pa
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    how = reading or Reading()
+    if type(source).__module__.startswith("pyspark.sql.connect"):
+        raise BadInput("this frame is one of Spark Connect; give one of a session of the cluster itself")
+    if not source.columns:
+        raise BadInput("the table has no columns")
+    if any(cells.format for cells in how.cells.values()):
+        raise BadInput("forms of dates and numbers are read in files; cast the columns of the frame yourself")
+    with quiet():
+        schema = to_arrow_schema(source.schema)
+        named = source.toDF(*(f"c{i}" for i in range(len(source.columns))))
+        held = F.md5(F.to_json(F.struct(*named.columns), {"ignoreNullFields": "false"}))
+        same = Window.partitionBy("held_").orderBy("held_")
+        identity = F.concat_ws("-", "held_", F.row_number().over(same).cast("string"))
+        frame = named.withColumn("held_", held).withColumn(ROW, identity).drop("held_")
+    fields = [pa.field(name, plain(field.type)) for name, field in zip(source.columns, schema, strict=True)]
+    return _without_marks(SparkTable(room, frame, pa.schema(fields)), how)
+
+
+def _strange(kind: Any) -> bool:
+    """Whether Spark would read a type of Parquet as another one, or not at all."""
+    import pyarrow as pa
+
+    if pa.types.is_null(kind) or (pa.types.is_timestamp(kind) and kind.unit == "ns"):
+        return True
+    kind = plain(kind)
+    nested = pa.types.is_nested(kind) and not (pa.types.is_list(kind) and not pa.types.is_nested(kind.value_type))
+    return bool(nested or (carried(kind) != kind and not pa.types.is_timestamp(kind)))
+
+
+def _without_marks(table: SparkTable, reading: Reading) -> SparkTable:
+    """The table with its marks of missing values taken for what they mean."""
+    from pyspark.sql import functions as F
+
+    cells: dict[str, Any] = {}
+    for name in table.columns:
+        how = reading.cells.get(name)
+        marks = [*(how.empty if how else ()), *(reading.empty if table.is_text(name) else ())]
+        if marks and not table.holds_lists(name) and not table.holds_records(name):
+            cell = F.col(table.column(name))
+            listed = [mark.strip() for mark in dict.fromkeys(marks)]
+            cells[name] = F.when(F.trim(cell.cast("string")).isin(listed), F.lit(None)).otherwise(cell)
+    if not cells:
+        return table
+    with quiet():
+        return table.having(table.columns, {n: cells.get(n, table.column(n)) for n in table.columns})

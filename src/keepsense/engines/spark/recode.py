@@ -1,0 +1,212 @@
+"""Recodings as joins on a cluster. Every row must find its output: a row that finds none stops the release.
+
+Where the values of a table were counted before, the driver tells from the counts whether a recoding covers them;
+otherwise Spark looks. Spark itself chooses between broadcasting what is joined and shuffling it, by its size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from keepsense.arrays import Ints
+from keepsense.counts import Counts, Value
+from keepsense.engines.spark.carry import arrow_cells, plain
+from keepsense.engines.spark.draws import DRAW, KEY, uniform, with_draws
+from keepsense.engines.spark.lookup import lookup
+from keepsense.engines.spark.session import quiet
+from keepsense.engines.spark.table import SparkTable
+from keepsense.errors import BadInput
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
+
+
+def recode(table: SparkTable, rule: Recoding, rng: np.random.Generator) -> SparkTable:
+    """The table with the recoded columns in place; nothing is computed yet."""
+    with quiet():
+        if isinstance(rule, Cuts):
+            return _cuts(table, rule)
+        if isinstance(rule, Draws):
+            return _draws(table, rule, rng.bytes(KEY))
+        return _cells(table, rule, rng.bytes(KEY))
+
+
+def _cuts(table: SparkTable, rule: Cuts) -> SparkTable:
+    from pyspark.sql import functions as F
+
+    # what is hidden is text, so all the column is
+    texts = bool(rule.suppress)
+    outputs = [_outputs([_text(v) for v in cut.outputs] if texts else cut.outputs) for cut in rule.cuts]
+    joined = table.frame
+    for i, cut in enumerate(rule.cuts):
+        entries = lookup(table, {f"i{i}": _typed(table, cut.name, cut.inputs), f"o{i}": outputs[i]})
+        known = entries.withColumnRenamed("k_", f"k{i}_")
+        joined = joined.join(known, F.col(table.column(cut.name)).eqNullSafe(F.col(f"i{i}")), "left")
+    uncovered = [i for i, cut in enumerate(rule.cuts) if not _knows(table, cut.name, cut.inputs)]
+    _covered(joined, {rule.cuts[i].name: f"k{i}_" for i in uncovered})
+    cells = {cut.name: F.col(f"o{i}") for i, cut in enumerate(rule.cuts)}
+    if rule.suppress:
+        hidden = lookup(
+            table,
+            {
+                f"h{j}": _outputs([_text(classes[j]) for classes in rule.suppress], outputs[j].type)
+                for j in range(len(rule.cuts))
+            },
+        )
+        same = [F.col(f"o{j}").eqNullSafe(F.col(f"h{j}")) for j in range(len(rule.cuts))]
+        joined = joined.join(hidden, same, "left")
+        gone = F.col("k_").isNotNull()
+        cells = {name: F.when(gone, F.lit(SUPPRESSED)).otherwise(cell) for name, cell in cells.items()}
+    return _having(table, joined, cells, {cut.name: outputs[i].type for i, cut in enumerate(rule.cuts)})
+
+
+def _cells(table: SparkTable, rule: Cells, key: bytes) -> SparkTable:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    if rule.inputs is None:
+        raise BadInput("the recoding does not say which tuples it is for; bind it with `cells.bound(counts)`")
+    names, values, codes = rule.inputs.names, rule.inputs.values, rule.inputs.codes
+    inputs = {f"i{j}": _typed(table, name, values[j]).take(_positions(codes[:, j])) for j, name in enumerate(names)}
+    order = np.argsort(rule.source, kind="stable")
+    owner, amount = rule.source[order], rule.multiplicity[order]
+    outputs = {f"o{j}": _decoded(rule.values[j], rule.codes[order, j]) for j in range(len(rule.names))}
+    types = {name: outputs[f"o{j}"].type for j, name in enumerate(rule.names)}
+    cells = {name: F.col(f"o{j}") for j, name in enumerate(rule.names)}
+    same = [F.col(table.column(name)).eqNullSafe(F.col(f"i{j}")) for j, name in enumerate(names)]
+    dealt = len(np.unique(owner)) < len(owner)
+    if not dealt:  # every tuple has one output, so one join tells it
+        at = _positions(np.searchsorted(owner, np.arange(len(rule.inputs))).clip(max=len(owner) - 1))
+        source = lookup(table, {**inputs, **{name: column.take(at) for name, column in outputs.items()}})
+        joined = table.frame.join(source, same, "left")
+        if not _counted(table, rule.inputs):
+            _covered(joined, {", ".join(names): "k_"})
+        return _having(table, joined, cells, types)
+    several = np.bincount(owner, minlength=len(rule.inputs)) > 1
+    source = lookup(table, {**inputs, "several_": several}).withColumnRenamed("k_", "tuple_")
+    joined = table.frame.join(source, same, "left")
+    if not _counted(table, rule.inputs):
+        _covered(joined, {", ".join(names): "tuple_"})
+    # a record of a tuple gets its place in a random order; each place has one output, so that it is found by equality
+    place = F.row_number().over(Window.partitionBy("tuple_").orderBy(DRAW, "row_")) - F.lit(1)
+    placed = with_draws(joined, key).withColumn("place_", F.when(F.col("several_"), place).otherwise(F.lit(0)))
+    ends = np.cumsum(amount)
+    first = np.concatenate(([0], ends[:-1]))
+    begin = first - first[np.searchsorted(owner, owner)]
+    last = begin + np.where(several[owner], amount, 1) - 1
+    target = lookup(table, {"owner_": owner, "begin_": begin, "last_": last, **outputs})
+    each = target.withColumn("at_", F.explode(F.sequence("begin_", "last_"))).drop("k_")
+    matched = (F.col("tuple_") == F.col("owner_")) & (F.col("place_") == F.col("at_"))
+    return _having(table, placed.join(each, matched, "left"), cells, types)
+
+
+def _draws(table: SparkTable, rule: Draws, key: bytes) -> SparkTable:
+    from pyspark.sql import functions as F
+
+    row, column = np.nonzero(rule.probabilities)
+    ends = np.cumsum(rule.probabilities[row, column])
+    first = np.concatenate(([0.0], ends[:-1]))
+    base = first[np.searchsorted(row, np.arange(len(rule.inputs)))]
+    begin = np.clip(first - base[row], 0.0, None)
+    last = np.append(row[1:] != row[:-1], True)
+    end = np.where(last, 2.0, np.append(begin[1:], 2.0))  # chances that add up to a little less than 1 leave nobody out
+    outputs = _decoded(rule.outputs, column.astype(np.int32))
+    source = lookup(table, {"i0": _typed(table, rule.name, rule.inputs)}).withColumnRenamed("k_", "held_")
+    joined = table.frame.join(source, F.col(table.column(rule.name)).eqNullSafe(F.col("i0")), "left")
+    if not _knows(table, rule.name, rule.inputs):
+        _covered(joined, {rule.name: "held_"})
+    target = lookup(table, {"owner_": row, "begin_": begin, "end_": end, "o0": outputs}).drop("k_")
+    drawn = with_draws(joined, key).withColumn("share_", uniform())
+    share = F.col("share_")
+    matched = (F.col("held_") == F.col("owner_")) & (share >= F.col("begin_")) & (share < F.col("end_"))
+    return _having(table, drawn.join(target, matched, "left"), {rule.name: F.col("o0")}, {rule.name: outputs.type})
+
+
+def _having(table: SparkTable, joined: Any, cells: dict[str, Any], types: dict[str, Any]) -> SparkTable:
+    """The table with some of its columns replaced by what a join found."""
+    chosen = {name: cells.get(name, table.column(name)) for name in table.columns}
+    return replace(table, frame=joined).having(table.columns, chosen, types)
+
+
+def _knows(table: SparkTable, name: str, inputs: Sequence[Value]) -> bool:
+    """Whether the counts of a table tell that a recoding of a column covers all its values."""
+    covered = set(inputs)
+    return any(name in counts.names and covered.issuperset(_held(counts, name)) for counts in table.counted)
+
+
+def _held(counts: Counts, name: str) -> set[Value]:
+    values = counts.values_of(name)
+    return {values[code] for code in np.unique(counts.column(name)).tolist()}
+
+
+def _counted(table: SparkTable, inputs: Counts) -> bool:
+    """Whether the tuples of a recoding are those that were counted in the table."""
+    return any(
+        counts.names == inputs.names
+        and counts.values == inputs.values
+        and np.array_equal(counts.codes, inputs.codes)
+        and np.array_equal(counts.weights, inputs.weights)
+        for counts in table.counted
+    )
+
+
+def _covered(joined: Any, marks: dict[str, str]) -> None:
+    """Refuse rows for which a join found nothing: those where a mark is missing."""
+    from pyspark.sql import functions as F
+
+    if not marks:
+        return
+    (lost,) = joined.agg(*(F.count(F.when(F.col(mark).isNull(), 1)) for mark in marks.values())).collect()
+    for names, number in zip(marks, lost, strict=True):
+        if number:
+            raise BadInput(
+                f"{number:,} row(s) hold values of {names} that the recoding does not know; make it for this table"
+            )
+
+
+def _typed(table: SparkTable, column: str, values: Sequence[Value]) -> Any:
+    """Input values as an Arrow array of the type the table's column has."""
+    import pyarrow as pa
+
+    try:
+        return arrow_cells(values, plain(table.type_of(column)))
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        raise BadInput(f"the recoding of column {column!r} is for values of another type than the table's") from None
+
+
+def _outputs(values: Sequence[Value], kind: Any = None) -> Any:
+    """Output values as one Arrow array: as they are where they have one type, or are of the `kind`, else as text."""
+    import pyarrow as pa
+
+    try:
+        cells = arrow_cells(values, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        cells = pa.array([_text(v) for v in values], pa.string())
+    return cells.cast(pa.string()) if pa.types.is_null(cells.type) else cells
+
+
+def _text(value: Value) -> str | None:
+    """A value as DuckDB spells it.
+
+    >>> _text(True), _text(("tea", "milk")), _text(None), _text(31)
+    ('true', '[tea, milk]', None, '31')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(str(_text(item)) for item in value)}]"
+    return None if value is None else str(value)
+
+
+def _decoded(values: Sequence[Value], codes: Ints) -> Any:
+    """Outputs from codes and their dictionary; values that no code stands for have no say in the type."""
+    used, positions = np.unique(codes, return_inverse=True)
+    return _outputs([values[code] for code in used.tolist()]).take(_positions(positions))
+
+
+def _positions(codes: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(np.ascontiguousarray(codes))

@@ -1,0 +1,100 @@
+"""Tables on a cluster: a Spark frame with columns c0, c1, ... and a row identity, and what they are called here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from keepsense.engines.spark.carry import ROW, Room, plain
+from keepsense.engines.spark.session import quiet
+from keepsense.errors import BadInput, did_you_mean
+
+if TYPE_CHECKING:
+    from keepsense.counts import Counts
+
+
+@dataclass(frozen=True, eq=False)
+class SparkTable:
+    """Rows on a cluster: a frame, not yet computed, whose column `row_` tells rows apart and is never released.
+
+    A row's identity does not depend on how the rows are spread: it is the place in a file, or, for a frame of Spark,
+    which has no order, what the row holds and its number among rows that hold the same. `schema` are the types that the
+    columns have outside of Spark. `counted` is what was counted of the table so far.
+    """
+
+    room: Room
+    frame: Any
+    schema: Any
+    counted: list[Counts] = field(default_factory=list)
+    size: int | None = None
+    """Number of rows, where it is known."""
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Column names in order."""
+        return tuple(self.schema.names)
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {name: i for i, name in reversed([*enumerate(self.columns)])}
+
+    @cached_property
+    def rows(self) -> int:
+        """Number of rows; counted once."""
+        if self.size is not None or self.counted:
+            return self.counted[0].total if self.size is None else self.size
+        with quiet():
+            return int(self.frame.count())
+
+    def column(self, name: str) -> str:
+        """What a column is called in the frame."""
+        return f"c{self._place[name]}"
+
+    def type_of(self, name: str) -> Any:
+        """Arrow's type of a column."""
+        return self.schema.field(self._place[name]).type
+
+    def is_text(self, name: str) -> bool:
+        """Whether the cells of a column are texts."""
+        import pyarrow as pa
+
+        return bool(pa.types.is_string(plain(self.type_of(name))))
+
+    def holds_lists(self, name: str) -> bool:
+        """Whether the cells of a column are lists."""
+        import pyarrow as pa
+
+        return bool(pa.types.is_list(plain(self.type_of(name))))
+
+    def holds_records(self, name: str) -> bool:
+        """Whether the cells of a column are records or maps, alone or in lists: such are looked at as text."""
+        import pyarrow as pa
+
+        kind = plain(self.type_of(name))
+        return bool(pa.types.is_nested(kind) and (not pa.types.is_list(kind) or pa.types.is_nested(kind.value_type)))
+
+    def require(self, columns: Iterable[str]) -> None:
+        """Refuse column names the table does not have, with the nearest one as a hint."""
+        for name in columns:
+            if name not in self._place:
+                hint = did_you_mean(name, self.columns)
+                raise BadInput(f"the table has no column {name!r}; it has {', '.join(self.columns)}.{hint}")
+
+    def only(self, names: Sequence[str]) -> SparkTable:
+        """The table with some of its columns."""
+        if tuple(names) == self.columns:
+            return self
+        return self.having(names, {name: self.column(name) for name in names})
+
+    def having(self, names: Sequence[str], cells: dict[str, Any], types: dict[str, Any] | None = None) -> SparkTable:
+        """The table with other columns: names of the frame, or expressions over it, under new names."""
+        import pyarrow as pa
+        from pyarrow import schema
+        from pyspark.sql import functions as F
+
+        fields = [pa.field(n, (types or {}).get(n) or self.type_of(n)) for n in names]
+        chosen = [F.col(cells[n]) if isinstance(cells[n], str) else cells[n] for n in names]
+        renamed = [cell.alias(f"c{i}") for i, cell in enumerate(chosen)]
+        return replace(self, frame=self.frame.select(*renamed, ROW), schema=schema(fields), counted=[])
