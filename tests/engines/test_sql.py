@@ -32,11 +32,11 @@ def connection(name: str) -> Iterator[Any]:
 
 @pytest.mark.parametrize(
     "source",
-    [PEOPLE, pa.table(PEOPLE), pa.table(PEOPLE).to_reader()],
+    [lambda: PEOPLE, lambda: pa.table(PEOPLE), lambda: pa.table(PEOPLE).to_reader()],
     ids=["columns", "arrow", "stream"],
 )
 def test_a_frame_becomes_a_table_of_text(connection: Any, source: Any) -> None:
-    table = connection.table("released", source)
+    table = connection.table("released", source())
     assert table.columns == ("job", "Job", "likes")
     assert table.lists == {"likes"}
     assert table.column("Job") == "c1"
