@@ -141,6 +141,15 @@ RECODING: list[Any] = [
         "inputs": {"names": ["born"], "values": [["x", "y"]], "codes": [[0], [1]], "weights": [2, 1]},
     },
 ]
+TWO = {"kind": "|u1", "shape": [2, 1], "packed": "eAFjYAQAAAMAAg=="}
+PACKED = {
+    "format": "keepsense recoding",
+    "version": 3,
+    "rules": [
+        {**RECODING[0], "suppress": {"values": [["*", None]], "codes": TWO}},
+        {**RECODING[2], "codes": TWO, "source": {**TWO, "shape": [2]}, "suppressed": {**TWO, "shape": [2]}},
+    ],
+}
 _add(Reader("project", "keepsense.toml", read_project, lambda: [PROJECT], ("keepsense.project.file", files)))
 _add(
     Reader(
@@ -179,8 +188,8 @@ _add(
         "recoding",
         "recoding.json",
         recoding_file.read_recodings,
-        lambda: [json.dumps(RECODING).encode(), *(json.dumps([rule]).encode() for rule in RECODING)],
-        (recoding_file, files),
+        lambda: [json.dumps(made).encode() for made in (RECODING, *([rule] for rule in RECODING), PACKED)],
+        (recoding_file, "keepsense.release.packed_arrays", files),
     )
 )
 

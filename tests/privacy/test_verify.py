@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -52,6 +53,7 @@ from keepsense.privacy import (
     verify_sets,
     with_population,
 )
+from keepsense.privacy.checks.classes import Classes
 from keepsense.privacy.matching import judge
 from keepsense.taxonomy import from_edges
 
@@ -156,7 +158,7 @@ def test_it_shares_no_code_with_the_models(path):
         "keepsense.privacy.registry",
         "keepsense.privacy.checks.",
     )
-    names = {"Shown", "Summary", "Engine", "Reading", "SqlConnection", "SqlTable", "sql", "PRIVACY"}
+    names = {"Shown", "Summary", "Engine", "Reading", "SqlConnection", "SqlTable", "SumsRows", "sql", "PRIVACY"}
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("keepsense"):
             assert f"{node.module}.".startswith(own), f"{path.name} imports {node.module}"
@@ -462,3 +464,52 @@ def test_empty_sensitive_cells_that_are_unknown_count_as_the_commonest(rows):
             assert found == bool(model.satisfied(counts.weights, counts.histograms).all())
             if isinstance(model, DistinctDiversity):
                 assert found == (worst >= l)
+
+
+def test_a_column_that_is_shuffled_against_the_others_is_noticed(tmp_path):
+    """Every column by itself is as it was, and so are the classes: only whole rows tell."""
+    people = {"job": ["nurse"] * 6, "ill": list("aabbcc"), "drug": list("xxyyzz"), "pay": [1, 2, 3, 4, 5, 6]}
+    original = pa.table(people)
+    options = {"quasi_identifiers": ["job"], "original": original, "preserved": ["ill", "drug", "pay"]}
+    order = [5, 3, 1, 0, 2, 4]
+    shuffled = original.take(order)
+    apart = shuffled.set_column(2, "drug", original["drug"])
+    for release, codes in ((shuffled, []), (apart, ["E207"])):
+        file = tmp_path / "release.parquet"
+        pa.parquet.write_table(release, file)
+        for form in (release, file):
+            found = verify(form, [KAnonymity(6)], **options)
+            assert [finding.code for finding in found.findings] == codes
+    moved = sum(a != b for a, b in zip(people["drug"], [people["drug"][i] for i in order], strict=True))
+    assert f"{moved} rows hold values" in str(verify(apart, [KAnonymity(6)], **options))
+
+
+CELL = st.sampled_from(["a", "b", "", None])
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    st.lists(st.tuples(CELL, CELL), min_size=1, max_size=8),
+    st.lists(st.tuples(CELL, CELL), min_size=1, max_size=8),
+    st.booleans(),
+)
+def test_changed_rows_are_those_that_plain_python_counts(now, before, same):
+    before = list(reversed(now)) if same else before
+    tables = {"released": now, "original": before}
+    with sql() as connection:
+        known = {
+            name: connection.table(name, pa.table({c: pa.array([row[i] for row in rows]) for i, c in enumerate("xy")}))
+            for name, rows in tables.items()
+        }
+        classes = Classes(connection, known, ["x"])
+        assert classes.changed_rows(["x", "y"]) == (Counter(now) - Counter(before)).total()
+
+
+def test_a_file_that_changes_under_the_verifier_is_refused(tmp_path):
+    file = tmp_path / "release.parquet"
+    pa.parquet.write_table(pa.table({"job": ["nurse", "nurse"]}), file)
+    with sql() as connection:
+        connection.table("released", file)
+        pa.parquet.write_table(pa.table({"job": ["clerk", "nurse", "nurse"]}), file)
+        with pytest.raises(BadInput, match="changed while it was read"):
+            connection.run("SELECT count(*) FROM released")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from keepsense.engines.base import Cells, Engine, Reading, SqlConnection, SqlTable, Table, Writing
+from keepsense.engines.base import Cells, Engine, Reading, SqlConnection, SqlTable, SumsRows, Table, Writing
 from keepsense.registry import Registry
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Reading",
     "SqlConnection",
     "SqlTable",
+    "SumsRows",
     "Table",
     "Writing",
     "at_home",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 if TYPE_CHECKING:
     from keepsense.counts import Counts, Value
@@ -203,6 +203,23 @@ class SqlConnection(Protocol):
 
     def __exit__(self, *exception: object) -> None:
         """Close it."""
+
+
+@runtime_checkable
+class SumsRows(Protocol):
+    """What a connection may do beside: add up a keyed hash of whole rows, so that two tables are compared in one scan.
+
+    >>> from keepsense.engines import sql
+    >>> with sql() as connection:
+    ...     isinstance(connection, SumsRows)
+    True
+    """
+
+    def row_sums(self, table: str, columns: Sequence[str], key: str) -> tuple[int, ...]:
+        """Sums over rows, whatever their order, of hashes of some columns' texts together: 128 bits under a secret key.
+
+        Two tables with as many rows and the same sums hold the same rows, but for a chance that nobody lives to see.
+        """
 
 
 class Engine(Protocol):

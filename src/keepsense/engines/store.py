@@ -37,6 +37,7 @@ class Store:
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
         import duckdb
 
+        self._looked_at: dict[Path, tuple[int, ...]] = {}
         self.folder, keeper = fresh_room()
         self._cleanup = weakref.finalize(self, leave, self.folder, keeper)
         self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
@@ -74,7 +75,65 @@ class Store:
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement; rows that it gives, or none."""
-        return list(self.connection.execute(sql).fetchall())
+        with self.readable():
+            return list(self.connection.execute(sql).fetchall())
+
+    def stream(self, sql: str, rows: int) -> Any:
+        """The schema of what a query gives, and its record batches of so many rows, which are asked for one by one.
+
+        >>> with Store() as store:
+        ...     schema, batches = store.stream("SELECT 'nurse' AS job", 10)
+        ...     schema.names, [batch.num_rows for batch in batches]
+        (['job'], [1])
+        """
+        with self.readable():
+            reader = self.connection.sql(sql).to_arrow_reader(rows)
+
+        def batches() -> Iterator[Any]:
+            with self.readable():
+                yield from reader
+                self.unchanged()
+
+        return reader.schema, batches()
+
+    def look_at(self, path: Path, sql: str) -> str:
+        """The name of a view of a file that stays where it is; it must not change before the work is done.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Store() as store:
+        ...     path = Path(folder) / "people.csv"
+        ...     _ = path.write_text("job")
+        ...     _ = store.look_at(path, "SELECT 1 AS job")
+        ...     _ = path.write_text("another job")
+        ...     store.unchanged()
+        Traceback (most recent call last):
+        ...
+        keepsense.errors.BadInput: people.csv: the file changed while it was read; run it again when it is at rest
+        """
+        name = fresh("view")
+        self._looked_at[path] = _state(path)
+        self.connection.execute(f"CREATE TEMP VIEW {name} AS {sql}")
+        return name
+
+    def unchanged(self) -> None:
+        """Refuse to go on where a file that is looked at is not what it was."""
+        for path, state in self._looked_at.items():
+            if _state(path) != state:
+                raise BadInput(f"{path.name}: the file changed while it was read; run it again when it is at rest")
+
+    @contextmanager
+    def readable(self) -> Iterator[None]:
+        """What DuckDB complains of while it reads files that are looked at, in words that quote no cell."""
+        import duckdb
+
+        try:
+            yield
+        except (duckdb.IOException, duckdb.InvalidInputException, duckdb.HTTPException, duckdb.SerializationException):
+            if not self._looked_at:
+                raise
+            self.unchanged()
+            named = ", ".join(path.name for path in self._looked_at)
+            raise BadInput(f"{named}: the file cannot be read; it is damaged, or not what its name says") from None
 
     def types(self, relation: str) -> dict[str, str]:
         """Names and types of the columns of a table or query."""
@@ -107,6 +166,15 @@ class Store:
             ) from None
         finally:
             self.connection.unregister("arriving")
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """What tells that a file is still the same."""
+    try:
+        now = path.stat()
+    except OSError:
+        return ()
+    return now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns
 
 
 @contextmanager

@@ -92,11 +92,12 @@ def verify(  # noqa: PLR0913 - keywords of the public function
             findings.append(Finding("E208", "release", "the release has no rows"))
         if lacking or not records:
             return Verification(False, records, 0, 0, (), tuple(findings))
-        classes = Classes(connection, tables, quasi_identifiers, suppressed=suppressed, wild=wild)
+        plain_promises = [spelled(promise) for promise in promises]
+        about = next((str(plain["column"]) for plain, _ in plain_promises if "column" in plain), None)
+        classes = Classes(connection, tables, quasi_identifiers, suppressed=suppressed, wild=wild, column=about)
         findings += [*_rows(classes, suppression, starred), *_preserved(classes, preserved)]
         checks = []
-        for promise in promises:
-            plain, data = spelled(promise)
+        for plain, data in plain_promises:
             checks.append(_checked(classes, plain, {**data, **(evidence or {})}, plain.get("model") in elsewhere))
             findings += checks[-1].findings()
         findings += _remarks(classes)

@@ -7,7 +7,7 @@ loss falls with the number of rows is measured on parts of the sample, too, so t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -102,11 +102,11 @@ class Costs:
     of: int
 
 
-def costs(job: Job, goal: Sequence[str] = ()) -> Costs | None:
+def costs(job: Job, goal: Sequence[str] = (), enough: Callable[[Loss], bool] = lambda now: False) -> Costs | None:
     """What the quasi-identifiers lose, and which to leave out to win most; None where it cannot be measured.
 
     What is won is the detail of the `goal`, all columns by default. Sets, and methods that change values rather than
-    make them less exact, are not measured.
+    make them less exact, are not measured. Where what they lose now is `enough` to know, no choice is measured.
 
     >>> from keepsense.release.example import example_job
     >>> measured = costs(example_job(privacy=[{"model": "k-anonymity", "k": 10}]))
@@ -116,7 +116,7 @@ def costs(job: Job, goal: Sequence[str] = ()) -> Costs | None:
     if not measurable(job):
         return None
     try:
-        return _measured(job, tuple(goal) or job.quasi_identifiers)
+        return _measured(job, tuple(goal) or job.quasi_identifiers, enough)
     except KeepsenseError:  # said again, with its remedies, where it is run
         return None
 
@@ -204,8 +204,17 @@ def nearly_lost(job: Job, lost: Mapping[str, float]) -> list[Finding]:
     flagged = {name: share for name, share in lost.items() if share > NEARLY_ALL}
     if not flagged:
         return []
-    measured = costs(job, [name for name in flagged if name in job.quasi_identifiers])
+    measured = costs(
+        job,
+        [name for name in flagged if name in job.quasi_identifiers],
+        lambda now: all(_better_elsewhere(job, name, share, now) for name, share in flagged.items()),
+    )
     return [Finding(NEARLY_LOST, name, _remedy(job, name, share, measured)) for name, share in flagged.items()]
+
+
+def _better_elsewhere(job: Job, name: str, share: float, now: Loss) -> bool:
+    """Whether the method that was tried would lose less of a column."""
+    return not job.method.quick and now.columns.get(name, 1.0) < _WORTH * share
 
 
 def _remedy(job: Job, name: str, share: float, measured: Costs | None) -> str:
@@ -214,7 +223,7 @@ def _remedy(job: Job, name: str, share: float, measured: Costs | None) -> str:
     if measured is None or name not in measured.now.columns:
         return f"{said}; {by_hand}"
     better = measured.now.columns[name]
-    if not job.method.quick and better < _WORTH * share:
+    if _better_elsewhere(job, name, share, measured.now):
         return f'{said}; with the method "{tried_with(job)}" it would lose about {percent(better)}'
     for choice in measured.choices:
         left = choice.left.columns.get(name, 1.0)
@@ -231,12 +240,14 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
+def _measured(job: Job, goal: tuple[str, ...], enough: Callable[[Loss], bool]) -> Costs:
     every = job.quasi_identifiers
     screened, counts = some_tuples(job.counts, SCREENED), some_tuples(job.counts, MOST_TUPLES)
     left = won_back(job, counts)
-    on_few = won_back(job, screened)
     now = _extrapolated(job, counts, every, left)
+    if enough(now):
+        return Costs(now, (), len(counts), len(job.counts))
+    on_few = won_back(job, screened)
     before = losses_on(job, screened)
     choices: list[Choice] = []
     out: tuple[str, ...] = ()

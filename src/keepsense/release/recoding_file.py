@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.counts import Counts
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.files import parsed_json, whole_file
 from keepsense.recoding import Cells, Cut, Cuts, Draws, Recoding
+from keepsense.release.packed_arrays import LONG, plain_array, read_array
 
 FORMAT = "keepsense recoding"
-VERSION = 2
-"""Version of the files; those of the first were a bare list of rules and stated none."""
+VERSION = 3
+"""Version of the files; those of the first were a bare list of rules and stated none. Those that hold long arrays,
+packed, are of the third, all others of the second still."""
 
 
 def save_recodings(recodings: list[Recoding], path: Path) -> None:
@@ -32,7 +34,8 @@ def save_recodings(recodings: list[Recoding], path: Path) -> None:
     ...     read_recodings(Path(folder) / "recoding.json")[0].levels
     (1,)
     """
-    document = {"format": FORMAT, "version": VERSION, "rules": [_plain(rule) for rule in recodings]}
+    long = any(_is_long(rule) for rule in recodings)
+    document = {"format": FORMAT, "version": VERSION if long else 2, "rules": [_plain(rule) for rule in recodings]}
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":"), default=_spelled)
     with whole_file(path) as part:
         part.touch(mode=0o600)
@@ -64,7 +67,7 @@ def read_recodings(path: Path) -> list[Recoding]:
 
 def _rules(path: Path, document: dict[str, Any]) -> Any:
     version = document["version"]
-    if document["format"] != FORMAT or type(version) is not int or version < VERSION:
+    if document["format"] != FORMAT or type(version) is not int or version < 2:
         raise ValueError
     if version > VERSION:
         raise BadInput(
@@ -127,7 +130,7 @@ def _concepts(pairs: Iterable[Any]) -> dict[Any, str]:
 def _plain(rule: Recoding) -> dict[str, Any]:
     if isinstance(rule, Cuts):
         cuts = [_plain_cut(cut) for cut in rule.cuts]
-        return {"form": "cuts", "cuts": cuts, "suppress": sorted(map(list, rule.suppress), key=str)}
+        return {"form": "cuts", "cuts": cuts, "suppress": _plain_classes(rule)}
     if isinstance(rule, Draws):
         return {
             "form": "draws",
@@ -143,18 +146,50 @@ def _plain(rule: Recoding) -> dict[str, Any]:
         "form": "cells",
         "names": rule.names,
         "values": rule.values,
-        "source": rule.source.tolist(),
-        "codes": rule.codes.tolist(),
-        "multiplicity": rule.multiplicity.tolist(),
-        "suppressed": None if rule.suppressed is None else rule.suppressed.tolist(),
+        "source": plain_array(rule.source),
+        "codes": plain_array(rule.codes),
+        "multiplicity": plain_array(rule.multiplicity),
+        "suppressed": None if rule.suppressed is None else plain_array(rule.suppressed),
         "inputs": {
             "names": inputs.names,
             "values": inputs.values,
-            "codes": inputs.codes.tolist(),
-            "weights": inputs.weights.tolist(),
+            "codes": plain_array(inputs.codes),
+            "weights": plain_array(inputs.weights),
         },
         **_plain_concepts(rule),
     }
+
+
+def _is_long(rule: Recoding) -> bool:
+    """Whether some of what a rule says is packed."""
+    if isinstance(rule, Cuts):
+        return len(rule.suppress) * len(rule.cuts) >= LONG
+    return isinstance(rule, Cells) and (
+        rule.codes.size >= LONG or rule.inputs is None or rule.inputs.codes.size >= LONG
+    )
+
+
+def _plain_classes(rule: Cuts) -> Any:
+    """The classes that are suppressed; where they are many, as codes of their labels."""
+    classes = sorted(map(list, rule.suppress), key=str)
+    if not _is_long(rule):
+        return classes
+    values, columns = [], []
+    for column in zip(*classes, strict=True):
+        place: dict[Value, int] = {}
+        columns.append([place.setdefault(label, len(place)) for label in column])
+        values.append(list(place))
+    return {"values": values, "codes": plain_array(np.array(columns, dtype=np.int32).T)}
+
+
+def _classes(data: Any) -> frozenset[tuple[Value, ...]]:
+    if not isinstance(data, dict):
+        return frozenset(_values(row) for row in data)
+    values = [_values(labels) for labels in data["values"]]
+    codes = read_array(data["codes"], np.int32).reshape(-1, len(values))
+    _check_codes(codes, values)
+    columns = [[labels[code] for code in column] for labels, column in zip(values, codes.T.tolist(), strict=True)]
+    return frozenset(zip(*columns, strict=True))
 
 
 def _plain_concepts(rule: Cells) -> dict[str, Any]:
@@ -167,7 +202,7 @@ def _rule(data: dict[str, Any]) -> Recoding:
         cuts = tuple(map(_cut, data["cuts"]))
         if not cuts:
             raise ValueError
-        return Cuts(cuts, frozenset(_values(row) for row in data["suppress"]))
+        return Cuts(cuts, _classes(data["suppress"]))
     if data["form"] == "draws":
         matrix = np.array(data["probabilities"], dtype=np.float64)
         return Draws(data["name"], _values(data["inputs"]), _values(data["outputs"]), matrix)
@@ -176,16 +211,16 @@ def _rule(data: dict[str, Any]) -> Recoding:
     counts = Counts(
         tuple(inputs["names"]),
         tuple(_values(v) for v in inputs["values"]),
-        np.array(inputs["codes"], dtype=np.int32).reshape(-1, width),
-        np.array(inputs["weights"], dtype=np.int64),
+        read_array(inputs["codes"], np.int32).reshape(-1, width),
+        read_array(inputs["weights"], np.int64),
     )
     cells = Cells(
         tuple(data["names"]),
         tuple(_values(v) for v in data["values"]),
-        np.array(data["source"]),
-        np.array(data["codes"], dtype=np.int32).reshape(-1, len(data["names"])),
-        np.array(data["multiplicity"]),
-        None if data["suppressed"] is None else np.array(data["suppressed"]),
+        read_array(data["source"], None),
+        read_array(data["codes"], np.int32).reshape(-1, len(data["names"])),
+        read_array(data["multiplicity"], None),
+        None if data["suppressed"] is None else read_array(data["suppressed"], None),
         concepts={name: _concepts(pairs) for name, pairs in data.get("concepts", {}).items()},
     )
     _check_codes(counts.codes, counts.values)

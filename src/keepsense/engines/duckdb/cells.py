@@ -35,7 +35,7 @@ def read_cells(table: DuckTable, cells: Mapping[str, Cells], empty: tuple[str, .
     if all(cell == quoted(name) for cell, name in zip(columns, table.columns, strict=True)):
         return table
     _refuse(table, wrong)
-    return view(table.store, f"SELECT {', '.join(columns)}, {ROW} FROM {table.name}")
+    return view(table.store, f"SELECT {', '.join(columns)}, {ROW} FROM {table.name}", ordered=table.ordered)
 
 
 def _refuse(table: DuckTable, wrong: list[tuple[str, str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""One GROUP BY in DuckDB, then codes in NumPy: how `Counts` are made from rows."""
+"""How `Counts` are made from rows: codes from one scan, counted in NumPy; or one GROUP BY where cells are not coded."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
 from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
+from keepsense.engines.coding import counted, sorting_key
+from keepsense.engines.duckdb.code import can_be_coded, coded
 from keepsense.engines.duckdb.table import DuckTable
-from keepsense.engines.store import quoted
+from keepsense.engines.store import ROW, quoted
 from keepsense.errors import BadInput
 
 
@@ -21,6 +23,22 @@ def count(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], 
     for name in (*columns, *further):
         if table.holds_records(name):
             raise BadInput(f"column {name!r} holds records in its cells; make columns of them, or give it another role")
+    if can_be_coded(table, (*columns, *further)):
+        codes = coded(table, (*columns, *further))
+        numbers = {name: _numbers(table, name) for name in sums}
+        return counted({n: codes[n] for n in columns}, {n: codes[n] for n in further}, numbers)
+    return _grouped(table, columns, further, sums)
+
+
+def _numbers(table: DuckTable, name: str) -> NDArray[np.float64]:
+    """Cells of a column as numbers, row by row in order; 0 where there is none."""
+    order = "" if table.ordered else f" ORDER BY {ROW}"
+    sql = f"SELECT coalesce(TRY_CAST({quoted(name)} AS DOUBLE), 0) AS n FROM {table.name}{order}"
+    return np.asarray(table.store.connection.sql(sql).fetchnumpy()["n"], dtype=np.float64)
+
+
+def _grouped(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], sums: tuple[str, ...]) -> Counts:
+    """The same in SQL, for cells such as lists."""
     # Each histogram groups by one column more. Grouping sets do all of that in one scan; GROUPING_ID tells them apart.
     more = tuple(name for name in dict.fromkeys(further) if name not in columns)
     keys = ", ".join(map(quoted, columns))
@@ -54,7 +72,7 @@ def count(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], 
 def _encode(column: Any) -> tuple[tuple[Value, ...], Ints]:
     """Codes of an Arrow column in a sorted dictionary, missing last."""
     values, raw = _listed(column) if str(column.type).startswith(("list", "large_list")) else _distinct(column)
-    order = sorted(range(len(values)), key=lambda i: (values[i] is None, _key(values[i])))
+    order = sorted(range(len(values)), key=lambda i: (values[i] is None, sorting_key(values[i])))
     place = np.empty(len(values), dtype=np.int32)
     place[order] = np.arange(len(values), dtype=np.int32)
     return tuple(values[i] for i in order), place[raw] if values else raw.astype(np.int32)
@@ -76,10 +94,3 @@ def _listed(column: Any) -> tuple[list[Value], NDArray[np.int64]]:
     cells = (tuple(cell) if isinstance(cell, list) else cell for cell in column.to_pylist())
     raw = [place.setdefault(cell, len(place)) for cell in cells]
     return list(place), np.array(raw, dtype=np.int64)
-
-
-def _key(value: Any) -> tuple[str, Any]:
-    """Values of different types in an order, too."""
-    if isinstance(value, tuple):
-        return "tuple", tuple(_key(v) for v in value)
-    return ("", 0) if value is None else (type(value).__name__, value)

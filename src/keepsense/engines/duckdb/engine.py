@@ -8,6 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from keepsense.counts import Counts, Value
 from keepsense.engines.base import Reading, SqlConnection, Writing
 from keepsense.engines.duckdb import count as counting
@@ -15,6 +17,7 @@ from keepsense.engines.duckdb import files
 from keepsense.engines.duckdb import profile as profiling
 from keepsense.engines.duckdb import recode as recoding
 from keepsense.engines.duckdb.cells import read_cells
+from keepsense.engines.duckdb.code import without
 from keepsense.engines.duckdb.sql import DuckDBConnection
 from keepsense.engines.duckdb.table import DuckTable, held, view
 from keepsense.engines.formats import format_of
@@ -48,9 +51,9 @@ class DuckDBEngine(Store):
         """
         how = reading or Reading()
         if isinstance(source, str | PathLike):
-            table = held(self, format_of(str(source), how.format).read(self, str(source), how))
+            table = held(self, format_of(str(source), how.format).read(self, str(source), how), ordered=True)
         else:
-            table = held(self, self.keep_arrow(arrow_of(source)))
+            table = held(self, self.keep_arrow(arrow_of(source)), ordered=True)
         return read_cells(table, how.cells, how.empty)
 
     def sql(self) -> SqlConnection:
@@ -94,14 +97,17 @@ class DuckDBEngine(Store):
         """Apply recodings with joins and drop columns; refuses rows that a recoding does not cover."""
         dropped = set(drop)
         table.require(dropped)
-        random = generator(rng)
-        for rule in recodings:
-            table.require(rule.names)
-            table = recoding.recode(table, rule, random)
+        random, rules = generator(rng), list(recodings)
         released = [c for c in table.columns if c not in dropped]
+        for number, rule in enumerate(rules):
+            table.require(rule.names)
+            needed = {name for later in rules[number + 1 :] for name in later.names}
+            table = recoding.recode(table, rule, random, [*released, *needed])
         if not released:
             raise BadInput("every column would be dropped; keep at least one")
-        return view(self, table.query([*released, ROW]))
+        if released == list(table.columns):
+            return table
+        return view(self, table.query([*released, ROW]), ordered=table.ordered, codes=table.codes)
 
     def leave_out(self, table: DuckTable, values: Mapping[str, Value]) -> DuckTable:
         """The rows but those that hold all of these values at once; a tuple stands for a list.
@@ -113,6 +119,13 @@ class DuckDBEngine(Store):
         table.require(values)
         if not values or any(isinstance(v, tuple) != table.holds_lists(name) for name, v in values.items()):
             return table  # no cell of such a column can be such a value
+        if all(name in table.codes and table.is_text(name) for name in values):
+            gone = np.ones(table.rows, dtype=np.bool_)
+            for name, value in values.items():
+                column = table.codes[name]
+                alike = np.array([cell == str(value) for cell in column.values], dtype=np.bool_)
+                gone &= alike[column.codes]
+            return without(table, gone)
         tests = []
         for name, value in values.items():
             listed = f"[{', '.join(literal(str(item)) for item in value)}]" if isinstance(value, tuple) else ""
@@ -163,7 +176,9 @@ class DuckDBEngine(Store):
         with whole_file(target) as part:
             try:
                 form.write(self, files.query(table, table.columns, how, True, rng), part, how)
+                self.unchanged()
             except duckdb.IOException:
+                self.unchanged()
                 raise BadInput(
                     f"{Path(target).name}: the file cannot be written; check that its folder may be written to and "
                     "that the disk is not full"
@@ -202,7 +217,7 @@ class DuckDBEngine(Store):
         table.require(names)
         sql = files.query(table, names, writing or Writing(), in_order, rng)
         schema = self.connection.sql(f"SELECT * FROM ({sql}) LIMIT 0").to_arrow_table().schema
-        return on_demand(schema, lambda: self.connection.sql(sql).to_arrow_reader(BATCH))
+        return on_demand(schema, lambda: self.stream(sql, BATCH)[1])
 
     def frame(self, table: DuckTable, like: Any = None, *, recoded: Collection[str] = ()) -> Any:
         """The rows in order as an Arrow table, or as a frame of the kind and with the types of another.

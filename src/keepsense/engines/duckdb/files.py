@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from keepsense.engines.base import DECIMALS, NUMBER_FORMATS, Writing
+from keepsense.engines.duckdb.code import registered
 from keepsense.engines.duckdb.table import DuckTable
 from keepsense.engines.formats import FORMATS, FORMULA, HARMLESS, Format
-from keepsense.engines.store import ROW, literal, quoted
+from keepsense.engines.store import ROW, fresh, literal, quoted
 from keepsense.random import Random, generator
 
 
@@ -17,11 +19,32 @@ def query(table: DuckTable, columns: Sequence[str], writing: Writing, in_order: 
     """SQL for some columns as the format of `writing`, if it names one, spells them; no row number is among them."""
     form = None if writing.format is None else FORMATS[writing.format]
     cells = ", ".join(quoted(name) if form is None else _cell(table, name, form, writing) for name in columns)
-    order = shuffled(ROW, generator(rng)) if writing.shuffle else ROW
-    return f"SELECT {cells} FROM {table.name}{f' ORDER BY {order}' if in_order or writing.shuffle else ''}"
+    if writing.shuffle:
+        return f"SELECT {cells} FROM {_shuffled(table, columns, generator(rng))}"
+    return f"SELECT {cells} FROM {table.name}{f' ORDER BY {ROW}' if in_order and not table.ordered else ''}"
 
 
-def shuffled(row: str, rng: np.random.Generator) -> str:
+def _shuffled(table: DuckTable, columns: Sequence[str], rng: np.random.Generator) -> str:
+    """SQL for the rows of a table in an order drawn from the generator; the same for any of its columns."""
+    import pyarrow as pa
+
+    store = table.store
+    # numbers of rows that were left out have a place in the order, too
+    size = table.rows if table.ordered else int(store.run(f"SELECT coalesce(max({ROW}), 0) FROM {table.name}")[0][0])
+    order = rng.permutation(size)
+    if all(name in table.codes for name in columns) and table.ordered:
+        chosen = {name: replace(table.codes[name], codes=table.codes[name].codes[order]) for name in columns}
+        own = registered(store, chosen)
+        return f"(SELECT {', '.join(f'k{i} AS {quoted(name)}' for i, name in enumerate(chosen))} FROM {own})"
+    place = np.empty(size, dtype=np.int64)
+    place[order] = np.arange(size)
+    name = fresh("order")
+    store.connection.register(name, pa.table({"ks_row": np.arange(1, size + 1), "ks_place": place}))
+    joined = f"POSITIONAL JOIN {name}" if table.ordered else f"JOIN {name} ON ks_row = {ROW}"
+    return f"{table.name} {joined} ORDER BY ks_place"
+
+
+def hashed(row: str, rng: np.random.Generator) -> str:
     """A 64-bit number for each row that only the holder of the key, 128 bits of the generator, can foretell."""
     return f"md5_number_upper('{rng.bytes(16).hex()}' || {row})"
 

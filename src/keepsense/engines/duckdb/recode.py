@@ -1,4 +1,4 @@
-"""Recodings as joins. Every row must find its output: a row that finds none stops the release."""
+"""Recodings by look-up in codes, or as joins. Every row must find its output: one that finds none stops the release."""
 
 from __future__ import annotations
 
@@ -6,23 +6,124 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
-from keepsense.counts import Value
-from keepsense.engines.duckdb.files import shuffled
+from keepsense.counts import Counts, Value
+from keepsense.engines.coding import Coded, encoded, found_among, narrow, places_among, tight
+from keepsense.engines.duckdb.code import can_be_coded, coded, made_of, worth_coding
+from keepsense.engines.duckdb.files import hashed
 from keepsense.engines.duckdb.table import DuckTable, held
 from keepsense.engines.store import ROW, Store, literal, quoted
 from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 
 
-def recode(table: DuckTable, rule: Recoding, rng: np.random.Generator) -> DuckTable:
-    """A view of the table with the recoded columns in place."""
+def recode(table: DuckTable, rule: Recoding, rng: np.random.Generator, released: Sequence[str]) -> DuckTable:
+    """The table with the recoded columns in place; columns that are neither `released` nor recoded may be gone."""
+    columns = _looked_up(table, rule)
+    if columns is not None:
+        names = [name for name in table.columns if name in released or name in columns]
+        rest = [name for name in names if name not in columns]
+        return made_of(table, names, {**coded(table, worth_coding(table, rest)), **columns})
     if isinstance(rule, Cuts):
         return _cuts(table, rule)
     if isinstance(rule, Draws):
         return _draws(table, rule, rng)
     return _cells(table, rule, rng)
+
+
+# ---- by look-up ------------------------------------------------------------------------------------------------------
+
+
+def _looked_up(table: DuckTable, rule: Recoding) -> dict[str, Coded] | None:
+    """The recoded columns, where every tuple has one output and cells are coded; None elsewhere."""
+    if isinstance(rule, Draws) or not can_be_coded(table, rule.names):
+        return None
+    if isinstance(rule, Cuts):
+        return _cut_codes(table, rule)
+    if rule.inputs is None or len(rule.source) != len(rule.inputs) or not can_be_coded(table, rule.inputs.names):
+        return None
+    return _cell_codes(table, rule, rule.inputs)
+
+
+def _cut_codes(table: DuckTable, rule: Cuts) -> dict[str, Coded] | None:
+    before, columns = coded(table, rule.names), []
+    for cut in rule.cuts:
+        labels = encoded(_cells_of(cut.outputs))
+        inputs = _typed(table, cut.name, cut.inputs).to_pylist()
+        lookup = _lookup_table(before[cut.name], dict(zip(inputs, labels.codes.tolist(), strict=True)), (cut.name,))
+        columns.append(Coded(labels.dictionary, lookup[before[cut.name].codes]))
+    if not rule.suppress:
+        return {name: tight(column.dictionary, column.codes) for name, column in zip(rule.names, columns, strict=True)}
+    classes = [labels for labels in rule.suppress if len(labels) == len(columns)]
+    places = []
+    for j, column in enumerate(columns):
+        hidden_labels = _cells_of([labels[j] for labels in classes], column.dictionary.type)
+        if hidden_labels.type != column.dictionary.type:
+            return None
+        place = {value: i for i, value in enumerate(column.values)}
+        places.append([place.get(value, -1) for value in hidden_labels.to_pylist()])
+    some = np.array(places, dtype=np.int64).reshape(len(columns), -1)
+    some = some[:, (some >= 0).all(axis=0)]
+    hidden = found_among([column.codes for column in columns], list(some), [len(column) for column in columns])
+    return {name: _with_marks(table.store, c, hidden) for name, c in zip(rule.names, columns, strict=True)}
+
+
+def _with_marks(store: Store, column: Coded, hidden: NDArray[np.bool_]) -> Coded:
+    """A column as text, with a mark in the rows that are hidden."""
+    import pyarrow as pa
+
+    labels = encoded(pa.concat_arrays([_texts(store, column.dictionary), pa.array([SUPPRESSED])]))
+    codes = labels.codes[column.codes]
+    codes[hidden] = labels.codes[-1]
+    return tight(labels.dictionary, codes)
+
+
+def _texts(store: Store, values: Any) -> Any:
+    """Values as DuckDB spells them."""
+    import pyarrow as pa
+
+    if values.type == pa.string():
+        return values
+    name = _lookup(store, {"v": values})
+    texts = store.connection.sql(f"SELECT v::VARCHAR AS v FROM {name} ORDER BY k").to_arrow_table()
+    return texts.column(0).combine_chunks().cast(pa.string())
+
+
+def _cell_codes(table: DuckTable, rule: Cells, inputs: Counts) -> dict[str, Coded]:
+    before = coded(table, inputs.names)
+    tuples, sizes = [], []
+    for name, values, codes in zip(inputs.names, inputs.values, inputs.codes.T, strict=True):
+        place = {value: i for i, value in enumerate(before[name].values)}
+        unknown = len(place)
+        known = [place.get(value, unknown) for value in _typed(table, name, values).to_pylist()]
+        tuples.append(np.array(known, dtype=np.int64)[codes])
+        sizes.append(unknown + 1)
+    places = places_among([before[name].codes for name in inputs.names], tuples, sizes)
+    lost = int((places < 0).sum())
+    if lost:
+        raise _not_covered(lost, inputs.names)
+    output = np.empty(len(inputs), dtype=np.int64)
+    output[rule.source] = np.arange(len(rule.source))
+    outputs = output[places]
+    columns = {}
+    for j, name in enumerate(rule.names):
+        used, of_output = np.unique(rule.codes[:, j], return_inverse=True)
+        labels = encoded(_cells_of([rule.values[j][code] for code in used.tolist()]))
+        columns[name] = tight(labels.dictionary, labels.codes[of_output][outputs])
+    return columns
+
+
+def _lookup_table(column: Coded, rule: dict[Value, int], names: Sequence[str]) -> NDArray[np.int64]:
+    """For each value of a column its output; refuses rows that hold others."""
+    lookup = np.array([rule.get(value, -1) for value in column.values], dtype=np.int64)
+    if (lookup < 0).any():
+        raise _not_covered(int(column.rows()[lookup < 0].sum()), names)
+    return narrow(lookup, int(lookup.max(initial=0)) + 1)
+
+
+# ---- as joins --------------------------------------------------------------------------------------------------------
 
 
 def _cuts(table: DuckTable, rule: Cuts) -> DuckTable:
@@ -72,7 +173,7 @@ def _cells(table: DuckTable, rule: Cells, rng: np.random.Generator) -> DuckTable
     on = " AND ".join(f"t.{quoted(names[j])} IS NOT DISTINCT FROM s.c{j}" for j in range(len(names)))
     joined = f"{table.name} t LEFT JOIN {source} s ON {on}"
     _covered(table.store, joined, "s.k IS NULL", names)
-    place = f"row_number() OVER (PARTITION BY s.k ORDER BY {shuffled('t.' + ROW, rng)}) - 1"
+    place = f"row_number() OVER (PARTITION BY s.k ORDER BY {hashed('t.' + ROW, rng)}) - 1"
     if not begin.any():
         place = "0"  # every tuple has one output, so there is nothing to deal
     return _dealt(table, joined, place, target, {name: f"o.o{j}" for j, name in enumerate(rule.names)})
@@ -89,7 +190,7 @@ def _draws(table: DuckTable, rule: Draws, rng: np.random.Generator) -> DuckTable
     target = _lookup(table.store, {"owner": row, "begin": np.clip(first - base[row], 0.0, None), "o": outputs})
     joined = f"{table.name} t LEFT JOIN {source} s ON t.{quoted(rule.name)} IS NOT DISTINCT FROM s.i"
     _covered(table.store, joined, "s.k IS NULL", (rule.name,))
-    uniform = f"({shuffled('t.' + ROW, rng)} >> 11)::DOUBLE / {2.0**53}"
+    uniform = f"({hashed('t.' + ROW, rng)} >> 11)::DOUBLE / {2.0**53}"
     return _dealt(table, joined, uniform, target, {rule.name: "o.o"})
 
 
@@ -115,9 +216,13 @@ def _held(store: Store, sql: str, expected: int | None = None) -> DuckTable:
 def _covered(store: Store, joined: str, missing: str, names: Sequence[str]) -> None:
     lost = store.run(f"SELECT count(*) FROM {joined} WHERE {missing}")[0][0]
     if lost:
-        raise BadInput(
-            f"{lost:,} row(s) hold values of {', '.join(names)} that the recoding does not know; make it for this table"
-        )
+        raise _not_covered(lost, names)
+
+
+def _not_covered(lost: int, names: Sequence[str]) -> BadInput:
+    return BadInput(
+        f"{lost:,} row(s) hold values of {', '.join(names)} that the recoding does not know; make it for this table"
+    )
 
 
 def _lookup(store: Store, columns: dict[str, Any]) -> str:

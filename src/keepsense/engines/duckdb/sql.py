@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,7 @@ from keepsense.engines.base import Reading, SqlTable
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
 from keepsense.engines.frames import arrow_of
-from keepsense.engines.store import ROW, Store, fresh
+from keepsense.engines.store import ROW, Store, fresh, literal
 from keepsense.errors import BadInput
 
 
@@ -54,12 +54,39 @@ class DuckDBConnection(Store):
             lists = [kind.endswith("[]") for kind in self.types(f"SELECT * FROM {relation}").values()]
             texts = ["VARCHAR[]" if keep_lists and is_list else "VARCHAR" for is_list in lists]
             cells = ", ".join(f"CAST(c{i} AS {text}) AS c{i}" for i, text in enumerate(texts))
-            self.run(f"CREATE TABLE {name} AS SELECT {cells} FROM {relation}")
+            again = beside is None and isinstance(source, str | PathLike) and self._by_column(source, reading)
+            self.run(f"CREATE {'VIEW' if again else 'TABLE'} {name} AS SELECT {cells} FROM {relation}")
         except (duckdb.Error, pa.ArrowException, TypeError, OSError) as error:
             what = f"file {Path(source).name!r}" if isinstance(source, str | PathLike) else f"table {name!r}"
             why = f"({type(error).__name__}); it is damaged, or not what its name says"
             raise BadInput(f"the {what} cannot be read back {why}") from None
         return SqlTable(name, tuple(columns), frozenset(compress(columns, lists)), len(further))
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a statement; files that are read where they lie must stay as they are."""
+        rows = super().run(sql)
+        self.unchanged()
+        return rows
+
+    def row_sums(self, table: str, columns: Sequence[str], key: str) -> tuple[int, ...]:
+        """Sums over rows, whatever their order, of two keyed 64-bit hashes of some columns' texts together.
+
+        >>> with DuckDBConnection() as sql:
+        ...     _ = sql.table("a", {"job": ["nurse", "clerk"], "ill": ["flu", "cold"]})
+        ...     _ = sql.table("b", {"job": ["clerk", "nurse"], "ill": ["cold", "flu"]})
+        ...     _ = sql.table("c", {"job": ["clerk", "nurse"], "ill": ["flu", "cold"]})
+        ...     sums = [sql.row_sums(table, ["c0", "c1"], "secret") for table in "abc"]
+        ...     sums[0] == sums[1], sums[0] == sums[2]
+        (True, False)
+        """
+        cells = ", ".join(columns)
+        hashes = (f"sum(hash(hash({literal(key + half)}, {cells}))::HUGEINT)" for half in "lr")
+        (sums,) = self.run(f"SELECT count(*), {', '.join(hashes)} FROM {table}")
+        return tuple(int(number or 0) for number in sums)
+
+    def _by_column(self, source: str | PathLike[str], reading: Reading | None) -> bool:
+        """Whether a file is read again for every question, and not copied."""
+        return format_of(str(source), None if reading is None else reading.format).by_column
 
     def _relation(self, source: Any, reading: Reading) -> tuple[str, list[str]]:
         """Something with the columns c0, c1, ... of a file or frame, and how they are called there."""
@@ -67,7 +94,9 @@ class DuckDBConnection(Store):
             return self._frame(source)
         form = format_of(str(source), reading.format)
         if form.as_it_stands is not None:
-            return self._renamed(form.as_it_stands(str(readable(source)), reading))
+            path = readable(source)
+            relation = form.as_it_stands(str(path), reading)
+            return self._renamed(self.look_at(path, f"SELECT * FROM {relation}") if form.by_column else relation)
         return self._renamed(f"(SELECT * EXCLUDE {ROW} FROM {form.read(self, str(source), reading)} ORDER BY {ROW})")
 
     def _renamed(self, relation: str) -> tuple[str, list[str]]:

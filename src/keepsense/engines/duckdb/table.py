@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
+from keepsense.engines.coding import Coded
 from keepsense.engines.store import ROW, Store, fresh, quoted
 from keepsense.errors import BadInput, did_you_mean
 
@@ -23,10 +24,16 @@ class DuckTable:
     name: str
     columns: tuple[str, ...]
     types: tuple[str, ...]
+    ordered: bool = False
+    """Whether a scan gives the rows by their numbers."""
+    codes: dict[str, Coded] = field(default_factory=dict, repr=False, compare=False)
+    """Columns that were coded already, row by row in order."""
 
     @property
     def rows(self) -> int:
         """Number of rows."""
+        for column in self.codes.values():
+            return len(column.codes)
         return int(self.store.run(f"SELECT count(*) FROM {self.name}")[0][0])
 
     @cached_property
@@ -63,8 +70,8 @@ class DuckTable:
                 raise BadInput(f"the table has no column {name!r}; it has {', '.join(self.columns)}.{hint}")
 
 
-def held(store: Store, name: str) -> DuckTable:
-    """Handle of a table or view that numbers its rows.
+def held(store: Store, name: str, *, ordered: bool = False, codes: Mapping[str, Coded] | None = None) -> DuckTable:
+    """Handle of a table or view that numbers its rows, with what is known of its columns already.
 
     >>> with Store() as store:
     ...     held(store, store.keep("(SELECT 'nurse' AS job)")).columns
@@ -76,10 +83,11 @@ def held(store: Store, name: str) -> DuckTable:
         raise BadInput("the table has no columns")
     if any(column.lower().startswith(ROW) for column in types):
         raise BadInput(f"a column is called {ROW!r}, as Keepsense calls its row numbers; rename it")
-    return DuckTable(store, name, tuple(types), tuple(types.values()))
+    known = {column: coded for column, coded in (codes or {}).items() if column in types}
+    return DuckTable(store, name, tuple(types), tuple(types.values()), ordered, known)
 
 
-def view(store: Store, sql: str) -> DuckTable:
+def view(store: Store, sql: str, *, ordered: bool = False, codes: Mapping[str, Coded] | None = None) -> DuckTable:
     """Handle of a query that keeps the row numbers.
 
     >>> with Store() as store:
@@ -88,4 +96,4 @@ def view(store: Store, sql: str) -> DuckTable:
     """
     name = fresh("view")
     store.run(f"CREATE TEMP VIEW {name} AS {sql}")
-    return held(store, name)
+    return held(store, name, ordered=ordered, codes=codes)

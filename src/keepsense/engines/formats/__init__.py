@@ -80,6 +80,8 @@ class Format:
     """What must be installed with Keepsense for it."""
     as_it_stands: Callable[[str, Reading], str] | None = None
     """SQL by which DuckDB itself reads a file, as a recipient would, every cell as it stands."""
+    by_column: bool = False
+    """Whether columns are read apart from one another: then a large file is better read again than copied."""
     spelled: Callable[[str, str], str] = field(default=lambda column, kind: column)
     """SQL for a column of a type where the format needs another type."""
     dialect: Callable[[str, Reading], tuple[str, str]] | None = None

@@ -9,14 +9,23 @@ from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import readable
 from keepsense.engines.formats import Format, register
 from keepsense.engines.formats._types import differing, retyped
-from keepsense.engines.store import Store, literal, refused
+from keepsense.engines.store import ROW, Store, literal, refused
 
 
 def read(store: Store, source: str, reading: Reading) -> str:
     """All columns with their types."""
     path = readable(source)
     with refused(path):
-        return store.keep(as_it_stands(source, reading))
+        if path.stat().st_size < LARGE or NUMBER in store.types(f"SELECT * FROM {as_it_stands(source, reading)}"):
+            return store.keep(as_it_stands(source, reading))
+        numbered = f"read_parquet({literal(source)}, {NUMBER} = true)"
+        return store.look_at(path, f"SELECT * EXCLUDE ({NUMBER}), {NUMBER} + 1 AS {ROW} FROM {numbered}")
+
+
+LARGE = 1 << 24
+"""Bytes from which on a file is not copied: its columns are read where they lie, when they are needed."""
+NUMBER = "file_row_number"
+"""What DuckDB calls the numbers that it gives to the rows of a file."""
 
 
 def write(store: Store, query: str, part: Path, writing: Writing) -> None:
@@ -48,4 +57,4 @@ def as_it_stands(source: str, reading: Reading) -> str:
     return f"read_parquet({literal(source)})"
 
 
-register(Format("parquet", (".parquet", ".pq"), read, write, as_it_stands=as_it_stands))
+register(Format("parquet", (".parquet", ".pq"), read, write, as_it_stands=as_it_stands, by_column=True))

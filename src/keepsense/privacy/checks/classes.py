@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from keepsense.engines import SqlConnection, SqlTable
+from keepsense.engines import SqlConnection, SqlTable, SumsRows
 from keepsense.privacy.checks.outcome import Check, Unseen
 
 EXAMPLES = 100
@@ -16,7 +17,7 @@ EXAMPLES = 100
 class Classes:
     """The combinations of quasi-identifiers in a release: a table `tuples` of them, with numbers (`class_`).
 
-    The names of its tables begin with `prefix`.
+    The names of its tables begin with `prefix`. `column` is one whose values are counted along, in the same scan.
 
     `own` records have a combination; the table `sizes` says how many records fit it (`n`), which differ where missing
     cells in the `wild` columns fit anything. Records that are suppressed in every quasi-identifier are a class that the
@@ -40,6 +41,7 @@ class Classes:
         suppressed: str = "*",
         wild: Collection[str] = (),
         prefix: str = "",
+        column: str | None = None,
     ) -> None:
         self.ask = connection.run
         self._connection, self._mark = connection, suppressed
@@ -54,8 +56,9 @@ class Classes:
         self._failing: list[str] = []
         self._made: set[str] = set()
         self.records = self.rows("released")
-        self.suppressed = self._suppressed(released, suppressed)
+        self._valued = column if column in released.columns and column not in quasi_identifiers else None
         self._group()
+        self.suppressed = self._suppressed(released, suppressed)
         self.number = self.rows(self.tuples) - (self.suppressed > 0)
 
     def rows(self, table: str) -> int:
@@ -81,15 +84,19 @@ class Classes:
         hidden = " AND ".join(
             f"{key} IS NOT DISTINCT FROM {text(mark)}" for key, mark in zip(self.keys, marks, strict=True)
         )
-        suppressed = int(self.one(f"SELECT count(*) FROM released WHERE {hidden}"))
+        suppressed = int(self.one(f"SELECT coalesce(sum(own), 0) FROM {self.tuples} WHERE {hidden}"))
         return 0 if suppressed == self.records else suppressed
 
     def _group(self) -> None:
         keys = ", ".join(self.keys)
         number = f"CAST(row_number() OVER (ORDER BY {keys}) AS BIGINT)"
+        grouped = f"SELECT {keys}, count(*) AS own FROM released GROUP BY {keys}"
+        if self._valued is not None:  # one scan for the classes and for the values in them
+            self.ask(f"CREATE TABLE {self._prefix}valued AS {self._by_value(self._valued)}")
+            grouped = f"SELECT {keys}, CAST(sum(n) AS BIGINT) AS own FROM {self._prefix}valued GROUP BY {keys}"
         self.ask(
             f"CREATE TABLE {self.tuples} AS SELECT {keys}, own, {number} AS class_, {self.gaps()} AS gaps FROM "
-            f"(SELECT {keys}, count(*) AS own FROM released GROUP BY {keys}) grouped"
+            f"({grouped}) grouped"
         )
         sizes = f"SELECT class_, own, own AS n FROM {self.tuples}"
         if self.wild:
@@ -99,6 +106,13 @@ class Classes:
             )
             sizes = f"SELECT class_, own, CAST(sum(n) AS BIGINT) AS n FROM ({fitting}) fitting GROUP BY class_, own"
         self.ask(f"CREATE TABLE {self.sizes} AS {sizes}")
+
+    def _by_value(self, column: str) -> str:
+        """SQL that counts one more column under each combination."""
+        keys, value = ", ".join(self.keys), self.tables["released"].column(column)
+        # an alias of its own: the column may be a key, too
+        rows = f"SELECT *, {value} AS value FROM released"
+        return f"SELECT {keys}, value, count(*) AS n FROM ({rows}) valued GROUP BY {keys}, value"
 
     def gaps(self) -> str:
         """SQL for the pattern of a row's cells that fit anything, as a number."""
@@ -124,10 +138,7 @@ class Classes:
             raise Unseen(f"column {column!r} is not in the release, so the promise cannot be checked on it")
         if column not in self._counted:
             name = f"{self._prefix}values_{len(self._counted)}"
-            keys, value = ", ".join(self.keys), self.tables["released"].column(column)
-            # an alias of its own: the column may be a key, too
-            rows = f"SELECT *, {value} AS value FROM released"
-            grouped = f"SELECT {keys}, value, count(*) AS n FROM ({rows}) valued GROUP BY {keys}, value"
+            grouped = f"SELECT * FROM {self._prefix}valued" if column == self._valued else self._by_value(column)
             matching = " AND ".join(same("g", "t", key) for key in self.keys)
             own = f"SELECT t.*, g.value, g.n FROM ({grouped}) g JOIN {self.tuples} t ON {matching}"
             if not self.wild:
@@ -229,11 +240,29 @@ class Classes:
 
         Where the release has as many rows as the original this is the number of changed rows.
         """
-        now, before = (
-            ", ".join(self.tables[table].column(name) for name in columns) for table in ("released", "original")
-        )
-        changed = f"SELECT {now} FROM released EXCEPT ALL SELECT {before} FROM original"
-        return int(self.one(f"SELECT count(*) FROM ({changed}) changed"))
+        if self._same_rows(columns):
+            return 0
+        counted = {
+            table: f"SELECT {listed}, count(*) AS n FROM {table} GROUP BY {', '.join(cells)}"
+            for table in ("released", "original")
+            for cells in [[self.tables[table].column(name) for name in columns]]
+            for listed in [", ".join(f"{cell} AS v{i}" for i, cell in enumerate(cells))]
+        }
+        matching = " AND ".join(same("r", "o", f"v{i}") for i in range(len(columns)))
+        more = "CASE WHEN r.n > coalesce(o.n, 0) THEN r.n - coalesce(o.n, 0) ELSE 0 END"
+        joined = f"({counted['released']}) r LEFT JOIN ({counted['original']}) o ON {matching}"
+        return int(self.one(f"SELECT coalesce(sum({more}), 0) FROM {joined}"))
+
+    def _same_rows(self, columns: Sequence[str]) -> bool:
+        """Whether both tables hold the same rows, told by sums of a hash of whole rows under a key drawn for it."""
+        if not isinstance(self._connection, SumsRows) or self.records != self.rows("original"):
+            return False
+        key = secrets.token_hex(16)
+        sums = [
+            self._connection.row_sums(table, [self.tables[table].column(name) for name in columns], key)
+            for table in ("released", "original")
+        ]
+        return sums[0] == sums[1]
 
 
 def among(classes: Classes, promise: Mapping[str, Any]) -> Classes:

@@ -1,0 +1,278 @@
+"""Columns as integer codes with sorted dictionaries, and what is counted on them: no string is compared twice.
+
+Codes are packed into one 64-bit key a row, sorted once; columns that need more bits are packed onto the ranks of those
+before. An engine makes the codes; all else here is arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.arrays import Rows
+from keepsense.counts import Counts, Histogram, Value
+
+Codes = NDArray[Any]
+"""Codes in the smallest type of whole numbers that holds them."""
+
+_MOST_BITS = 62
+_ROOM = 26
+"""Bits of keys up to which a place for each of them is no waste."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """A column: `codes` are positions in a dictionary, an Arrow array whose values all occur, sorted, missing last.
+
+    >>> import pyarrow as pa
+    >>> Coded(pa.array(["clerk", "nurse"]), np.array([1, 0, 1], np.uint8)).values
+    ('clerk', 'nurse')
+    """
+
+    dictionary: Any
+    codes: Codes
+
+    @cached_property
+    def values(self) -> tuple[Value, ...]:
+        """The dictionary in Python."""
+        return tuple(self.dictionary.to_pylist())
+
+    def __len__(self) -> int:
+        return len(self.dictionary)
+
+    def rows(self) -> NDArray[np.int64]:
+        """Rows that hold each value."""
+        return np.bincount(self.codes, minlength=len(self.dictionary))
+
+    def taken(self, rows: Any) -> Coded:
+        """The column of some rows, in their order; values that none of them holds are left out."""
+        return tight(self.dictionary, self.codes[rows])
+
+    def arrow(self) -> Any:
+        """The column as an Arrow dictionary array."""
+        import pyarrow as pa
+
+        if not self.dictionary.null_count:
+            return pa.DictionaryArray.from_arrays(pa.array(self.codes), self.dictionary)
+        last = len(self.dictionary) - 1  # Arrow knows missing cells, not missing values of a dictionary
+        return pa.DictionaryArray.from_arrays(pa.array(self.codes, mask=self.codes == last), self.dictionary[:last])
+
+
+def narrow(codes: Codes, size: int) -> Codes:
+    """Codes of a dictionary of some size in the smallest type that holds them.
+
+    >>> narrow(np.array([0, 3]), 4).dtype
+    dtype('uint8')
+    """
+    kind = next(kind for kind in (np.uint8, np.uint16, np.uint32) if size <= np.iinfo(kind).max)
+    return codes.astype(kind, copy=False)
+
+
+def tight(dictionary: Any, codes: Codes) -> Coded:
+    """A column whose dictionary holds only what occurs, in the order it has.
+
+    >>> import pyarrow as pa
+    >>> tight(pa.array(["baker", "clerk", "nurse"]), np.array([2, 0])).values
+    ('baker', 'nurse')
+    """
+    used = np.flatnonzero(np.bincount(codes, minlength=len(dictionary)))
+    if len(used) == len(dictionary):
+        return Coded(dictionary, narrow(codes, len(dictionary)))
+    place = np.zeros(len(dictionary), dtype=np.int64)
+    place[used] = np.arange(len(used))
+    return Coded(dictionary.take(used), narrow(narrow(place, len(used))[codes], len(used)))
+
+
+def encoded(column: Any) -> Coded:
+    """A column of Arrow arrays as codes; equal cells get one code, however many chunks they come in.
+
+    >>> import pyarrow as pa
+    >>> coded = encoded(pa.chunked_array([["nurse", None], ["clerk"]]))
+    >>> coded.values, coded.codes.tolist()
+    (('clerk', 'nurse', None), [1, 2, 0])
+    """
+    import pyarrow as pa
+
+    chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if not pa.types.is_dictionary(chunks.type):
+        chunks = chunks.dictionary_encode()
+    chunks = chunks.unify_dictionaries()
+    if not chunks.num_chunks:
+        return Coded(pa.array([], chunks.type.value_type), np.empty(0, np.uint8))
+    dictionary = chunks.chunk(chunks.num_chunks - 1).dictionary
+    missing, values = chunks.null_count > 0, dictionary.to_pylist()
+    order = sorted(range(len(values)), key=lambda i: sorting_key(values[i]))
+    place = np.empty(len(values) + 1, dtype=np.int64)
+    place[order], place[len(values)] = np.arange(len(values)), len(values)
+    place = narrow(place, len(values) + 1)
+    codes = np.empty(len(chunks), dtype=place.dtype)
+    start = 0
+    for chunk in chunks.chunks:
+        raw = chunk.indices.fill_null(len(values)) if chunk.null_count else chunk.indices
+        codes[start : start + len(chunk)] = place[raw.to_numpy(zero_copy_only=False)]
+        start += len(chunk)
+    ordered = dictionary.take(pa.array(order, pa.int64()))
+    if missing:
+        ordered = pa.concat_arrays([ordered, pa.nulls(1, ordered.type)])
+    return tight(ordered, codes)
+
+
+def sorting_key(value: Any) -> tuple[str, Any]:
+    """Values of different types in an order, too.
+
+    >>> sorted(["b", 2, None, 1, "a"], key=sorting_key)
+    [None, 1, 2, 'a', 'b']
+    """
+    if isinstance(value, tuple):
+        return "tuple", tuple(sorting_key(v) for v in value)
+    return ("", 0) if value is None else (type(value).__name__, value)
+
+
+# ---- packed keys -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """Codes of some columns packed into one number a row, in the order of the codes.
+
+    `bits` are those of each column; `ranked` holds, by the number of a column, the keys whose ranks stand for all
+    columns before it, where these would have needed more bits than there are.
+
+    >>> keys = packed([np.array([1, 0, 1]), np.array([2, 2, 0])], [2, 3])
+    >>> keys.keys.tolist(), keys.unpacked(keys.keys).tolist()
+    ([6, 2, 4], [[1, 2], [0, 2], [1, 0]])
+    """
+
+    keys: NDArray[np.int64]
+    bits: tuple[int, ...] = ()
+    ranked: Mapping[int, NDArray[np.int64]] = field(default_factory=dict)
+    used: int = 0
+
+    def and_one(self, codes: Codes, size: int) -> Keys:
+        """The same with one more column behind the others."""
+        width = max(0, (size - 1).bit_length())
+        keys, ranked, used = self.keys, dict(self.ranked), self.used
+        if used + width > _MOST_BITS:
+            ranked[len(self.bits)], keys = np.unique(keys, return_inverse=True)
+            keys = keys.astype(np.int64, copy=False)
+            used = len(ranked[len(self.bits)]).bit_length()
+        keys = keys << width
+        keys |= codes
+        return Keys(keys, (*self.bits, width), ranked, used + width)
+
+    def before_last(self, keys: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Keys without their last column."""
+        last = len(self.bits) - 1
+        rest = keys >> self.bits[last]
+        return self.ranked[last][rest] if last in self.ranked else rest
+
+    def unpacked(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
+        """The codes of keys, a row each."""
+        codes = np.empty((len(keys), len(self.bits)), dtype=np.int32)
+        for j in range(len(self.bits) - 1, -1, -1):
+            codes[:, j] = keys & ((1 << self.bits[j]) - 1)
+            keys = keys >> self.bits[j]
+            if j in self.ranked:
+                keys = self.ranked[j][keys]
+        return codes
+
+
+def packed(columns: Sequence[Codes], sizes: Sequence[int]) -> Keys:
+    """One key a row for columns of codes whose dictionaries have these sizes.
+
+    >>> packed([np.array([1, 0])], [2]).keys.tolist()
+    [1, 0]
+    """
+    keys = Keys(np.zeros(len(columns[0]), dtype=np.int64))
+    for codes, size in zip(columns, sizes, strict=True):
+        keys = keys.and_one(codes, size)
+    return keys
+
+
+def counted(
+    columns: Mapping[str, Coded], further: Mapping[str, Coded], sums: Mapping[str, NDArray[np.float64]]
+) -> Counts:
+    """Distinct tuples of coded columns, sorted, with histograms and sums under each.
+
+    >>> import pyarrow as pa
+    >>> jobs, ills = (encoded(pa.array(cells)) for cells in (["nurse", "clerk", "nurse"], ["flu", "flu", "cold"]))
+    >>> counts = counted({"job": jobs}, {"ill": ills}, {})
+    >>> counts.weights.tolist(), counts.histograms["ill"].table().tolist()
+    ([1, 2], [[0, 1], [1, 1]])
+    """
+    rows = packed([column.codes for column in columns.values()], [len(column) for column in columns.values()])
+    histograms: dict[str, Histogram] = {}
+    tuples = weights = np.empty(0, np.int64)
+    for name, column in further.items():  # the tuples are those of the finer keys: one sort tells both
+        finer = rows.and_one(column.codes, len(column))
+        pairs, numbers = _runs(np.sort(finer.keys))
+        codes = (pairs & ((1 << finer.bits[-1]) - 1)).astype(np.int32)
+        before = finer.before_last(pairs)
+        del finer, pairs
+        starts = np.flatnonzero(np.concatenate((before[:1] == before[:1], before[1:] != before[:-1])))
+        tuples = before[starts]
+        weights = np.add.reduceat(numbers, starts) if len(starts) else numbers
+        ends = np.append(starts, len(before)).astype(np.int32)
+        histograms[name] = Histogram(column.values, Rows(ends, codes), numbers)
+    if not further:
+        tuples, weights = _runs(np.sort(rows.keys))
+    totals = {}
+    if sums:
+        group = np.unique(rows.keys, return_inverse=True)[1]
+        for name, numbers_of_rows in sums.items():
+            totals[name] = np.nan_to_num(np.bincount(group, numbers_of_rows, len(tuples)).astype(np.float64))
+    values = tuple(column.values for column in columns.values())
+    return Counts(tuple(columns), values, rows.unpacked(tuples), weights, histograms, totals)
+
+
+def _runs(ordered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Different numbers of a sorted array, and how often each occurs."""
+    starts = np.flatnonzero(np.concatenate((ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1])))
+    return ordered[starts], np.diff(starts, append=len(ordered))
+
+
+def places_among(rows: Sequence[Codes], tuples: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """For each row the number of the tuple with the same codes, or -1 where there is none.
+
+    >>> places_among([np.array([1, 0, 1])], [np.array([1, 2])], [3]).tolist()
+    [0, -1, 0]
+    """
+    n = len(rows[0])
+    keys = packed([np.concatenate((mine, theirs)) for mine, theirs in zip(rows, tuples, strict=True)], sizes).keys
+    order = np.argsort(keys[:n])
+    mine = keys[:n][order]
+    starts = np.flatnonzero(np.concatenate((mine[:1] == mine[:1], mine[1:] != mine[:-1])))
+    known = np.argsort(keys[n:], kind="stable")
+    theirs = keys[n:][known]
+    at = np.searchsorted(theirs, mine[starts])
+    there = at < len(theirs)
+    there[there] = theirs[at[there]] == mine[starts][there]
+    number = np.full(len(starts), -1, dtype=np.int64)
+    number[there] = known[at[there]]
+    places = np.empty(n, dtype=np.int64)
+    places[order] = np.repeat(number, np.diff(starts, append=n))
+    return places
+
+
+def found_among(rows: Sequence[Codes], some: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.bool_]:
+    """Which rows have the codes of one of some few tuples.
+
+    >>> found_among([np.array([1, 0, 1])], [np.array([1, 2])], [3]).tolist()
+    [True, False, True]
+    """
+    n = len(rows[0])
+    keys = packed([np.concatenate((mine, theirs)) for mine, theirs in zip(rows, some, strict=True)], sizes)
+    mine, theirs = keys.keys[:n], np.unique(keys.keys[n:])
+    if not len(theirs):
+        return np.zeros(n, dtype=np.bool_)
+    if keys.used <= _ROOM:
+        marked = np.zeros(1 << keys.used, dtype=np.bool_)
+        marked[theirs] = True
+        return marked[mine]
+    at = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
+    return np.asarray(theirs[at] == mine)
