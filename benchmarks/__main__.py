@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import asdict
 
@@ -18,7 +19,10 @@ def main(arguments: list[str] | None = None) -> int:
     run = verbs.add_parser("run", help="run one, or all")
     run.add_argument("name")
     run.add_argument("--json", action="store_true", help="one JSON object a figure")
+    run.add_argument("--rows", type=int, help="rows of benchmarks that take a number of them")
     chosen = parser.parse_args(arguments)
+    if getattr(chosen, "rows", None) is not None:
+        os.environ["KEEPSENSE_ROWS"] = str(chosen.rows)
     known = all_benchmarks()
     if chosen.verb == "list":
         print("\n".join(known))

@@ -161,6 +161,7 @@ class Cuts:
 
     def _spelled(self, counts: Counts) -> Cells:
         codes = np.empty((len(counts), len(self.cuts)), dtype=np.int32)
+        keys, space = np.zeros(len(counts), dtype=np.int64), 1
         dictionaries: list[dict[Value, int]] = []
         for j, cut in enumerate(self.cuts):
             rule = dict(zip(cut.inputs, cut.outputs, strict=True))
@@ -174,13 +175,25 @@ class Cuts:
                 )
             for i, value in enumerate(counts.values_of(cut.name)):
                 lookup[i] = outputs.setdefault(rule[value], len(outputs))
-            codes[:, j] = lookup[counts.column(cut.name)]
+            column = lookup[counts.column(cut.name)]
+            codes[:, j] = column
             dictionaries.append(outputs)
+            space *= max(1, len(outputs))
+            if self.suppress and space < 1 << 62:
+                keys *= len(outputs)
+                keys += column
         hidden = np.zeros(len(counts), dtype=np.bool_)
         if self.suppress and len(counts):
-            hidden = among(codes, self.suppressed_codes(dictionaries))
-            for j, outputs in enumerate(dictionaries):
-                codes[hidden, j] = outputs.setdefault(SUPPRESSED, len(outputs))
+            some = self.suppressed_codes(dictionaries)
+            if space < 1 << 62:
+                theirs = np.zeros(len(some), dtype=np.int64)
+                for column, outputs in zip(some.T, dictionaries, strict=True):
+                    theirs = theirs * len(outputs) + column
+                hidden = _keys_among(keys, theirs, space)
+            else:
+                hidden = among(codes, some)
+            marks = [outputs.setdefault(SUPPRESSED, len(outputs)) for outputs in dictionaries]
+            codes[np.flatnonzero(hidden)] = marks
         for array in (codes, hidden):
             frozen(array)  # so that they are not copied
         return Cells(
@@ -226,13 +239,20 @@ def among(rows: NDArray[np.int32], some: NDArray[np.int32]) -> NDArray[np.bool_]
     if not len(rows) or not len(some):
         return chosen
     key, space = row_keys(np.concatenate([rows, some]))
-    mine, theirs = key[: len(rows)], np.unique(key[len(rows) :])
-    if space <= max(1 << 16, 4 * len(rows)):
+    return _keys_among(key[: len(rows)], key[len(rows) :], space)
+
+
+def _keys_among(keys: NDArray[np.int64], some: NDArray[np.int64], space: int) -> NDArray[np.bool_]:
+    """Which keys, all below `space`, are among some others."""
+    if not len(some):
+        return np.zeros(len(keys), dtype=np.bool_)
+    if space <= max(1 << 16, 4 * len(keys)):
         marked = np.zeros(space, dtype=np.bool_)
-        marked[theirs] = True
-        return marked[mine]
-    place = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
-    return np.asarray(theirs[place] == mine)
+        marked[some] = True
+        return marked[keys]
+    ordered = np.unique(some)
+    place = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
+    return np.asarray(ordered[place] == keys)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import BadInput, InputWarning
+from keepsense.methods.aggregate import items
 from keepsense.methods.aggregate.items import ItemSets, from_delimited, from_lists, from_long
 from keepsense.methods.aggregate.set_files import read_baskets, read_sets, write_baskets
 
@@ -149,3 +150,23 @@ def test_columns_of_tables(tmp_path: Path) -> None:
         read_sets(tmp_path / "t.csv", "tags", delimiter="|", key="id")
     with pytest.raises(BadInput, match="no column 'tag'"):
         read_sets(tmp_path / "t.csv", "tag", delimiter="|")
+
+
+@settings(deadline=None, max_examples=100)
+@given(
+    st.lists(st.one_of(st.none(), st.text(st.sampled_from("ab ;\t\x1f\u00a0\u2003"), max_size=8)), max_size=12),
+    st.sampled_from(";,"),
+)
+def test_texts_divided_all_at_once_are_those_divided_one_by_one(texts: list[str | None], delimiter: str) -> None:
+    cells = [None if text is None else text.split(delimiter) if text.strip() else [] for text in texts]
+    plain = items._gathered(cells, "items", "delimited", delimiter)
+    together = items.from_delimited(texts, delimiter=delimiter)
+    assert together.items == plain.items
+    assert together.rows.starts.tolist() == plain.rows.starts.tolist()
+    assert together.rows.indices.tolist() == plain.rows.indices.tolist()
+    assert together.counts == plain.counts
+    assert (together.rows.starts.dtype, together.rows.indices.dtype) == (np.int32, np.int32)
+
+
+def test_half_a_surrogate_pair_is_an_item_like_others() -> None:
+    assert items.from_delimited(["a;\ud800"], delimiter=";").sets() == [["a", "\ud800"]]

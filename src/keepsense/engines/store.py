@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
+import shutil
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from keepsense.engines.frames import watched
+from keepsense.engines.memory import limit_of
 from keepsense.engines.scratch import fresh_room, leave
 from keepsense.errors import BadInput
 
@@ -22,6 +24,12 @@ ROW = "__keepsense_row"
 """Column that numbers the rows of a table; never released."""
 
 
+_SHARE = 0.4
+"""Part of the memory that DuckDB may take: a verifier works beside an engine, and both beside arrays of codes."""
+_OF_THE_DISK = 0.8
+"""Part of the free disk that may be taken for what does not fit into memory."""
+_GROWN = 3
+"""Bytes that a byte of a text file takes at most once it is read, with room for a sorted copy."""
 _A_CORE = 4
 """Threads that a core may be asked to run: DuckDB starts as many as it is told, and millions bring a machine down."""
 
@@ -38,19 +46,23 @@ class Store:
         import duckdb
 
         self._looked_at: dict[Path, tuple[int, ...]] = {}
+        self.memory, self.limit = memory, limit_of(memory)
         self.folder, keeper = fresh_room()
+        self.disk = int(_OF_THE_DISK * shutil.disk_usage(self.folder).free)
         self._cleanup = weakref.finalize(self, leave, self.folder, keeper)
         self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
         self._disconnect = weakref.finalize(self, self.connection.close)
         threads = None if threads is None else min(threads, _A_CORE * (os.cpu_count() or 1))
         settings = {"autoinstall_known_extensions": False, "autoload_known_extensions": False, "threads": threads}
-        for setting, value in {**settings, "preserve_insertion_order": True, "memory_limit": memory}.items():
+        bounds = {"memory_limit": f"{int(_SHARE * self.limit)}B", "max_temp_directory_size": f"{self.disk}B"}
+        for setting, value in {**settings, "preserve_insertion_order": True, **bounds}.items():
             if value is not None:
                 try:
                     self.connection.execute(f"SET {setting} = {literal(str(value))}")
                 except duckdb.Error:
                     self.close()
-                    raise BadInput(f"the engine does not take {value!r} as {setting.replace('_', ' ')}") from None
+                    said = memory if setting == "memory_limit" else value
+                    raise BadInput(f"the engine does not take {said!r} as {setting.replace('_', ' ')}") from None
 
     def close(self) -> None:
         """Release memory and temporary files."""
@@ -72,6 +84,22 @@ class Store:
         True
         """
         return self.folder / name
+
+    def refuse_without_room(self, path: Path) -> None:
+        """Stop before a file is read that fits neither into memory nor onto the disk for temporary files.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder, Store() as store:
+        ...     _ = (Path(folder) / "people.csv").write_text("job")
+        ...     store.refuse_without_room(Path(folder) / "people.csv")
+        """
+        size = path.stat().st_size * _GROWN if path.is_file() else 0
+        if size > _SHARE * self.limit + self.disk:
+            raise BadInput(
+                f"{path.name}: reading the file may take {size / 1e9:,.1f} GB of temporary disk, and only "
+                f"{self.disk / 1e9:,.1f} GB of it may be used; let TMPDIR name a folder with more room, or convert the "
+                "file to Parquet, which is read where it lies"
+            )
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement; rows that it gives, or none."""

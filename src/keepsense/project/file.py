@@ -173,8 +173,8 @@ class Target(_Part):
 class EngineChoice(_Part):
     """The engine that holds the rows while a release is made, and what it may use of the machine.
 
-    >>> EngineChoice(threads=2).options(memory="40%")
-    {'memory': '40%', 'threads': 2}
+    >>> EngineChoice(memory="4GB", threads=2).options()
+    {'memory': '4GB', 'threads': 2}
     """
 
     name: str = Field(USUAL, description="Name of the engine")
@@ -192,9 +192,9 @@ class EngineChoice(_Part):
                 raise ValueError(f"the engine {self.name!r} has no {key}; leave it out, or name another engine")
         return self
 
-    def options(self, *, memory: str | None = None) -> dict[str, Any]:
-        """What the engine is started with; `memory` where the project file does not say how much."""
-        chosen = {"memory": self.memory or memory, "threads": self.threads}
+    def options(self) -> dict[str, Any]:
+        """What the engine is started with."""
+        chosen: dict[str, Any] = {"memory": self.memory, "threads": self.threads}
         chosen |= {"master": self.master, "staging": self.staging}
         return {key: value for key, value in chosen.items() if value is not None}
 

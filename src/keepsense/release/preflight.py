@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from inspect import signature
 
+from keepsense.counts import Value
 from keepsense.engines.formats import format_of, would_run
 from keepsense.errors import BadInput, Finding, did_you_mean
 from keepsense.methods.registry import method, methods
@@ -119,7 +120,11 @@ def refuse_marks(job: Job) -> None:
                 f"column {name!r} holds cells that read {SUPPRESSED!r}, the mark of suppressed ones; rename them"
             )
     for name in job.set_columns:
-        if SUPPRESSED in job.item_rows(name, job.every_count.rows_of(name)):
+        cells = job.every_count.rows_of(name)
+        marked: dict[Value, int] = {
+            cell: rows for cell, rows in cells.items() if isinstance(cell, str | tuple) and SUPPRESSED in cell
+        }
+        if marked and SUPPRESSED in job.item_rows(name, marked):
             raise BadInput(f"sets of {name!r} hold the item {SUPPRESSED!r}, the mark of suppressed ones; rename it")
     spreadsheet = job.project.release.database is None and format_of(job.released_name).runs_formulas
     if spreadsheet and job.project.release.spreadsheet_safe:

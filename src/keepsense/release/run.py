@@ -80,9 +80,6 @@ class Outcome:
         return {name: len(self.after.values_of(name)) for name in self.after.names}
 
 
-# the verifier works beside the engine: together they leave the rest of the machine something
-_MEMORY = "40%"
-
 STAGES = ("read and count", "decide", "recode", "write", "verify", "measure")
 """What a run does, in order; a listener hears a "stage" event at the start of each."""
 
@@ -127,7 +124,7 @@ def run(  # noqa: PLR0913
     project, home = project_and_folder(project, folder)
     rehearsed = None if into is None else Path(into)
     stage = _Stages(listener)
-    with started(engine or project.engine.name, **project.engine.options(memory=_MEMORY)) as rows:
+    with started(engine or project.engine.name, **project.engine.options()) as rows:
         job = Job(project, home, rows, generator(rng), data, given or Given())
         with stage("read and count"):
             refuse_contradictions(job)

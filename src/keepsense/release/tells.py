@@ -24,6 +24,7 @@ from keepsense.recoding import Recoding
 from keepsense.release.job import Job
 from keepsense.release.measure import recoded, with_draws
 from keepsense.release.people import person_of
+from keepsense.utility.pairs import column_pairs
 
 MOST_FOUND = 0.5
 """Share of people that a column may point at by itself: beyond half of them, who knows a value finds the person more
@@ -224,14 +225,15 @@ def _hidden_values(job: Job, rules: Sequence[Recoding]) -> dict[str, tuple[dict[
     except BadInput:  # no single recoding says what became of all columns: so much is not measured
         return {}
     hidden: dict[str, tuple[dict[object, float], float]] = {}
+    columns = column_pairs(counts, cells)
     for j, name in enumerate(cells.names):
         if name not in job.quasi_identifiers or job.holds_sets(name):
             continue
         values, labels = counts.values_of(name), cells.values[j]
-        code, label = counts.column(name)[cells.source], cells.codes[:, j]
         spelled, shown = [str(value) for value in values], [str(value) for value in labels]
-        pair = code.astype(np.int64) * len(labels) + label
-        behind = np.bincount(pair, cells.multiplicity, len(values) * len(labels)).astype(np.float64)
+        column = columns[name]
+        pair = column.original * len(labels) + column.released
+        behind = np.bincount(pair, column.weights, len(values) * len(labels)).astype(np.float64)
         place = {text: i for i, text in enumerate(shown)}
         for i, text in enumerate(spelled):  # a value that stands in the release is not hidden
             if text in place:

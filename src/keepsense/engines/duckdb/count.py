@@ -12,6 +12,7 @@ from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
 from keepsense.engines.coding import counted, sorting_key
 from keepsense.engines.duckdb.code import can_be_coded, coded
 from keepsense.engines.duckdb.table import DuckTable
+from keepsense.engines.memory import needed, refuse_too_large
 from keepsense.engines.store import ROW, quoted
 from keepsense.errors import BadInput
 
@@ -23,11 +24,21 @@ def count(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], 
     for name in (*columns, *further):
         if table.holds_records(name):
             raise BadInput(f"column {name!r} holds records in its cells; make columns of them, or give it another role")
+    _refuse_too_large(table, columns)
     if can_be_coded(table, (*columns, *further)):
         codes = coded(table, (*columns, *further))
         numbers = {name: _numbers(table, name) for name in sums}
         return counted({n: codes[n] for n in columns}, {n: codes[n] for n in further}, numbers)
     return _grouped(table, columns, further, sums)
+
+
+def _refuse_too_large(table: DuckTable, columns: tuple[str, ...]) -> None:
+    """Stop early where so many tuples would be counted that they take more memory than there may be."""
+    rows, limit = table.rows, table.store.limit
+    if needed(rows, len(columns), rows) > limit:
+        cells = ", ".join(map(quoted, columns))
+        ((tuples,),) = table.store.run(f"SELECT approx_count_distinct(hash({cells})) FROM {table.name}")
+        refuse_too_large(rows, len(columns), min(rows, int(tuples)), limit)
 
 
 def _numbers(table: DuckTable, name: str) -> NDArray[np.float64]:

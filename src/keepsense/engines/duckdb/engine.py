@@ -51,7 +51,10 @@ class DuckDBEngine(Store):
         """
         how = reading or Reading()
         if isinstance(source, str | PathLike):
-            table = held(self, format_of(str(source), how.format).read(self, str(source), how), ordered=True)
+            form = format_of(str(source), how.format)
+            if form.database is None and not form.by_column:
+                self.refuse_without_room(Path(source))
+            table = held(self, form.read(self, str(source), how), ordered=True)
         else:
             table = held(self, self.keep_arrow(arrow_of(source)), ordered=True)
         return read_cells(table, how.cells, how.empty)
@@ -63,7 +66,7 @@ class DuckDBEngine(Store):
         ...     sql.run("SELECT 1 + 1")
         [(2,)]
         """
-        return DuckDBConnection()
+        return DuckDBConnection(self.memory)
 
     def profiles(
         self, table: DuckTable, limit: int | None = None, columns: Sequence[str] | None = None

@@ -25,8 +25,8 @@ class DuckDBConnection(Store):
     ('c1', [('clerk', '40'), ('nurse', '31')])
     """
 
-    def __init__(self) -> None:
-        super().__init__(memory="40%")  # an engine beside it needs some, too
+    def __init__(self, memory: str | None = None) -> None:
+        super().__init__(memory=memory)
 
     def table(
         self,

@@ -1,0 +1,89 @@
+"""How much memory work may take: what a project says, or half of what is free; and what counting a table needs."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from keepsense.errors import BadInput
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+_LEAST = 256 * 2**20
+"""Bytes below which nothing works."""
+
+
+def limit_of(setting: str | None) -> int:
+    """Bytes that work may take at once: as a project file says, or half of what is free now.
+
+    >>> limit_of("4GB"), limit_of("1.5 GiB")
+    (4000000000, 1610612736)
+    >>> limit_of(None) > 0
+    True
+    """
+    if setting is None:
+        return max(_LEAST, free() // 2)
+    number = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%|([KMGT]?)(i?)B)\s*", setting)
+    if number is None:
+        raise BadInput(f"memory = {setting!r} tells no size; write it like 4GB or 40%")
+    if number[2] == "%":
+        return int(float(number[1]) / 100 * _machine())
+    return int(float(number[1]) * (_BINARY if number[4] else _UNITS).get(number[3], 1))
+
+
+def free() -> int:
+    """Bytes that are free on this machine, or in the share of it that this program has.
+
+    >>> free() > 0
+    True
+    """
+    available = _machine() // 2
+    with suppress(OSError, ValueError, StopIteration):
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        available = int(next(line for line in lines if line.startswith("MemAvailable")).split()[1]) * 1024
+    with suppress(OSError, ValueError):  # "max" where there is no limit
+        group = Path("/sys/fs/cgroup")
+        most = int((group / "memory.max").read_text(encoding="ascii"))
+        available = min(available, most - int((group / "memory.current").read_text(encoding="ascii")))
+    return max(_LEAST, available)
+
+
+def _machine() -> int:
+    with suppress(OSError, ValueError, AttributeError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return 8 * 2**30
+
+
+def needed(rows: int, columns: int, tuples: int) -> int:
+    """Bytes that counting and recoding take: codes and keys of all rows, and what is kept of every distinct tuple.
+
+    >>> needed(10_000_000, 8, 9_000_000) // 10**6
+    1767
+    """
+    return rows * (3 * columns + 24) + tuples * (10 * columns + 63)
+
+
+def refuse_too_large(rows: int, columns: int, tuples: int, limit: int) -> None:
+    """Stop before the work begins where it would take more memory than it may.
+
+    >>> refuse_too_large(10**9, 7, 8 * 10**8, 4 * 10**9)
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: counting 1,000,000,000 rows with about 800,000,000 different combinations of 7 columns \
+takes about 151 GB, and memory is limited to 4.0 GB; allow more with memory in [engine], release columns coarser \
+(width, level), make fewer of them quasi-identifiers, or release a sample of the rows
+    """
+    bytes_needed = needed(rows, columns, tuples)
+    if bytes_needed > limit:
+        raise BadInput(
+            f"counting {rows:,} rows with about {tuples:,} different combinations of {columns} columns takes about "
+            f"{_shown(bytes_needed)}, and memory is limited to {_shown(limit)}; allow more with memory in [engine], "
+            "release columns coarser (width, level), make fewer of them quasi-identifiers, or release a sample of the "
+            "rows"
+        )
+
+
+def _shown(size: int) -> str:
+    return f"{size / 1e9:.1f} GB" if size < 10**11 else f"{size / 1e9:.0f} GB"
