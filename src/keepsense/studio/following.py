@@ -1,0 +1,77 @@
+"""Parts of a page that follow the session: drawn anew where they would look different, worked out in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from nicegui import ui
+from nicegui.element import Element
+
+from keepsense.studio.parts import box, words
+from keepsense.studio.room import Room
+
+T = TypeVar("T")
+
+
+def following(
+    room: Room, state: Callable[[], object], draw: Callable[[], None], classes: str = "stack wide"
+) -> Element:
+    """A part that is drawn anew whenever its state is another one."""
+    holder = box(classes)
+    shown: list[object] = []
+
+    def show() -> None:
+        now = state()
+        if shown != [now] and not holder.is_deleted:
+            shown[:] = [now]
+            holder.clear()
+            with holder:
+                draw()
+
+    show()
+    room.on_change(show)
+    return holder
+
+
+def worked_out(
+    room: Room,
+    state: Callable[[], object],
+    work: Callable[[], T],
+    draw: Callable[[T], None],
+    waiting: str,
+    classes: str = "stack wide",
+) -> Element:
+    """A part for which something takes a while: a line says so, then it is drawn; again whenever its state changes."""
+    holder = box(classes)
+    asked: list[object] = []
+
+    async def fill() -> None:
+        now = state()
+        if asked == [now]:
+            return
+        asked[:] = [now]
+        holder.clear()
+        with holder, box("line tight").props("role=status"):
+            ui.spinner(size="1rem").classes("accent")
+            words("span", waiting, "small muted")
+        wrong: list[str] = []
+        made = await room.work(work, complain=wrong.append)
+        if holder.is_deleted or asked != [now]:
+            return
+        holder.clear()
+        with holder:
+            if wrong:
+                words("p", wrong[0], "error").props("role=alert")
+            elif made is not None:
+                draw(made)
+
+    def again() -> None:
+        if not holder.is_deleted and asked != [state()]:
+            with holder:
+                ui.timer(0, fill, once=True)
+
+    with holder:
+        ui.timer(0, fill, once=True)
+    room.on_change(again)
+    return holder

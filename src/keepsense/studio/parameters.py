@@ -1,0 +1,90 @@
+"""Parameters of methods and promises as fields: what may be set, of which kind, within which bounds."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from keepsense.methods.registry import Method
+from keepsense.privacy.registry import PRIVACY
+
+_NOT_ASKED = {
+    *("counts", "hierarchies", "columns", "models", "listener", "rng", "numbers", "distances", "importance"),
+    *("suppression", "target", "domains", "bounds", "memory", "taxonomies", "sensitive", "delimiter", "start"),
+}
+_SHARES = {"alpha", "keep", "near", "percent", "t", "c", "boundary"}
+
+
+@dataclass(frozen=True)
+class Field:
+    """A parameter as a field: its kind, the value that stands where none is given, bounds or options.
+
+    >>> Field("k", "whole", 5, least=2).options
+    ()
+    """
+
+    name: str
+    kind: Literal["whole", "number", "switch", "choice"]
+    usual: Any
+    least: float | None = None
+    most: float | None = None
+    options: tuple[str, ...] = ()
+    optional: bool = False
+
+
+def of_method(method: Method) -> list[Field]:
+    """What can be set of a method in a form: numbers, switches and choices.
+
+    >>> from keepsense.methods.registry import method
+    >>> [(field.name, field.kind) for field in of_method(method("mondrian"))]
+    [('k', 'whole'), ('order', 'choice'), ('relaxed', 'switch')]
+    """
+    try:
+        hints = get_type_hints(method.function)
+    except (NameError, TypeError):  # types that are known to checkers only
+        hints = {}
+    fields = []
+    for name, parameter in inspect.signature(method.function).parameters.items():
+        if parameter.kind is not parameter.KEYWORD_ONLY or name in _NOT_ASKED:
+            continue
+        usual = None if parameter.default is parameter.empty else parameter.default
+        made = _field(name, hints.get(name), usual)
+        if made is not None:
+            fields.append(made)
+    return fields
+
+
+def _field(name: str, hint: Any, usual: Any) -> Field | None:
+    parts = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    optional = NoneType in parts
+    kinds = [part for part in parts if part is not NoneType]
+    options = [str(value) for part in kinds if get_origin(part) is Literal for value in get_args(part)]
+    if options and len(options) == sum(len(get_args(part)) for part in kinds):
+        return Field(name, "choice", usual, options=tuple(options), optional=optional)
+    if bool in kinds:
+        return Field(name, "switch", bool(usual), optional=optional)
+    if int in kinds and float not in kinds:
+        return Field(name, "whole", usual, 2 if name == "k" else 1, optional=optional)
+    if float in kinds:
+        most = 1.0 if name in _SHARES else None
+        return Field(name, "number", usual, 0.0, most, optional=optional)
+    return None
+
+
+def of_promise(promise: Mapping[str, Any]) -> list[Field]:
+    """What can be set of a promise in a form.
+
+    >>> [(field.name, field.least) for field in of_promise({"model": "l-diversity", "l": 2, "column": "illness"})]
+    [('l', 1)]
+    """
+    entry = PRIVACY[str(promise["model"])]
+    fields: list[Field] = []
+    for name, parameter in entry.parameters(str(promise.get("form", entry.model.form))).items():
+        if name not in promise or parameter.column or parameter.kind in ("string", "array"):
+            continue
+        kind: Literal["whole", "number"] = "whole" if parameter.kind == "integer" else "number"
+        fields.append(Field(name, kind, promise[name], parameter.least, parameter.most))
+    return fields
