@@ -43,7 +43,9 @@ def worked_out(
     classes: str = "stack wide",
 ) -> Element:
     """A part for which something takes a while: a line says so, then it is drawn; again whenever its state changes."""
-    holder = box(classes)
+    around = box("stack")
+    with around:
+        holder = box(classes)
     asked: list[object] = []
 
     async def fill() -> None:
@@ -68,10 +70,10 @@ def worked_out(
 
     def again() -> None:
         if not holder.is_deleted and asked != [state()]:
-            with holder:
+            with around:  # a timer inside what it clears would end itself
                 ui.timer(0, fill, once=True)
 
-    with holder:
+    with around:
         ui.timer(0, fill, once=True)
     room.on_change(again)
-    return holder
+    return around

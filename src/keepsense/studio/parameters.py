@@ -40,7 +40,7 @@ def of_method(method: Method) -> list[Field]:
 
     >>> from keepsense.methods.registry import method
     >>> [(field.name, field.kind) for field in of_method(method("mondrian"))]
-    [('k', 'whole'), ('order', 'choice'), ('relaxed', 'switch')]
+    [('order', 'choice'), ('relaxed', 'switch')]
     """
     try:
         hints = get_type_hints(method.function)
@@ -49,6 +49,8 @@ def of_method(method: Method) -> list[Field]:
     fields = []
     for name, parameter in inspect.signature(method.function).parameters.items():
         if parameter.kind is not parameter.KEYWORD_ONLY or name in _NOT_ASKED:
+            continue
+        if name == "k" and method.truthful:  # the promise says it
             continue
         usual = None if parameter.default is parameter.empty else parameter.default
         made = _field(name, hints.get(name), usual)

@@ -21,12 +21,12 @@ from keepsense.errors import BadInput, KeepsenseError
 from keepsense.hierarchies import Hierarchy, with_concepts, write_hierarchy
 from keepsense.hierarchies.core import assemble, signature
 from keepsense.hierarchies.edit import edit
-from keepsense.hierarchies.explanation import Explanation, Fix, explain
+from keepsense.hierarchies.explanation import Explanation, Fix, Problem, explain
 from keepsense.hierarchies.judge import ASPECTS, Evaluation, evaluate
 from keepsense.hierarchies.kinds import KINDS, Values
 from keepsense.hierarchies.scoring import grade, score
+from keepsense.privacy import differentially_private
 from keepsense.release.choosing import MOST_TUPLES, Trial, some_tuples
-from keepsense.release.costs import measurable
 
 if TYPE_CHECKING:
     from keepsense.release.job import Job
@@ -172,9 +172,19 @@ def explained(session: Session, column: str) -> Explanation | None:
             return None
         try:
             known = tree if tree.concepts is not None else with_concepts(tree, judge.taxonomy, unknown="list")
-            return explain(known, judge, unknown="list")
+            told = explain(known, judge, unknown="list")
+            return replace(told, problems=tuple(p for p in told.problems if not _listed(known, p)))
         except KeepsenseError:  # no value has a concept
             return None
+
+
+def _listed(tree: Hierarchy, problem: Problem) -> bool:
+    """Whether a label stands below one that lists it by name, which is no fault however both are understood."""
+    if problem.fault != "labels out of order":
+        return False
+    code = tree.labels[problem.level].index(problem.label)
+    above = str(tree.labels[problem.level + 1][int(tree.parents[problem.level][code])])
+    return str(problem.label) in re.split(r", | or ", above)
 
 
 def change(session: Session, column: str, operation: str, **arguments: Any) -> Hierarchy:
@@ -282,7 +292,7 @@ def _scored(tree: Hierarchy, judge: Distance | None) -> tuple[tuple[float, ...],
 
 def _costs(job: Job, column: str, trees: Sequence[Hierarchy]) -> list[float | None]:
     costs: list[float | None] = [None] * len(trees)
-    if not measurable(job):
+    if not job.truthful or differentially_private(job.models):
         return costs
     trial = Trial(job, some_tuples(job.counts, MOST_TUPLES))
     for number, tree in enumerate(trees[:MOST_TRIED]):

@@ -1,0 +1,288 @@
+"""The third step: how values become vaguer: candidates with what they cost, levels, and a tree that can be edited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nicegui import ui
+
+from keepsense.hierarchies.explanation import Explanation, Fix, Problem
+from keepsense.hierarchies.judge import ASPECTS
+from keepsense.shown import percent
+from keepsense.studio import trees
+from keepsense.studio.following import worked_out
+from keepsense.studio.pages import PAGES, Page
+from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
+from keepsense.studio.room import Room
+from keepsense.studio.tree_view import TreeView
+
+_SHOWN = 6
+"""Candidates that are listed before somebody asks for more."""
+
+
+def draw(room: Room) -> None:
+    """The columns, and for the chosen one everything about its hierarchy."""
+    head(
+        "Hierarchies",
+        "A hierarchy says what a value becomes when it must be vaguer: surgeon, then doctor, then health worker. Each "
+        "column has one; choose among candidates, or shape the tree yourself.",
+    )
+    columns = trees.tree_columns(room.session)
+    if not columns:
+        empty(
+            "No column is made vaguer",
+            "Only quasi-identifiers have hierarchies: columns that others may know. Give such columns that role first.",
+            "account_tree",
+        )
+        return
+    _Work(room, columns)
+
+    def changed() -> None:
+        if trees.tree_columns(room.session) != columns:
+            room.refresh()
+
+    room.on_change(changed)
+
+
+class _Work:
+    """The page: which column is worked on, its tree, faults and candidates."""
+
+    def __init__(self, room: Room, columns: tuple[str, ...]) -> None:
+        self._room, self._columns = room, columns
+        self._weights = [1.0] * len(ASPECTS)
+        self._by_reward = False
+        wanted = getattr(room.desk, "hierarchy_column", columns[0])
+        self._column = wanted if wanted in columns else columns[0]
+        with box("line"):
+            tabs = ui.toggle(list(columns), value=self._column, on_change=lambda event: self._choose(event.value))
+            named(tabs.props("no-caps unelevated toggle-color=primary").classes("columns-toggle"), "Column to work on")
+        self._place = box("stack wide")
+        self._draw()
+        with box("line"):
+            button("Go on to Protect", self._go_on, look="primary", icon="arrow_forward")
+
+    def _go_on(self) -> None:
+        self._room.session.confirm("hierarchies")
+        self._room.go("protect")
+
+    def _choose(self, column: str) -> None:
+        self._column = column
+        self._room.desk.hierarchy_column = column  # type: ignore[attr-defined]
+        self._place.clear()
+        self._draw()
+
+    def _state(self) -> Callable[[], object]:
+        """What the hierarchy of the column depends on; not on k, for which the others are looked at."""
+        room, column = self._room, self._column
+
+        def state() -> object:
+            said = room.session.project.columns.get(column)
+            return None if said is None else repr(said.model_dump(exclude={"weight"}))
+
+        return state
+
+    def _draw(self) -> None:
+        room, column = self._room, self._column
+        with self._place:
+            with box("card"):
+                with box("line"):
+                    words("h2", f"The tree of {column}", "grow breaks")
+                    button("From a file", self._from_file, look="quiet", about="Use a hierarchy file of your own.")
+                    if room.session.project.columns[column].hierarchy not in (None, "auto"):
+                        button("Back to automatic", self._automatic, look="quiet", about="Let it be built again.")
+                self._wrong = complaint()
+                worked_out(
+                    room,
+                    self._state(),
+                    lambda: (trees.current(room.session, column), trees.explained(room.session, column)),
+                    lambda made: self._tree(*made),
+                    "Building the hierarchies …",
+                )
+            with box("card"):
+                words("h2", "Candidates")
+                worked_out(
+                    room,
+                    lambda: (self._state()(), repr(room.session.project.privacy)),
+                    lambda: trees.candidates(room.session, column),
+                    self._candidates,
+                    "Trying other hierarchies …",
+                )
+
+    def _complain(self, text: str) -> None:
+        self._wrong.text = text
+
+    # ---- the tree ----------------------------------------------------------------------------------------------------
+
+    def _tree(self, hierarchy: Any, told: Explanation | None) -> None:
+        room, column = self._room, self._column
+        faults = () if told is None else told.problems
+        self._levels(hierarchy, told)
+        if faults:
+            self._faults(faults)
+        words(
+            "p",
+            "Drag a label onto another one to move it there; the menu beside each label does the same and more. Undo "
+            "is on top.",
+            "small muted prose narrow-hidden",
+        )
+
+        async def change(operation: str, **arguments: Any) -> None:
+            self._wrong.text = ""
+            await room.work(lambda: trees.change(room.session, column, operation, **arguments), complain=self._complain)
+
+        rows = {}
+        shown = room.session.inspected(column).profile.values
+        rows = {str(value): count for value, count in shown.items()}
+        TreeView(hierarchy, rows, {(p.level, str(p.label)) for p in faults}, change)
+
+    def _levels(self, hierarchy: Any, told: Explanation | None) -> None:
+        """How much meaning each level loses, as a chart, with what can be done to the level."""
+        losses = [] if told is None else [float(loss) for loss in told.gsl.levels]
+        with box("levels"):
+            for level in range(hierarchy.height, -1, -1):
+                name = "values" if level == 0 else f"level {level}"
+                labels = len(hierarchy.labels[level])
+                words("span", name, "small strong nowrap")
+                if level and losses:
+                    loss = losses[level - 1]
+                    hint(
+                        bar(loss, f"{name} loses {percent(loss)} of the meaning"),
+                        f"Generalized to {name}, values lose {percent(loss)} of their meaning (the papers' GSL).",
+                    )
+                    words("span", percent(loss), "small number")
+                else:
+                    words("span", "the values themselves" if level == 0 else "", "small muted")
+                    words("span", "", "small")
+                words("span", f"{labels:,} label{'' if labels == 1 else 's'}", "small muted number nowrap")
+
+    def _faults(self, faults: tuple[Problem, ...]) -> None:
+        for fault in faults[:5]:
+            with box("ask stack"):
+                words("p", f"{fault.message[:1].upper()}{fault.message[1:]}.", "prose")
+                with box("line"):
+                    for fix in fault.fixes[:2]:
+                        mend = button(f"{fix.text[:1].upper()}{fix.text[1:]}", lambda f=fix: self._mend(f))
+                        hint(mend, f"The loss of meaning (GSL) would be {fix.total:.3f} then.")
+        if len(faults) > 5:
+            words("p", f"And {len(faults) - 5} more.", "small muted")
+
+    async def _mend(self, fix: Fix) -> None:
+        self._wrong.text = ""
+        await self._room.work(trees.mend, self._room.session, self._column, fix, complain=self._complain)
+
+    def _automatic(self) -> None:
+        if self._room.do(self._room.session.set_hierarchy, self._column, None, complain=self._complain):
+            self._choose(self._column)
+
+    def _from_file(self) -> None:
+        with ui.dialog() as dialog, ui.card().classes("card"):
+            words("h2", f"A hierarchy for {self._column}")
+            words(
+                "p", "A CSV file as ARX writes it, JSON or XML: every value with what stands above it.", "small muted"
+            )
+            field = ui.input("Path of the file").props("outlined dense").classes("path")
+            wrong = complaint()
+
+            async def use() -> None:
+                wrong.text = ""
+                made: list[bool] = []
+
+                def work() -> None:
+                    trees.use_file(self._room.session, self._column, str(field.value or "").strip())
+                    made.append(True)
+
+                await self._room.work(work, complain=lambda text: setattr(wrong, "text", text))
+                if made:
+                    dialog.close()
+                    self._choose(self._column)
+
+            with box("line"):
+                button("Use it", use, look="primary")
+                button("Cancel", dialog.close)
+        dialog.on("hide", dialog.delete)
+        dialog.open()
+
+    # ---- candidates --------------------------------------------------------------------------------------------------
+
+    def _candidates(self, found: trees.Candidates) -> None:
+        """What else the column could have: by what it costs at this k, or by the papers' reward."""
+        if len(found.all) == 1:
+            words("p", "There is no other way to group these values.", "small muted")
+            return
+        words(
+            "p",
+            "Cost is what all columns lose together with it, for the promises as they are. The reward is that of the "
+            "papers: give each aspect a weight, and the ranking follows.",
+            "small muted prose",
+        )
+        with box("line"):
+            order = ui.toggle({False: "by cost", True: "by reward"}, value=self._by_reward)
+            named(order.props("no-caps unelevated toggle-color=primary"), "What candidates are ranked by")
+        sliders = box("weights")
+        listed = box("stack")
+
+        def show() -> None:
+            self._by_reward = bool(order.value)
+            sliders.set_visibility(self._by_reward)
+            listed.clear()
+            with listed:
+                self._listed(found)
+
+        with sliders:
+            for place, aspect in enumerate(ASPECTS):
+                hint(words("span", aspect, "small"), f"{trees.ASPECT_MEANINGS[aspect]}.")
+                slider = ui.slider(min=0, max=1, step=0.05, value=self._weights[place])
+                named(slider, f"Weight of {aspect}")
+                said = words("span", f"{self._weights[place]:.2f}", "small number")
+                words("span", "", "")
+                slider.on_value_change(lambda event, said=said: setattr(said, "text", f"{event.value:.2f}"))
+
+                def weigh(place: int = place, slider: ui.slider = slider) -> None:
+                    self._weights[place] = float(slider.value)
+                    show()
+
+                slider.on("change", weigh)
+        order.on_value_change(show)
+        show()
+
+    def _listed(self, found: trees.Candidates) -> None:
+        rewards = dict(zip(map(id, found.all), found.rewards(self._weights), strict=True))
+        ranked = found.by_reward(self._weights) if self._by_reward else found.by_cost()
+        with box("candidate"):
+            for name, about in (
+                ("how it is made", "What rule built the tree."),
+                ("cost", "What all columns lose together with it, measured on a sample."),
+                ("GSL", "The loss of meaning on the way up, averaged over levels: 0 is none, 1 is all."),
+                ("reward", "The papers' reward for the weights above: the higher, the better."),
+                ("", ""),
+            ):
+                made = words("span", name, "small muted")
+                if about:
+                    hint(made, about)
+        for candidate in ranked[:_SHOWN]:
+            self._candidate(candidate, rewards[id(candidate)])
+
+    def _candidate(self, candidate: trees.Candidate, reward: float) -> None:
+        with box("candidate"):
+            with box("stack"):
+                words("span", candidate.made, "breaks")
+                words("span", f"labels on each level: {' → '.join(map(str, candidate.sizes))}", "small muted")
+            words("span", "–" if candidate.cost is None else percent(candidate.cost), "number")
+            words("span", "–" if candidate.gsl is None else f"{candidate.gsl:.3f}", "number")
+            words("span", f"{reward:.2f}", "number")
+            if candidate.chosen:
+                pill("in use", "green")
+            else:
+
+                async def use() -> None:
+                    self._wrong.text = ""
+                    session, column = self._room.session, self._column
+                    await self._room.work(
+                        trees.use, session, column, candidate.hierarchy, candidate.made, complain=self._complain
+                    )
+
+                named(button("Use it", use), f"Use the hierarchy: {candidate.made}")
+
+
+PAGES.add("hierarchies", Page("Hierarchies", "See and shape what values become.", "account_tree", draw))
