@@ -172,8 +172,8 @@ class _Lattice:
 def _division(tree: Group) -> None:
     words(
         "p",
-        "From the whole table down to groups that nobody can be told apart in: each cut is at one column. Shown on some "
-        "of the rows where there are many.",
+        "From the whole table down to groups in which nobody can be told apart: each cut is at one column. Shown on "
+        "some of the rows where there are many.",
         "small muted prose",
     )
     _group(solutions.pruned(tree), tree.records, opened=2)
