@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import itertools
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import RLock
 from typing import TypeVar
 
 from keepsense.errors import BadInput, KeepsenseError
 from keepsense.studio.downloads import Shelf
+from keepsense.studio.exports import Export, exports
 from keepsense.studio.live import Live
+from keepsense.studio.runs import Run
 from keepsense.studio.security import UPLOAD_LIMIT, safe_name
 from keepsense.studio.session import Session
 
@@ -51,8 +53,11 @@ class Desk:
         self.upload_limit = UPLOAD_LIMIT
         self.dark: bool | None = None
         """Whether tabs are dark; None as the system says."""
+        self.exported: dict[int, Mapping[str, Export]] = {}
+        """Files of the runs that were released, by their numbers."""
         self._changes = itertools.count(1)
         self._lock = RLock()
+        self._exporting = RLock()
         self.version = 0
 
     def changed(self) -> None:
@@ -89,12 +94,25 @@ class Desk:
             raise BadInput(f"{file.name}: this is no uploaded file")
         self._open(lambda: Session.open(file), file.name, copied=True)
 
+    def export(self, made: Run) -> None:
+        """Write reports and a certificate of a run that was released; once, whoever asks."""
+        session = self.session
+        with self._exporting:
+            if session is None or made.number in self.exported:
+                return
+            listed = exports(made, session.file, self.shelf)
+            if session is self.session:
+                self.exported[made.number] = listed
+        session.confirm("release")
+        self.changed()
+
     def close(self) -> None:
         """End everything that is under way."""
         with self._lock:
             live, session = self.live, self.session
             self.live = self.session = None
             self.shelf.clear()
+            self.exported.clear()
         if live is not None:
             live.end()
         if session is not None:
@@ -126,7 +144,7 @@ class Desk:
         with self._lock:
             self.problem = ""
             self.session, self.copied = session, copied
-            self.live = Live(session, self.changed) if hasattr(session, "preview") else None
+            self.live = Live(session, self.changed)
         session.listen(self.changed)
         self.changed()
 

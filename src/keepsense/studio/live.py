@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Condition, Thread
 from typing import Any, Protocol
 
@@ -19,6 +20,9 @@ class Previewed(Protocol):
     def preview(self) -> Any:
         """What the release would look like."""
 
+    def findings(self) -> tuple[Any, ...]:
+        """What to look at."""
+
     def listen(self, function: Callable[[], None]) -> Callable[[], None]:
         """Call a function after every change."""
 
@@ -31,6 +35,8 @@ class Live:
     >>> class Counting:
     ...     text = "k = 5"
     ...     def preview(self): return 42
+    ...     def findings(self):
+    ...         return ()
     ...     def listen(self, function): return lambda: None
     >>> with Live(Counting(), lambda: None) as live:
     ...     live.wait()
@@ -41,6 +47,8 @@ class Live:
     def __init__(self, session: Previewed, changed: Callable[[], None]) -> None:
         self.preview: Any = None
         self.problem = ""
+        self.advice: tuple[Any, ...] = ()
+        """What to look at, as of the last preview."""
         self._session = session
         self._changed = changed
         self._shown: str | None = None
@@ -96,3 +104,6 @@ class Live:
                     self.preview, self.problem, self._shown = preview, problem, text
                 self._news.notify_all()
             self._changed()
+            with suppress(Exception):  # what is wrong was told with the preview
+                self.advice = self._session.findings()
+                self._changed()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from keepsense.errors import BadInput, KeepsenseError
@@ -96,6 +96,18 @@ class Room:
         except (KeepsenseError, OSError) as error:
             (complain or self.complain)(sentence(error))
             return None
+
+    def later(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Begin something that fills the page when it is done; it must see for itself whether its place is still there.
+
+        It is not bound to an element, as a timer would be: a page that is left takes nothing away from under it.
+        """
+        from nicegui import background_tasks
+
+        async def unhurried() -> None:
+            await work()
+
+        background_tasks.create(unhurried(), name="page")
 
     def complain(self, message: str) -> None:
         """Show a sentence about what went wrong."""

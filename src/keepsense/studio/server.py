@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -19,6 +21,10 @@ from keepsense.studio.desk import Desk
 from keepsense.studio.private import private_folder
 from keepsense.studio.security import ADDRESS, FILES, UPLOAD_LIMIT, Guard
 
+_FRAMEWORK = "NICEGUI_STORAGE_PATH"
+"""Says where the framework keeps what it wants to remember."""
+
+_LAST_RESORT = "last resort"
 _GRACE = 5.0
 """Seconds that work which was told to stop has to do so, before the program ends without it."""
 
@@ -50,14 +56,13 @@ def serve(
         if browser:
             threading.Thread(target=webbrowser.open, args=(guard.url,), daemon=True).start()
         server.run(sockets=[listener])
+        _leave(private)
 
 
 def _made(
     listener: socket.socket, private: Path, upload_limit: int, table: str | None, *, sample: bool
 ) -> tuple[Any, Guard]:
     """The server with the pages in it and the guard before it."""
-    # what the framework keeps for itself; it looks when it is imported
-    os.environ["NICEGUI_STORAGE_PATH"] = str(private / "framework")
     try:
         import uvicorn
         from fastapi import FastAPI
@@ -68,6 +73,8 @@ def _made(
     from keepsense.studio.downloads import routes
     from keepsense.studio.shell import add_pages
 
+    # a click whose answer comes when its page was left already; there is nothing to mend, and nobody to tell
+    logging.getLogger("nicegui").addFilter(lambda record: "has been deleted" not in record.getMessage())
     desk = Desk(private)
     outer = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, routes=[*routes(desk.shelf, FILES)])
     add_pages(desk, upload_limit)
@@ -91,7 +98,7 @@ def _made(
             super().handle_exit(sig, frame)
             self._captured_signals.clear()  # it would be raised again afterwards
             threading.Thread(target=desk.close, daemon=True).start()
-            threading.Thread(target=_end_at_last, args=(private,), daemon=True).start()
+            threading.Thread(target=_end_at_last, args=(private,), name=_LAST_RESORT, daemon=True).start()
 
     pages.on_startup(lambda: threading.Thread(target=desk.begin, args=(table,), kwargs={"sample": sample}).start())
     config = uvicorn.Config(
@@ -116,6 +123,7 @@ def _listening(port: int) -> Iterator[socket.socket]:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((ADDRESS, port))
+            listener.listen(64)  # whoever is quicker than the server waits
         except OSError:
             raise BadInput(f"port {port} is taken by another program; choose another, or none") from None
         yield listener
@@ -126,16 +134,40 @@ def _listening(port: int) -> Iterator[socket.socket]:
 @contextmanager
 def _temporary_files_in(private: Path) -> Iterator[None]:
     """Whatever this process writes for a while, be it the parts of an upload, goes into the private folder."""
-    before = tempfile.tempdir
+    before, named = tempfile.tempdir, os.environ.get(_FRAMEWORK)
     tempfile.tempdir = str(private)
+    os.environ[_FRAMEWORK] = str(private / "framework")  # it looks when it is imported
     try:
         yield
     finally:
         tempfile.tempdir = before
+        os.environ.pop(_FRAMEWORK)
+        if named is not None:
+            os.environ[_FRAMEWORK] = named
+
+
+def _leave(private: Path) -> None:
+    """Wait for what was told to stop; where it does not, end the program without it, and without a trace.
+
+    The interpreter would pull the ground from under a thread that computes outside of it.
+    """
+    end = time.monotonic() + _GRACE
+    here = threading.current_thread()
+    others = [thread for thread in threading.enumerate() if thread is not here and thread.name != _LAST_RESORT]
+    for thread in others:
+        thread.join(max(0.0, end - time.monotonic()))
+    if any(thread.is_alive() for thread in others):
+        _end_now(private)
 
 
 def _end_at_last(private: Path) -> None:
-    """End the program where something under way does not stop; the private folder goes all the same."""
-    time.sleep(_GRACE)
+    """The same where even the server does not stop."""
+    time.sleep(2 * _GRACE)
+    _end_now(private)
+
+
+def _end_now(private: Path) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
     rmtree(private, ignore_errors=True)
     os._exit(0)

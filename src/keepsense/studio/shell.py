@@ -47,7 +47,7 @@ class Tab:
         self.desk = desk
         self.room = Room(desk, self._show, page)
         self._version = -1
-        self._session: object = None
+        self._session: object = desk.session
         self._shown: dict[str, object] = {}
         self._dark = ui.dark_mode(desk.dark)
         ui.add_css(stylesheet())
@@ -56,7 +56,7 @@ class Tab:
         with box("room"):
             self._top = box("top", "header")
             self._steps = named(box("steps", "nav"), "Steps")
-            with box("centre", "main").props("id=work tabindex=-1"):
+            with named(box("centre", "section").props("id=work tabindex=-1"), "Work"):
                 self._centre = box("work")
                 self._findings = named(box("findings", "section"), "Findings")
             with named(box("panel", "aside"), "What this release would look like") as self._panel:
@@ -87,8 +87,8 @@ class Tab:
             else:
                 PAGES[page].draw(self.room)
         ui.navigate.history.replace(f"/step/{page}")
-        self._shown.pop("steps", None)
         self._draw_steps()
+        self._draw_findings()
 
     def _keep_up(self) -> None:
         """Draw anew what changed since this tab looked last."""
@@ -184,11 +184,13 @@ class Tab:
             words("span", page.title, "name")
             if state:
                 words("span", _STATES[state], "state")
-            ui.tooltip(f"{page.about} {why}".strip()).props('delay=600 anchor="center right" self="center left"')
+            ui.tooltip(f"{page.about} {why}".strip()).classes("narrow-hidden").props(
+                'delay=600 anchor="center right" self="center left"'
+            )
         made.props["data-step"] = name
         if name == self.room.page:
             made.props("aria-current=page")
-        made.on("click", lambda: self.room.go(name))
+        made.on("click", lambda: None if name == self.room.page else self.room.go(name))
 
     # ---- below ---------------------------------------------------------------------------------------------------
 

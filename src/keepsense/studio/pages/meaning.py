@@ -59,7 +59,7 @@ def draw(room: Room) -> None:
         for card in cards:
             await card.fill()
 
-    ui.timer(0, fill, once=True)
+    room.later(fill)
     said = [card.said for card in cards]
 
     def changed() -> None:
@@ -67,7 +67,7 @@ def draw(room: Room) -> None:
             room.refresh()
         elif [card.now() for card in cards] != said:
             said[:] = [card.now() for card in cards]
-            ui.timer(0, fill, once=True)
+            room.later(fill)
 
     room.on_change(changed)
 

@@ -9,6 +9,7 @@ from nicegui.events import UploadEventArguments
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.decide import Decision
 from keepsense.project.roles import ROLES
+from keepsense.studio.advice import of_decision
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.parts import (
     box,
@@ -146,6 +147,7 @@ def _opened(room: Room) -> None:
     lines = _Columns(room)
     with box("card"):
         words("h2", f"The first {_SHOWN} rows")
+        wrong = complaint()
         table = box("stack")
     with box("line"):
         button("Go on to Meaning", lambda: _go_on(room), look="primary", icon="arrow_forward")
@@ -166,7 +168,7 @@ def _opened(room: Room) -> None:
     room.on_change(show)
 
     async def fill() -> None:
-        rows = await room.work(session.head, _SHOWN)
+        rows = await room.work(session.head, _SHOWN, complain=lambda text: setattr(wrong, "text", text))
         if rows is None or table.is_deleted:
             return
         colours = {column.name: column.colour for column in session.columns}
@@ -189,7 +191,7 @@ def _opened(room: Room) -> None:
                 row_key="id",
             ).props("flat dense hide-bottom").classes("preview")
 
-    ui.timer(0, fill, once=True)
+    room.later(fill)
 
 
 def _go_on(room: Room) -> None:
@@ -197,8 +199,8 @@ def _go_on(room: Room) -> None:
     room.go("meaning")
 
 
-def _close(room: Room) -> None:
-    room.desk.close()
+async def _close(room: Room) -> None:
+    await room.work(room.desk.close)
 
 
 def _ask(room: Room, asked: tuple[Decision, ...]) -> None:
@@ -210,12 +212,9 @@ def _ask(room: Room, asked: tuple[Decision, ...]) -> None:
         with box("ask stack"):
             words("p", decision.question, "prose strong")
             words("p", f"If that is wrong: {decision.remedy}.", "small muted prose")
-            with box("line"):
-                button("That is right", lambda d=decision: room.do(room.session.agree, d), look="outlined")
-                for name in decision.columns[:6]:
-                    with box("line tight"):
-                        words("span", name, "small strong")
-                        _role_field(room, next(c for c in room.session.columns if c.name == name))
+            with box("line tight"):
+                for remedy in of_decision(decision).remedies:
+                    button(remedy.text, lambda r=remedy: room.do(room.session.settle, r))
 
 
 def _legend() -> None:

@@ -1,0 +1,231 @@
+"""The sixth step: make the release, and take it away with its report and its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nicegui import ui
+
+from keepsense.studio.exports import Export
+from keepsense.studio.pages import PAGES, Page
+from keepsense.studio.parts import box, button, figure, head, hint, metric, words
+from keepsense.studio.room import Room
+from keepsense.studio.runs import Run
+
+_STAGES = {
+    "read and count": "Reading the table",
+    "decide": "Deciding what to change",
+    "recode": "Changing the rows",
+    "write": "Writing the file",
+    "verify": "Reading it back, and checking every promise",
+    "measure": "Measuring what is left",
+}
+
+
+def draw(room: Room) -> None:
+    """Show what would be released, make it, and show what came of it."""
+    head(
+        "Release",
+        "The file appears only after it was written, read back and checked: if one promise does not hold, nothing is "
+        "released.",
+    )
+    place = box("stack wide")
+    shown: list[object] = []
+
+    def show() -> None:
+        state = _state(room)
+        if shown != [state]:
+            shown[:] = [state]
+            place.clear()
+            with place:
+                _draw(room)
+
+    show()
+    room.on_change(show)
+
+
+def _state(room: Room) -> object:
+    session, live = room.session, room.desk.live
+    made = _last(room)
+    return (
+        session.text,
+        None if made is None else (made.number, made.state),
+        None if made is None else made.number in room.desk.exported,
+        None if live is None else (id(live.preview), live.waiting, live.problem),
+    )
+
+
+def _last(room: Room) -> Run | None:
+    """The last run that was to release something."""
+    return next((made for made in reversed(room.session.runs) if not made.rehearsed), None)
+
+
+def _draw(room: Room) -> None:
+    made = _last(room)
+    if made is not None and not made.ended:
+        _running(room, made)
+        return
+    current = made is not None and made.text == room.session.text
+    if made is not None and current and made.outcome is not None:
+        _released(room, made)
+    elif made is not None and current:
+        _refused(made)
+    elif made is not None and made.outcome is not None:
+        with box("note stack"):
+            words("p", "The project has changed since the last release.", "strong")
+            words(
+                "p",
+                "What lies in the folder is what you released before. Make it again to bring it up to date.",
+                "small",
+            )
+    if made is None or not current or made.outcome is None:
+        _before(room)
+
+
+# ---- before ----------------------------------------------------------------------------------------------------------
+
+
+def _before(room: Room) -> None:
+    session, live = room.session, room.desk.live
+    seen = None if live is None else live.preview
+    if seen is not None and not _waiting(room) and not seen.ok:
+        with box("stop unmet").props("role=alert"):
+            words("p", "As things stand, the goal is not met", "strong")
+            words("p", seen.problem or "A promise would not be kept.", "breaks")
+            for remedy in seen.remedies:
+                words("p", f"You could {remedy}.", "small")
+            words("p", "You can try the full run all the same: it releases nothing that breaks a promise.", "small")
+    with box("card"):
+        words("h2", "What will be promised")
+        for sentence in _promises(room):
+            with box("line tight top-aligned"):
+                words("span", "•", "accent").props("aria-hidden=true")
+                words("span", sentence, "grow breaks")
+        words("h2", "Where it goes")
+        folder = session.folder / session.project.release.folder
+        words("p", folder, "mono breaks")
+        if room.desk.copied:
+            words("p", "This folder goes when the studio ends: download what you want to keep.", "small muted")
+        with box("line"):
+            start = button("Make the release", lambda: _start(room), look="primary", icon="verified")
+            hint(start, "Runs the whole table, writes it, reads it back and verifies it.")
+
+
+def _waiting(room: Room) -> bool:
+    """Whether the preview is older than the project."""
+    return room.desk.live is None or room.desk.live.waiting
+
+
+def _promises(room: Room) -> list[str]:
+    from keepsense.privacy import model
+
+    promised = room.session.project.privacy
+    return [model(str(p["model"]), **{k: v for k, v in p.items() if k != "model"}).describe() for p in promised]
+
+
+def _start(room: Room) -> None:
+    if room.session.running is None:
+        room.do(lambda: room.session.start(rehearsed=False))
+    room.desk.changed()
+
+
+# ---- meanwhile -------------------------------------------------------------------------------------------------------
+
+
+def _running(room: Room, made: Run) -> None:
+    with box("card"):
+        words("h2", "Making the release")
+        stage = words("p", "", "muted").props("role=status")
+        line = ui.linear_progress(0.0, show_value=False).props("rounded aria-label='Share of the run that is done'")
+        left = words("p", "", "small muted number")
+        with box("line"):
+            button("Cancel", made.cancel, look="danger")
+
+    def follow() -> None:
+        stage.text = "Stopping …" if made.state == "stopping" else f"{_STAGES.get(made.stage, made.stage)} …"
+        line.value = made.fraction
+        seconds = made.left
+        left.text = f"{made.elapsed:.0f} s so far" + ("" if seconds is None else f", about {seconds:.0f} s left")
+
+    follow()
+    ui.timer(0.25, follow)
+
+
+# ---- afterwards ------------------------------------------------------------------------------------------------------
+
+
+def _refused(made: Run) -> None:
+    if made.state == "cancelled":
+        with box("note"):
+            words("p", made.problem, "strong")
+        return
+    # there is no way to close this: it goes when the goal is met
+    with box("stop unmet").props("role=alert"):
+        words("p", "The goal is not met, and nothing was released", "strong")
+        words("p", made.problem, "breaks")
+        for remedy in made.remedies:
+            words("p", f"You could {remedy}.", "small")
+
+
+def _released(room: Room, made: Run) -> None:
+    outcome = made.outcome
+    if outcome is None:
+        return
+    about = outcome.description
+    with box("kept").props("role=status"):
+        words("h2", "Verified and released")
+        words("p", outcome.file, "mono breaks released-file")
+        for sentence in about["in words"]:
+            with box("line tight top-aligned"):
+                words("span", "✓", "good strong").props("aria-hidden=true")
+                words("span", sentence, "grow breaks")
+    with box("columns"):
+        figure(f"{about['records']:,}", "records released", "Rows of the released file.")
+        figure(
+            f"{about['classes']:,}",
+            "classes",
+            "Groups of records that look alike in every quasi-identifier: nobody inside can be told from the others.",
+        )
+        figure(f"{about['suppressed records']:,}", "records suppressed", "Records that were hidden or left out.")
+        if "certainty penalty" in about["utility"]:
+            metric("certainty penalty", about["utility"]["certainty penalty"])
+    place = box("stack wide")
+    listed = room.desk.exported.get(made.number)
+    if listed is not None:
+        with place:
+            _files(listed)
+    else:
+        with place:
+            said = words("p", "Writing the report and the certificate …", "small muted").props("role=status")
+
+        async def write() -> None:
+            await room.work(room.desk.export, made, complain=lambda text: setattr(said, "text", text))
+
+        room.later(write)
+    for finding in made.findings:
+        with box("note stack"):
+            words("p", f"{finding.where}: {finding.message}", "small breaks")
+    with box("line"):
+        button("Make it again", lambda: _start(room))
+
+
+def _files(listed: Mapping[str, Export]) -> None:
+    words("h2", "Take it with you")
+    with box("tiles exports"):
+        for word, export in listed.items():
+            # fetched by a link, so that a browser saves or shows it as it does all others
+            with box("card tile", "a") as link:
+                words("span", export.title, "strong")
+                words("span", export.about, "small muted")
+                words("span", "Open" if export.shown else "Download", "small accent strong")
+            link.props["href"] = export.address
+            link.props["data-export"] = word
+            if export.shown:
+                link.props("target=_blank rel=noopener")
+            else:
+                link.props("download")
+
+
+PAGES.add(
+    "release", Page("Release", "Make the verified release, and take it away with its certificate.", "verified", draw)
+)
