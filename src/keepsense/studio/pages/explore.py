@@ -17,6 +17,7 @@ from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, loss, named, pill, words
 from keepsense.studio.room import Room
 from keepsense.studio.runs import Run
+from keepsense.studio.side_by_side import draw_rows
 from keepsense.studio.solutions import Group, Solution, Solutions
 
 _BEST = 6
@@ -43,7 +44,10 @@ def draw(room: Room) -> None:
         words("h2", "Runs side by side")
         following(room, lambda: _runs(room), lambda: _compared(room))
     with box("card"):
-        words("h2", "Before and after")
+        words("h2", "Twenty rows before and after")
+        draw_rows(room)
+    with box("card"):
+        words("h2", "Distributions and risk")
         following(room, lambda: _done(room), lambda: _distributions(room))
     with box("card"):
         words("h2", "What if a column weighed twice?")
@@ -191,7 +195,10 @@ def _group(group: Group, whole: int, opened: int) -> None:
         if opened:
             branch.props("open")
         cut = f", parted by {group.column}" if group.column and group.column != "classes" else ""
-        words("summary", f"{size}{cut}", "small")
+        with box(tag="summary"), box("line tight"):
+            words("span", f"{size}{cut}", "small")
+            with box("grow share"):
+                bar(group.records / max(1, whole), f"{size} of {whole:,}")
         for part in group.parts:
             _group(part, whole, opened - 1)
 
@@ -280,7 +287,7 @@ def _distributions(room: Room) -> None:
     """How the values of a column are spread in the table and in the last run; the risk of both."""
     run = next((run for run in reversed(room.session.runs) if run.state == "done"), None)
     if run is None or run.outcome is None:
-        empty("Nothing to compare yet", "Try it on the whole table first: the button is right above.", "bar_chart")
+        empty("Nothing to compare yet", "Try it on the whole table first: the button is further up.", "bar_chart")
         return
     _risk(run)
     names = [name for name in run.outcome.counts.names if name in run.outcome.after.names]

@@ -19,10 +19,10 @@ from keepsense.shown import percent
 from keepsense.studio.following import following
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.parameters import Field, of_method, of_promise
-from keepsense.studio.parts import box, button, complaint, head, hint, icon_button, named, pill, rows, words
-from keepsense.studio.preview import Preview
+from keepsense.studio.parts import box, button, complaint, head, hint, icon_button, named, pill, words
 from keepsense.studio.room import Room
 from keepsense.studio.runs import Run
+from keepsense.studio.side_by_side import draw_rows, preview_of
 from keepsense.studio.trees import tree_columns
 
 _LARGEST_K = 50
@@ -40,7 +40,7 @@ def draw(room: Room) -> None:
     _Weights(room)
     with box("card"):
         words("h2", "Twenty rows before and after")
-        following(room, lambda: _seen(room), lambda: _rows(room))
+        draw_rows(room)
     with box("card"):
         words("h2", "The whole table")
         words(
@@ -56,11 +56,6 @@ def draw(room: Room) -> None:
 def _go_on(room: Room) -> None:
     room.session.confirm("protect")
     room.go("explore")
-
-
-def _seen(room: Room) -> tuple[object, ...]:
-    live = room.desk.live
-    return () if live is None else (id(live.preview), live.problem, live.waiting and live.preview is None)
 
 
 # ---- promises --------------------------------------------------------------------------------------------------------
@@ -216,13 +211,8 @@ _STATES: Mapping[bool | None, tuple[str, str]] = {
 
 def _kept(room: Room) -> tuple[bool | None, ...]:
     """Whether each promise would be kept, as far as the newest preview tells."""
-    shown = _preview(room)
+    shown = preview_of(room)
     return () if shown is None else tuple(promise.kept for promise in shown.promises)
-
-
-def _preview(room: Room) -> Preview | None:
-    live = room.desk.live
-    return live.preview if live is not None and isinstance(live.preview, Preview) else None
 
 
 def _described(promise: Mapping[str, Any]) -> str:
@@ -389,7 +379,7 @@ class _Weights:
     def _show(self) -> None:
         from math import log2
 
-        shown = _preview(self._room)
+        shown = preview_of(self._room)
         for name, slider in self._sliders.items():
             column = self._room.session.project.columns.get(name)
             if column is None:
@@ -400,41 +390,6 @@ class _Weights:
             weight.text = f"× {column.weight:.2g}"
             lost = None if shown is None else shown.lost.get(name)
             loss.text = "" if lost is None else f"loses {percent(lost)}"
-
-
-# ---- rows ------------------------------------------------------------------------------------------------------------
-
-
-def _rows(room: Room) -> None:
-    """The rows of the newest preview; those before are behind a switch where it is narrow."""
-    live, shown = room.desk.live, _preview(room)
-    if shown is None:
-        waiting = live is not None and live.waiting
-        words("p", "Working it out …" if waiting else (live.problem if live else ""), "small muted").props(
-            "role=status"
-        )
-        return
-    if shown.problem:
-        with box("stop").props("role=alert"):
-            words("p", "Nothing can be released like this", "strong")
-            words("p", shown.problem, "prose")
-            for remedy in shown.remedies:
-                words("p", f"You could {remedy}.", "small prose")
-    if shown.note:
-        words("p", shown.note, "small muted prose")
-    names = shown.after.names or shown.before.names
-    at = [shown.before.names.index(name) for name in names]
-    before = [tuple(row[i] for i in at) for row in shown.before.cells]
-    with box("two"):
-        with box("stack"):
-            words("h3", "Before")
-            rows(names, before)
-        with box("stack"):
-            words("h3", "After")
-            if shown.after.cells:
-                rows(names, shown.after.cells, before=before)
-            else:
-                words("p", "Nothing yet.", "small muted")
 
 
 # ---- the full run ----------------------------------------------------------------------------------------------------
