@@ -2,76 +2,52 @@
 
 from __future__ import annotations
 
-import csv
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import spearmanr
 
+from experiments import tables
+from experiments.aika import report
+from experiments.aika.mixes import BOUNDARIES, POOLS, READINGS, Judged, foretold, heavy, judged, mixed, pools, shares
 from experiments.gsl.columns import Column, columns
-from experiments.gsl.correlate import SUPPRESSION, anonymized
-from experiments.gsl.losses import Losses
-from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy, candidates, evaluate, make_test_bed, weight_sets
+from experiments.gsl.correlate import SUPPRESSION, structure
+from experiments.tables import Row
+from keepsense.hierarchies import Hierarchy, candidates, evaluate, make_test_bed
 from keepsense.hierarchies.judge import ASPECTS
-from keepsense.privacy import record_linkage
 from keepsense.semantics import Distance, distance
 from keepsense.taxonomy.embedded import wordnet
-from keepsense.utility import average_class_size, gen_iloss
 
-KS = (2, 5, 10, 25, 50, 100)
-NOTES = Path(__file__).parent / "notes.md"
 SEED = 2016
-SOURCES = ("constructor", "constructor, outliers not grouped", "ancestors replaced")
-OUTCOMES = ("SSE", "disclosure risk", "GenILoss", "CAVG")
-"""What each aspect should foretell, in the order of the aspects."""
+OUTCOMES = report.OUTCOMES
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
 def run(results: Path) -> None:
-    """Construct, evaluate and anonymize with 100 candidates of every column, and with hierarchies that differ less."""
+    """Judge and anonymize with candidates of every column for every k, then search the mixes the text allows."""
     wup = distance("wu-palmer", wordnet(), convention="depth")
     _warm_up(wup)
-    rows: list[dict[str, Any]] = []
-    seconds: list[dict[str, Any]] = []
+    rows: list[Row] = []
+    seconds: list[Row] = []
+    found: dict[tuple[Any, ...], list[list[float | None]]] = {}
     for column in columns():
-        counts = list(column.counts.values())
-        start = time.perf_counter()
-        made = candidates(
-            list(column.counts), wordnet(), counts, senses=column.senses, distance=wup, name=column.name, rng=SEED
-        )
-        constructed = time.perf_counter() - start
+        made, timed = _constructed(column, wup)
+        seconds.append(timed)
         bed = make_test_bed(column.ideal(), wup, kinds=["ancestors"], rng=SEED)
         ungrouped = [hierarchy for hierarchy in made if "outliers" not in str(hierarchy.info["made"])]
-        for source, hierarchies in zip(SOURCES, (made, ungrouped, bed), strict=True):
-            start = time.perf_counter()
-            judged = [evaluate(hierarchies, wup, counts, k) for k in KS]
-            evaluated = (time.perf_counter() - start) / len(KS)
-            if source == SOURCES[0]:
-                seconds.append(
-                    {
-                        "data": column.data,
-                        "column": column.name,
-                        "values": len(column.counts),
-                        "candidates": len(made),
-                        "constructor seconds": round(constructed, 4),
-                        "evaluator seconds": round(evaluated, 4),
-                    }
-                )
-            for suppression in SUPPRESSION:
-                outcomes = [_outcomes(column, hierarchies, k, wup, suppress=suppression != "none") for k in KS]
-                rows += _correlations(column, source, suppression, judged, outcomes)
-        print(f"  {column.title}: {len(made)} candidates", flush=True)
-    _write(results / "correlations.csv", rows)
-    _write(results / "times.csv", seconds)
-    summary = _summary(rows)
-    _write(results / "summary.csv", summary)
-    _plot(results, summary)
-    (results / "README.md").write_text(_report(summary, seconds), encoding="utf-8")
+        for source, hierarchies in zip(report.SOURCES, (made, ungrouped, bed), strict=True):
+            rows += _correlations(column, source, judged(column, hierarchies, wup))
+        for key, figures in _search(column, wup):
+            found.setdefault(key, []).append(figures)
+        print(f"  {column.title}: {len(made)} candidates, {timed['duplicates']} of them twice", flush=True)
+    summary, mixes = list(_summary(rows)), list(_mixes(found))
+    for name, table in (("correlations", rows), ("times", seconds), ("summary", summary), ("mixes", mixes)):
+        tables.write(results / f"{name}.csv", table)
+    report.plot(results, summary)
+    (results / "README.md").write_text(report.page(results), encoding="utf-8")
 
 
 def _warm_up(wup: Distance) -> None:
@@ -80,144 +56,99 @@ def _warm_up(wup: Distance) -> None:
     evaluate(made, wup, [3, 2, 1], 2)
 
 
-def _outcomes(
-    column: Column, made: Sequence[Hierarchy], k: int, wup: Distance, *, suppress: bool
-) -> NDArray[np.float64]:
-    """The four measures of the table anonymized by Datafly with each candidate."""
-    counts = Counts.of({column.name: list(column.counts)}, weights=list(column.counts.values()))
-    found = np.empty((len(made), len(OUTCOMES)))
-    for i, hierarchy in enumerate(made):
-        used = {column.name: hierarchy}
-        released = anonymized("Datafly", counts, used, k, None, suppress=suppress)
-        losses = Losses(counts, used, wup)
-        found[i] = (
-            losses(released)[0],
-            record_linkage(counts, released, losses.matrices(released)).risk,
-            gen_iloss(counts, released, used),
-            average_class_size(counts, released, k=k),
-        )
-    return found
-
-
-def _correlations(
-    column: Column, source: str, suppression: str, judged: Sequence[Any], outcomes: Sequence[NDArray[np.float64]]
-) -> list[dict[str, Any]]:
-    """For each aspect and weight of it: correlation of ranking and measure, on average over k and weight sets."""
-    rows = []
-    for a, (aspect, outcome) in enumerate(zip(ASPECTS, OUTCOMES, strict=True)):
-        for weight in (0.0, 0.25, 0.5, 0.75, 1.0):
-            found = []
-            for table, measured in zip(judged, outcomes, strict=True):
-                if np.ptp(table.scores[:, a]) < 1e-9 or np.ptp(measured[:, a]) < 1e-9:
-                    continue  # nothing to foretell, or nothing to foretell it by
-                rewards = table.rewards
-                for weights in weight_sets():
-                    if weights[a] == weight:
-                        values = rewards @ np.array(weights)
-                        if np.ptp(values) > 1e-9:
-                            found.append(float(spearmanr(-values, measured[:, a])[0]))
-            rows.append(
-                {
-                    "data": column.data,
-                    "column": column.name,
-                    "label": column.label,
-                    "hierarchies": source,
-                    "suppression": suppression,
-                    "aspect": aspect,
-                    "measure": outcome,
-                    "weight": weight,
-                    "Spearman": round(float(np.mean(found)), 4) if found else None,
-                    "cases": len(found),
-                }
-            )
-    return rows
-
-
-def _summary(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    found = []
-    for source, suppression in product(SOURCES, SUPPRESSION):
-        for (aspect, outcome), weight in product(zip(ASPECTS, OUTCOMES, strict=True), (0.0, 0.25, 0.5, 0.75, 1.0)):
-            key = (source, suppression, aspect, weight)
-            here = [
-                row["Spearman"]
-                for row in rows
-                if (row["hierarchies"], row["suppression"], row["aspect"], row["weight"]) == key
-                and row["Spearman"] is not None
-            ]
-            if here:
-                found.append(
-                    {
-                        "hierarchies": source,
-                        "suppression": suppression,
-                        "aspect": aspect,
-                        "measure": outcome,
-                        "weight": weight,
-                        "mean Spearman": round(float(np.mean(here)), 4),
-                        "standard deviation": round(float(np.std(here)), 4),
-                        "least": round(min(here), 4),
-                        "most": round(max(here), 4),
-                        "columns": len(here),
-                        "columns of at least 0.60": sum(value >= 0.6 for value in here),
-                    }
-                )
-    return found
-
-
-def _write(path: Path, table: Sequence[dict[str, Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
-
-
-def _plot(results: Path, summary: Sequence[dict[str, Any]]) -> None:
-    import altair as alt
-
-    shown = [
-        {**row, "what": f"{row['aspect']} and {row['measure']}", "runs": f"{row['hierarchies']}, {row['suppression']}"}
-        for row in summary
-    ]
-    chart = alt.Chart({"values": shown}).mark_line(point=True)
-    lines = chart.encode(
-        x=alt.X("weight:Q", title="weight of the aspect"),
-        y=alt.Y("mean Spearman:Q", scale=alt.Scale(domain=[-0.6, 1])),
-        color=alt.Color("what:N", title=None, legend=alt.Legend(orient="bottom", columns=2, labelLimit=300)),
-        facet=alt.Facet("runs:N", columns=2, title=None),
+def _constructed(column: Column, wup: Distance) -> tuple[list[Hierarchy], Row]:
+    """The constructor's candidates, and the seconds of constructor and evaluator."""
+    counts = list(column.counts.values())
+    start = time.perf_counter()
+    made = candidates(
+        list(column.counts), wordnet(), counts, senses=column.senses, distance=wup, name=column.name, rng=SEED
     )
-    lines.properties(width=300, height=200).save(results / "correlations.svg")
+    constructed = time.perf_counter() - start
+    start = time.perf_counter()
+    evaluate(made, wup, counts, 10)
+    return made, {
+        "data": column.data,
+        "column": column.name,
+        "values": len(column.counts),
+        "candidates": len(made),
+        "duplicates": len(made) - len({structure(hierarchy) for hierarchy in made}),
+        "constructor seconds": round(constructed, 4),
+        "evaluator seconds": round(time.perf_counter() - start, 4),
+    }
 
 
-def _report(summary: Sequence[dict[str, Any]], seconds: Sequence[dict[str, Any]]) -> str:
-    lines = ["# AIKA: what came out", "", "Made by `python -m experiments run aika`; the paper's figures beside ours."]
-    lines += [
-        "",
-        "Rank correlation of the hierarchies' ranking with a measure of the data anonymized by Datafly (k 2 to 100),",
-        "by the weight of the aspect, mean over columns. The paper: at least 0.60 for all at weights of 75% and 100%.",
-        "",
-        "| hierarchies | suppression | aspect | measure | 0% | 25% | 50% | 75% | 100% | columns of 0.60 or more |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for source, suppression in product(SOURCES, SUPPRESSION):
-        for aspect, outcome in zip(ASPECTS, OUTCOMES, strict=True):
-            key = (source, suppression, aspect)
-            here = [row for row in summary if (row["hierarchies"], row["suppression"], row["aspect"]) == key]
-            if here:
-                means = {row["weight"]: f"{row['mean Spearman']:.2f}" for row in here}
-                cells = " | ".join(means.get(weight, "-") for weight in (0.0, 0.25, 0.5, 0.75, 1.0))
-                strong = f"{here[-1]['columns of at least 0.60']} of {here[-1]['columns']}"
-                lines.append(f"| {source} | {suppression} | {aspect} | {outcome} | {cells} | {strong} |")
-    built = [row["constructor seconds"] for row in seconds]
-    judged = [row["evaluator seconds"] for row in seconds]
-    lines += [
-        "",
-        "![correlations](correlations.svg)",
-        "",
-        *NOTES.read_text(encoding="utf-8").splitlines(),
-        "",
-        "## Time a column (100 candidates)",
-        "",
-        f"Constructor: {np.mean(built):.3f} s on average, {max(built):.3f} s at most (paper: 2.73 s).",
-        f"Evaluator: {np.mean(judged):.3f} s on average, {max(judged):.3f} s at most (paper: 21.64 s).",
-        "",
-    ]
-    return "\n".join(lines)
+def _correlations(column: Column, source: str, here: Judged) -> Iterator[Row]:
+    """For each aspect and weight of it: correlation of ranking and measure, on average over k and weight sets."""
+    for suppression, reading in product(SUPPRESSION, READINGS):
+        figures = foretold(here, suppression, reading)
+        for (a, aspect), weight in product(enumerate(ASPECTS), WEIGHTS):
+            figure = figures.get((a, weight))
+            yield {
+                "data": column.data,
+                "column": column.name,
+                "label": column.label,
+                "hierarchies": source,
+                "suppression": suppression,
+                "reading": reading,
+                "aspect": aspect,
+                "measure": OUTCOMES[a],
+                "weight": weight,
+                "Spearman": None if figure is None else round(figure, 4),
+            }
+
+
+def _summary(rows: Sequence[Row]) -> Iterator[Row]:
+    kinds = ("hierarchies", "suppression", "reading", "aspect", "measure", "weight")
+    groups: dict[tuple[Any, ...], list[float]] = {}
+    for row in rows:
+        here = groups.setdefault(tuple(row[kind] for kind in kinds), [])
+        if row["Spearman"] is not None:
+            here.append(row["Spearman"])
+    for key, figures in groups.items():
+        if figures:
+            yield {
+                **dict(zip(kinds, key, strict=True)),
+                "mean Spearman": round(float(np.mean(figures)), 4),
+                "standard deviation": round(float(np.std(figures)), 4),
+                "least": round(min(figures), 4),
+                "most": round(max(figures), 4),
+                "columns": len(figures),
+                "columns of at least 0.60": sum(figure >= 0.6 for figure in figures),
+            }
+
+
+def _search(column: Column, wup: Distance) -> Iterator[tuple[tuple[Any, ...], list[float | None]]]:
+    """Every mix of the pools in quarters, by every boundary, rule of suppression and reading."""
+    same: dict[str, Judged] = {}
+    for boundary in BOUNDARIES:
+        made = pools(column, wup, boundary, SEED)
+        for name in POOLS[:2]:  # these know no boundary
+            if name not in same:
+                same[name] = judged(column, made[name], wup)
+        parts = {**same, **{name: judged(column, made[name], wup) for name in POOLS[2:] if made[name]}}
+        for share in shares():
+            if boundary != BOUNDARIES[0] and not any(share[2:]):
+                continue  # without facets it is the same mix
+            here = mixed(parts, share)
+            if here is not None:
+                for suppression, reading in product(SUPPRESSION, READINGS):
+                    yield (boundary, share, suppression, reading), heavy(here, suppression, reading)
+
+
+def _mixes(found: dict[tuple[Any, ...], list[list[float | None]]]) -> Iterator[Row]:
+    """Means over columns of the four coefficients of every mix."""
+    for (boundary, share, suppression, reading), columns_figures in found.items():
+        means: list[float | None] = []
+        for figures in zip(*columns_figures, strict=True):
+            known = [figure for figure in figures if figure is not None]
+            means.append(round(float(np.mean(known)), 4) if known else None)
+        yield {
+            **dict(zip(POOLS, share, strict=True)),
+            "boundary": boundary if any(share[2:]) else None,
+            "suppression": suppression,
+            "reading": reading,
+            "columns": len(columns_figures),
+            **{f"{aspect}~{measure}": mean for aspect, measure, mean in zip(ASPECTS, OUTCOMES, means, strict=True)},
+            "of at least 0.60": sum(mean is not None and mean >= 0.6 for mean in means),
+            "least": None if None in means else min(mean for mean in means if mean is not None),
+        }

@@ -29,7 +29,7 @@ from keepsense.taxonomy.embedded import wordnet
 
 HERE = Path(__file__).parent
 OLD_ROWS = 23_817
-_INSURANCE = "insurance_act_original_occ_original_10000.csv"
+INSURANCE = "insurance_act_original_occ_original_10000.csv"
 # Our name, the paper's label of the column, and the number of values the paper gives.
 _OLD = {
     "location": ("H46", 96),
@@ -81,7 +81,7 @@ def columns(folder: Path | None = None) -> Iterator[Column]:
     german = _cells(data / "german_credit" / "german.data", "PURPOSE", " ")
     yield _column("German Credit", "purpose", "G3", german, "german_purpose")
     for name, label in _INSURED.items():
-        insured = _cells(data / "insurance" / _INSURANCE, name, ",")
+        insured = _cells(data / "insurance" / INSURANCE, name, ",")
         yield _column("Insurance", name, label, insured, f"insurance_{name}", strategy="lesk")
     recent = _cells(data / "chicago_homicide" / "homicide.csv", "Location Description", ",")
     yield _column("Homicide since 2001", "location", "H01", recent, "homicide_location")

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from experiments.gsl.columns import Column, data_folder
-from experiments.gsl.correlate import anonymized
+from experiments.gsl.correlate import SUPPRESSION, anonymized, share_of
 from experiments.gsl.losses import Losses
+from experiments.gsl.one_column import KS
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy, scores, set_score
 from keepsense.hierarchies.choice import ranked_sets
@@ -24,7 +25,11 @@ from keepsense.utility import compare_clusters
 from keepsense.utility.meaning import value_concepts, value_distances
 
 RANKS = (1, 50, 100)
-KS = (2, 5, 10, 25, 50, 100)
+WAYS = (
+    ("semantic Datafly", SUPPRESSION[0]),
+    ("semantic Incognito", SUPPRESSION[0]),
+    ("semantic Incognito", SUPPRESSION[1]),
+)
 SAMPLE = 2_000
 _FILE = "insurance_act_original_occ_original_10000.csv"
 
@@ -37,20 +42,24 @@ def insurance() -> Counts:
     return Counts.of({name: [row[name] for row in rows] for name in names})
 
 
-def four_columns(beds: Mapping[str, Sequence[Hierarchy]], wup: Distance, lch: Distance) -> Iterator[dict[str, Any]]:
+def four_columns(
+    title: str, beds: Mapping[str, Sequence[Hierarchy]], wup: Distance, lch: Distance
+) -> Iterator[dict[str, Any]]:
     """Losses of the insurance table with each set of hierarchies, on average over k; clusters at k = 2."""
     counts = insurance()
     judged = {name: scores(bed, wup) for name, bed in beds.items()}
     for rank, chosen in zip(RANKS, ranked_sets(beds, judged, RANKS), strict=True):
         total = set_score({name: float(np.sort(judged[name])[rank - 1]) for name in beds})
         by_wup, by_lch = Losses(counts, chosen, wup), Losses(counts, chosen, lch)
-        for algorithm in ("semantic Datafly", "semantic Incognito"):
-            released = [_anonymized(algorithm, counts, chosen, k, wup) for k in KS]
+        for algorithm, suppression in WAYS:
+            released = [_anonymized(algorithm, counts, chosen, k, wup, suppression != "none") for k in KS]
             clusters = _clusters(counts, released[0], chosen, wup)
             yield {
+                "test bed": title,
+                "algorithm": algorithm,
+                "suppression": suppression,
                 "rank": rank,
                 "VghSetGSL": round(total, 4),
-                "algorithm": algorithm,
                 "SSE": round(float(np.mean([by_wup(one)[0] for one in released])), 1),
                 "SemILoss (LCH)": round(float(np.mean([by_lch(one)[1] for one in released])), 4),
                 "SemILoss (WuP)": round(float(np.mean([by_wup(one)[1] for one in released])), 4),
@@ -83,14 +92,16 @@ def one_column(column: Column, bed: Sequence[Hierarchy], wup: Distance, k: int =
             }
 
 
-def _anonymized(algorithm: str, counts: Counts, chosen: Mapping[str, Hierarchy], k: int, wup: Distance) -> Cuts:
+def _anonymized(
+    algorithm: str, counts: Counts, chosen: Mapping[str, Hierarchy], k: int, wup: Distance, suppress: bool
+) -> Cuts:
     distances = dict.fromkeys(chosen, wup)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if algorithm == "semantic Datafly":
-            return semantic_datafly(counts, chosen, k=k, distances=distances)
+            return semantic_datafly(counts, chosen, k=k, distances=distances, suppression=None if suppress else 0.0)
         tables = semantic_tables(chosen, distances)
-        return incognito(counts, chosen, k=k, metric=tables, suppression=min(1.0, k / counts.total))
+        return incognito(counts, chosen, k=k, metric=tables, suppression=share_of(k, counts) if suppress else 0.0)
 
 
 def _clusters(counts: Counts, released: Cuts, chosen: Mapping[str, Hierarchy], wup: Distance) -> Any:

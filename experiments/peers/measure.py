@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.intervals import parse_interval
@@ -36,8 +42,86 @@ def covered(label: str, values: list[str], tree: Hierarchy | None) -> set[str]:
     return {value for value in values if ends[0] <= float(value) <= ends[1]}
 
 
+Apart = NDArray[np.float64]
+
+
+def apart_in_tree(values: list[str], tree: Hierarchy) -> Apart:
+    """Share of the other values under the lowest label that two values have in common.
+
+    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
+    >>> apart_in_tree(["clerk", "nurse", "surgeon"], jobs).tolist()
+    [[0.0, 1.0, 1.0], [1.0, 0.0, 0.5], [1.0, 0.5, 0.0]]
+    """
+    row = {str(leaf): i for i, leaf in enumerate(tree.leaves)}
+    codes = tree.codes[[row[value] for value in values]]
+    found = np.ones((len(values), len(values)))
+    for level in range(tree.height, -1, -1):
+        same = codes[:, level][:, None] == codes[:, level][None, :]
+        under = same.sum(axis=1) - 1
+        found = np.where(same, under[:, None] / max(1, len(values) - 1), found)
+    return found
+
+
+def apart_on_line(values: list[str]) -> Apart:
+    """Difference of two numbers over the range of all."""
+    numbers = np.array([float(value) for value in values])
+    apart: Apart = np.abs(numbers[:, None] - numbers[None, :]) / max(1e-12, float(np.ptp(numbers)))
+    return apart
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """The values of a column with their rows, what its labels may stand for, and how far values are apart.
+
+    `near` measures numbers along their line and words in the tree of the column; `meaning` is the semantic distance of
+    words, where the column has a taxonomy.
+    """
+
+    values: list[str]
+    rows: NDArray[np.int64]
+    tree: Hierarchy | None
+    near: Apart
+    meaning: Apart | None
+
+    @classmethod
+    def of(cls, name: str, cells: Sequence[str], tree: Hierarchy, folder: Path, numbers: Sequence[str]) -> Domain:
+        """From the cells of the original table."""
+        held = Counter(cells)
+        values = sorted(held)
+        near = apart_on_line(values) if name in numbers else apart_in_tree(values, tree)
+        stored = folder / f"{name}.meaning.npz"
+        meaning = None
+        if stored.exists():
+            with np.load(stored) as found:
+                place = {str(value): i for i, value in enumerate(found["values"])}
+                which = [place[value] for value in values]
+                meaning = found["apart"][np.ix_(which, which)]
+        return cls(values, np.array([held[value] for value in values]), tree, near, meaning)
+
+    def lost(self, label: str) -> tuple[float, float, float, float]:
+        """What a label loses: certainty penalty, bits, nearness, meaning.
+
+        Of the values that the label covers, taken as often as they occur: the share of the others, the entropy, and how
+        far two of them drawn at random are apart.
+        """
+        place = {value: i for i, value in enumerate(self.values)}
+        inside = np.array(sorted(place[value] for value in covered(label, self.values, self.tree)))
+        share = self.rows[inside] / self.rows[inside].sum()
+        bits = float(-(share * np.log2(share)).sum())
+        near, meaning = (
+            float("nan") if table is None else float(share @ table[np.ix_(inside, inside)] @ share)
+            for table in (self.near, self.meaning)
+        )
+        return (len(inside) - 1) / max(1, len(self.values) - 1), bits, near, meaning
+
+
+MEASURES = ("certainty penalty", "bits lost", "values apart", "meaning apart")
+
+
 def figures(folder: Path, names: list[str], trees: dict[str, Hierarchy], k: int) -> dict[str, object]:
-    """Smallest class, records left out, certainty penalty (records left out lose all), class sizes, discernibility."""
+    """Smallest class, records left out, four losses (a record left out may be anything), class sizes, "
+    "discernibility."""
+    numbers = json.loads((folder / "job.json").read_text(encoding="utf-8"))["numbers"]
     with (folder / "table.csv").open(encoding="utf-8", newline="") as file:
         original = [tuple(row[name] for name in names) for row in csv.DictReader(file)]
     with (folder / "released.csv").open(encoding="utf-8", newline="") as file:
@@ -46,20 +130,23 @@ def figures(folder: Path, names: list[str], trees: dict[str, Hierarchy], k: int)
     shown = [row for row in released if set(row) != {"*"}]
     classes = Counter(shown)
     hidden = len(original) - len(shown)
-    penalty = 0.0
+    losses = np.zeros((len(names), len(MEASURES)))
     for j, name in enumerate(names):
-        values = sorted({row[j] for row in original})
-        lost = {
-            label: (len(covered(label, values, trees.get(name))) - 1) / max(1, len(values) - 1)
-            for label in {row[j] for row in shown}
-        }
-        penalty += sum(lost[row[j]] for row in shown) + hidden
+        domain = Domain.of(name, [row[j] for row in original], trees[name], folder, numbers)
+        held = Counter(row[j] for row in shown)
+        held["*"] += hidden
+        for label, times in held.items():
+            if times:
+                losses[j] += times * np.array(domain.lost(label)) / len(original)
+    means = np.array(
+        [column[np.isfinite(column)].mean() if np.isfinite(column).any() else np.nan for column in losses.T]
+    )
     return {
         "smallest class": min(classes.values(), default=0),
         "k holds": min(classes.values(), default=0) >= k,
         "left out": hidden,
         "starred": stars,
-        "certainty penalty": round(penalty / (len(names) * len(original)), 4),
+        **{name: "-" if np.isnan(mean) else round(mean, 4) for name, mean in zip(MEASURES, means, strict=True)},
         "average class": round(len(shown) / max(1, len(classes)), 1),
         "discernibility": sum(n * n for n in classes.values()) + hidden * len(original),
     }

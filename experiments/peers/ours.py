@@ -54,7 +54,7 @@ def main(name: str, folder: Path) -> None:
             writer.writerows([released] * times)
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024  # getrusage would tell the parent's, too
-    done = {"seconds": round(seconds, 2), "memory": round(peak), "version": __version__}
+    done = {"seconds": round(seconds, 3), "memory": round(peak), "version": __version__}
     (folder / "done.json").write_text(json.dumps(done), encoding="utf-8")
 
 

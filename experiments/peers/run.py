@@ -4,45 +4,90 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from experiments import tables
 from experiments.peers import ours, report
-from experiments.peers.measure import figures
+from experiments.peers.measure import MEASURES, figures
 from experiments.thesis.data import folder
+from keepsense.counts import Counts, Value
 from keepsense.engines import started
+from keepsense.hierarchies import read_arx
+from keepsense.methods.registry import method
+from keepsense.privacy import KAnonymity
 from keepsense.project.file import Project
 from keepsense.release.job import Job
 from keepsense.sample import people
+from keepsense.utility import loss
+from keepsense.utility.meaning import value_concepts, value_distances
 
 HERE = Path(__file__).parent
 PINNED = ("anjana==1.2.3", "anonypy==0.2.1", "pycanon==1.3.5")
 """What is compared; installed into an environment of its own, because it needs other versions of what we need."""
 OURS = ("optimal", "local recoding", "mondrian", "semantic mondrian")
-K, SUPPRESSION, SECONDS = 5, 0.05, 1800
+K, SUPPRESSION, SECONDS = 5, 0.05, 600
+PAGE = HERE.parents[1] / "docs" / "explanation" / "beside-peers.md"
 Table = tuple[list[dict[str, str]], list[str], list[str], str]
 
 
 def run(results: Path) -> None:
-    """Every tool on every table; a tool that fails or takes longer than half an hour is told so."""
+    """Every tool on every table; a tool that fails or takes longer than ten minutes is told so."""
     with tempfile.TemporaryDirectory() as room:
         python = _environment(Path(room))
         rows = [row for name in ("adult", "insurance", "sample people") for row in _table(name, Path(room), python)]
-    with (results / "peers.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    (results / "README.md").write_text(report.text(rows, K, SUPPRESSION, PINNED), encoding="utf-8")
+    optima = list(beside_arx())
+    tables.write(results / "peers.csv", rows)
+    tables.write(results / "arx.csv", optima)
+    write(results)
+
+
+def write(results: Path) -> None:
+    """The README of the results and the page of the documentation, from the files of the last run."""
+    text = page(results)
+    (results / "README.md").write_text(text, encoding="utf-8")
+    PAGE.write_text(text, encoding="utf-8")
+
+
+def page(results: Path) -> str:
+    """The page, from the result files."""
+    rows, optima = (_rows(results / f"{name}.csv", ",") for name in ("peers", "arx"))
+    return report.text(rows, optima, K, SUPPRESSION, PINNED)
+
+
+def beside_arx() -> Iterator[dict[str, Any]]:
+    """Keepsense on all nine columns of Adult, k = 5, and what ARX came to on the same table and hierarchies."""
+    table = _rows(folder() / "adult" / "adult.csv", ";")
+    trees = {name: read_arx(folder() / "adult" / f"adult_hierarchy_{name}.csv").named(name) for name in table[0]}
+    columns: dict[str, list[Value]] = {name: [row[name] for row in table] for name in trees}
+    counts = Counts.of(columns)
+    for name, options, theirs in report.ARX:
+        function: Any = method(name).function
+        start = time.process_time()
+        made = function(counts, trees, [KAnonymity(K)], **options)
+        seconds = time.process_time() - start
+        yield {
+            "method": name,
+            "suppression": f"{options.get('suppression', 0.0):.0%}",
+            "loss": f"{loss(counts, made, trees):.4f}",
+            "ARX": f"{theirs:.4f}",
+            "seconds": f"{seconds:.2f}",
+        }
 
 
 def _environment(room: Path) -> Path:
+    """Python of an environment with the other tools: `KEEPSENSE_PEERS` names one, else it is made."""
+    if "KEEPSENSE_PEERS" in os.environ:
+        return Path(os.environ["KEEPSENSE_PEERS"])
     subprocess.run([sys.executable, "-m", "venv", str(room / "peers")], check=True)
     python = room / "peers" / "bin" / "python"
     quiet = ["--quiet", "--disable-pip-version-check"]
@@ -68,7 +113,7 @@ def _table(name: str, room: Path, python: Path) -> Iterator[dict[str, Any]]:
         row: dict[str, Any] = {"table": name, "rows": len(rows), "columns": len(identifying), "tool": tool}
         row |= dict.fromkeys(("version", "seconds", "memory"), "")
         row |= dict.fromkeys(("smallest class", "k holds", "left out", "starred"), "")
-        row |= dict.fromkeys(("certainty penalty", "average class", "discernibility", "checked by pycanon", "note"), "")
+        row |= dict.fromkeys((*MEASURES, "average class", "discernibility", "checked by pycanon", "note"), "")
         row |= _one(call, job, identifying, trees, python)
         yield row
         print(f"  {name}: {tool}, {row['seconds'] or row['note']} s", flush=True)
@@ -139,7 +184,18 @@ def _hierarchies(name: str, job: Path, names: list[str], numbers: list[str], sen
         {"source": {"path": "table.csv"}, "columns": columns, "privacy": [{"model": "k-anonymity", "k": K}]}
     )
     with started("duckdb") as engine:
-        trees = Job(project, job, engine, np.random.default_rng(1)).hierarchies
+        made = Job(project, job, engine, np.random.default_rng(1))
+        trees = made.hierarchies
         for column in names:
             with (job / f"{column}.csv").open("w", encoding="utf-8", newline="") as file:
                 csv.writer(file, delimiter=";").writerows(trees[column].rows())
+        for column, measure in made.distances.items():
+            concepts = value_concepts(trees[column], measure.taxonomy)
+            known = [str(leaf) for leaf in trees[column].leaves if leaf in concepts]
+            apart = np.ones(
+                (len(trees[column].leaves),) * 2
+            )  # what is in no taxonomy is as far as can be from all else
+            np.fill_diagonal(apart, 0.0)
+            at = [i for i, leaf in enumerate(trees[column].leaves) if leaf in concepts]
+            apart[np.ix_(at, at)] = value_distances(measure, known, known, concepts)
+            np.savez(job / f"{column}.meaning.npz", values=[str(v) for v in trees[column].leaves], apart=apart)

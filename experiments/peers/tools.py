@@ -55,7 +55,7 @@ def main(tool: str, folder: Path) -> None:
     made.to_csv(folder / "released.csv", index=False)
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     peak = int(status.partition("VmHWM:")[2].split()[0]) / 1024  # getrusage would tell the parent's, too
-    done = {"seconds": round(seconds, 2), "memory": round(peak), "version": version(tool)}
+    done = {"seconds": round(seconds, 3), "memory": round(peak), "version": version(tool)}
     (folder / "done.json").write_text(json.dumps(done), encoding="utf-8")
 
 

@@ -1,9 +1,10 @@
 """The set-valued data of the experiment: grocery baskets, diagnoses of hospital encounters, and drawn query logs.
 
 The paper's own data, the queries of 1,000 users of AOL, cannot be had. In its place stands a log drawn by a fixed seed
-over the categories of the Open Directory that are at hand: 1,000 users of 56 queries each, as the paper has, every
-query a category's name and a word nobody else uses, so that, as in the paper, most terms are unique and only meaning
-tells that two belong together. The other two are real.
+over the categories of the Open Directory that are at hand: 1,000 users, every query a category's name and a word nobody
+else uses, so that, as in the paper, most terms are unique and only meaning tells that two belong together. How many
+queries a user has is heavy-tailed, as in logs: log-normal with a mean of 53 and a median of 24, at least one (the paper
+tells only the sum, about 56,000). The other two are real.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from keepsense.taxonomy.loaders.tables import read_edges
 
 SEED = 2014
 SAMPLE = 1_000
-QUERIES = 56
+MEAN, MEDIAN = 53, 24
+"""Queries of a user: few have many."""
 
 
 def data_folder() -> Path:
@@ -112,10 +114,10 @@ def query_logs() -> Data:
     interests = np.flatnonzero(taxonomy.depth == 3)
     below = {int(c): np.intersect1d(taxonomy.descendants(int(c)), deep) for c in interests}
     records, meaning = [], {}
-    for user in range(SAMPLE):
+    for user, queries in enumerate(heavy_tailed(SAMPLE, rng)):
         mine = rng.choice(interests, int(rng.integers(2, 6)), replace=False).tolist()
         record = []
-        for number in range(QUERIES):
+        for number in range(queries):
             among = below[int(rng.choice(mine))] if rng.random() < 0.8 else deep
             concept = int(rng.choice(among))
             term = f"{taxonomy.label(concept)} {user}-{number}"
@@ -123,3 +125,25 @@ def query_logs() -> Data:
             record.append(term)
         records.append(record)
     return Data("query logs (drawn)", records, taxonomy, meaning)
+
+
+def heavy_tailed(users: int, rng: np.random.Generator) -> list[int]:
+    """Numbers of queries: log-normal quantiles in random order, so that every draw has the same mean and median.
+
+    >>> sizes = heavy_tailed(1_000, np.random.default_rng(1))
+    >>> int(np.median(sizes)), round(float(np.mean(sizes))), min(sizes), max(sizes) > 1_000
+    (24, 53, 1, True)
+    """
+    from scipy.special import ndtri
+
+    steep = np.sqrt(2 * np.log(MEAN / MEDIAN))
+    # The last quantile of finitely many stands for a tail that has more: the mean is met by stretching the upper half.
+    steps = ndtri((np.arange(users) + 0.5) / users)
+    low, high = steep, 2 * steep
+    for _ in range(60):
+        middle = (low + high) / 2
+        short = np.maximum(1, np.rint(MEDIAN * np.exp(middle * steps))).mean() < MEAN
+        low, high = (middle, high) if short else (low, middle)
+    sizes = np.maximum(1, np.rint(MEDIAN * np.exp(high * steps))).astype(int)
+    drawn: list[int] = rng.permutation(sizes).tolist()
+    return drawn

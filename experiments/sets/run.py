@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,64 +11,123 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from experiments import tables
 from experiments.sets import report
 from experiments.sets.data import SAMPLE, SEED, Data, diagnoses, groceries, query_logs
-from keepsense.arrays import Rows
+from experiments.sets.space import Floats, TableSpace, all_distances, centres_of
 from keepsense.methods.aggregate import (
     KINDS,
     ConceptSets,
+    ItemDistances,
     SetComparison,
-    SetRelease,
     SetSpace,
     compare_sets,
     generalize_sets_apriori,
     generalize_sets_top_down,
+    mdav,
     microaggregate_sets,
 )
 from keepsense.privacy import verify_sets
-from keepsense.semantics import Distance, distance
-from keepsense.utility.sets import SetLoss, average_distances, set_loss
+from keepsense.semantics import distance
+from keepsense.utility.sets import average_distances
 
 SIZES = (2, 3, 4, 5)
+ORDERS = ("by content", *(f"seed {seed}" for seed in range(1, 6)))
+"""Orders of the records; where distances tie, the first counts."""
+
+
+Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One run: its loss, the release, the loss of the first to the last quarter of groups, and the seconds."""
+    """One run: its loss, the loss of the first to the last quarter of groups, the number of groups, and the seconds."""
 
-    loss: SetLoss
-    release: SetRelease
+    loss: float
     quarters: list[float]
+    groups: int
     seconds: float
 
 
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Records as sets of concepts, the distances between these, and what the original itself would lose."""
+
+    sets: ConceptSets
+    items: ItemDistances
+    floor: float
+
+    @classmethod
+    def of(cls, data: Data) -> Subject:
+        """The column as the loss sees it: with meaning."""
+        sets = data.sets(semantic=True)
+        items = sets.distances(distance("feature", data.taxonomy))
+        own = average_distances(sets.rows, sets.rows, items.pairs)
+        return cls(sets, items, float(own @ own))
+
+    def lost(self, stands: Positions) -> NDArray[np.float64]:
+        """Squared average distance of each record to the record that stands for its group (Eq. 8)."""
+        lost: NDArray[np.float64] = average_distances(self.sets.rows, self.sets.rows.taken(stands), self.items.pairs)
+        return lost**2
+
+
 def run(results: Path) -> None:
-    """Table 1 on samples, the average distance on everything, and the truthful ways beside it."""
+    """Table 1 on samples in several orders, the average distance on everything, and the truthful ways beside it."""
     data = [groceries(), diagnoses(), query_logs()]
     table = [row for one in data for row in table_one(one.sample(SAMPLE))]
     large = [row for one in data[:2] for row in whole(one)]
     ways = [row for one in (data[0], data[1].sample(10_000)) for row in truthful(one)]
     spreads = [row for one in data for row in spread(one.sample(SAMPLE))]
     for name, rows in (("table1", table), ("large", large), ("ways", ways), ("spread", spreads)):
-        with (results / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    report.plot(results, table)
-    (results / "README.md").write_text(report.text(table, large, ways, spreads), encoding="utf-8")
+        tables.write(results / f"{name}.csv", rows)
+    report.write(results)
 
 
 def table_one(data: Data) -> Iterator[dict[str, Any]]:
-    """Loss of each distance, with and without meaning, for each k."""
-    meant, plain = data.sets(semantic=True), data.sets(semantic=False)
-    measure = distance("feature", data.taxonomy)
-    for kind in KINDS:
-        for semantic in (True, False):
-            for k in SIZES:
-                found = _one(meant, meant if semantic else plain, measure, k, kind, semantic)
-                yield _row(data, kind, semantic, k, found)
-        print(f"  {data.name}: {kind}", flush=True)
+    """Loss of each distance, with and without meaning, for each k, in several orders of the records."""
+    subject = Subject.of(data)
+    plain = data.sets(semantic=False)
+    for semantic, sets in ((True, subject.sets), (False, plain)):
+        items = subject.items if semantic else plain.distances(None)
+        for kind in KINDS:
+            table = all_distances(SetSpace(kind, items, sets.rows))
+            for order in ORDERS:
+                positions = ordered(sets, order)
+                for k in SIZES:
+                    found = grouped(subject, table, positions, k)
+                    yield {**_row(data, subject, kind, semantic, k, found), "order": order}
+            print(f"  {data.name}: {kind}, {'with' if semantic else 'without'} meaning", flush=True)
+
+
+def ordered(sets: ConceptSets, order: str) -> Positions:
+    """Positions of the records in one order: by content, as the product has them, or as a seed shuffles them.
+
+    >>> from keepsense.methods.aggregate import from_lists, map_sets
+    >>> sets = map_sets(from_lists([["b", "c"], ["b"], ["a"]]), None)
+    >>> ordered(sets, "by content").tolist(), sorted(ordered(sets, "seed 1").tolist())
+    ([2, 1, 0], [0, 1, 2])
+    """
+    if order == "by content":
+        return np.argsort(sets.distinct[2], kind="stable")
+    return np.random.default_rng(int(order.split()[-1])).permutation(len(sets))
+
+
+def grouped(subject: Subject, distances: Floats, positions: Positions, k: int) -> Outcome:
+    """Groups of records in one order, each of its own, by the distances between them, and what their centroids lose."""
+    start = time.perf_counter()
+    table = np.ascontiguousarray(distances[np.ix_(positions, positions)])
+    partition = mdav(TableSpace(table), np.ones(len(table), dtype=np.int64), k)
+    centres = centres_of(table, partition)
+    seconds = time.perf_counter() - start
+    stands = np.empty(len(table), dtype=np.int64)
+    stands[positions[partition.record]] = positions[centres[partition.group]]
+    lost = subject.lost(stands)
+    group = np.empty(len(table), dtype=np.int64)
+    group[positions[partition.record]] = partition.group
+    parts = np.bincount(4 * group // max(1, len(partition)), lost, 4).round(1).tolist()
+    return Outcome(float(lost.sum()), parts, len(partition), seconds)
 
 
 def spread(data: Data) -> Iterator[dict[str, Any]]:
@@ -89,54 +147,33 @@ def spread(data: Data) -> Iterator[dict[str, Any]]:
 
 
 def whole(data: Data) -> Iterator[dict[str, Any]]:
-    """The average distance on all records, k = 3."""
-    meant, plain = data.sets(semantic=True), data.sets(semantic=False)
+    """The average distance on all records as the product groups them, equal ones held once, k = 3."""
+    subject = Subject.of(data)
     measure = distance("feature", data.taxonomy)
     for semantic in (True, False):
-        found = _one(meant, meant if semantic else plain, measure, 3, "average", semantic)
-        yield _row(data, "average", semantic, 3, found)
-        print(f"  {data.name}: all {len(meant):,}, {found.seconds:.0f} s", flush=True)
+        start = time.perf_counter()
+        sets = subject.sets if semantic else data.sets(semantic=False)
+        release = microaggregate_sets(sets, measure if semantic else None, k=3, sizes="any", rng=SEED)
+        seconds = time.perf_counter() - start
+        first = np.unique(sets.distinct[2], return_index=True)[1]  # a record that is that distinct one
+        lost = subject.lost(first[release.centroids[release.group]])
+        parts = np.bincount(4 * release.group // max(1, len(release.partition)), lost, 4).round(1).tolist()
+        found = Outcome(float(lost.sum()), parts, len(release.partition), seconds)
+        yield _row(data, subject, "average", semantic, 3, found)
+        print(f"  {data.name}: all {len(sets):,}, {seconds:.0f} s", flush=True)
 
 
-def _one(meant: ConceptSets, sets: ConceptSets, measure: Distance, k: int, kind: str, semantic: bool) -> Outcome:
-    start = time.perf_counter()
-    release = microaggregate_sets(sets, measure if semantic else None, k=k, distance=kind, sizes="any", rng=SEED)
-    seconds = time.perf_counter() - start
-    after = centroid_sets(release, meant)
-    between = meant.distances(measure).pairs
-    squared = average_distances(meant.rows, after, between) ** 2
-    quarter = 4 * release.group // max(1, len(release.partition))
-    parts = np.bincount(quarter, squared, 4).round(1).tolist()
-    return Outcome(set_loss(meant.rows, after, between), release, parts, seconds)
-
-
-def centroid_sets(release: SetRelease, meant: ConceptSets) -> Rows:
-    """Concepts of each record's centroid: what the paper compares with, before any term is drawn or withheld."""
-    sets = release.sets
-    rows = sets.distinct[0]
-    # Where terms were compared as strings a thing is a term; the mapped sets number the same terms alike.
-    term = sets.terms_of.indices[np.minimum(sets.terms_of.starts[:-1], len(sets.terms) - 1)]
-    thing = (
-        np.append(meant.thing_of[term[: sets.nothing]], meant.nothing) if sets is not meant else np.arange(sets.size)
-    )
-    found = [np.unique(thing[rows[c]]) for c in release.centroids.tolist()]
-    per_record = [found[g] for g in release.group.tolist()]
-    starts = np.concatenate(([0], np.cumsum([len(r) for r in per_record]))).astype(np.int32)
-    return Rows(starts, np.concatenate(per_record).astype(np.int32))
-
-
-def _row(data: Data, kind: str, semantic: bool, k: int, found: Outcome) -> dict[str, Any]:
+def _row(data: Data, subject: Subject, kind: str, semantic: bool, k: int, found: Outcome) -> dict[str, Any]:
     return {
         "data": data.name,
-        "records": found.loss.records,
+        "records": len(subject.sets),
         "distance": kind,
         "semantic": semantic,
         "k": k,
-        "loss": round(found.loss.total, 2),
-        "floor": round(found.loss.floor, 2),
+        "loss": round(found.loss, 2),
+        "floor": round(subject.floor, 2),
         **{f"loss of quarter {i}": part for i, part in enumerate(found.quarters, start=1)},
-        "groups": len(found.release.partition),
-        "released as a record stood": found.release.verbatim,
+        "groups": found.groups,
         "seconds": round(found.seconds, 2),
     }
 

@@ -12,11 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments.gsl import columns as insurance
 from keepsense.counts import Counts
 from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.taxonomy.embedded import wordnet
 
 HERE = Path(__file__).parent
 MISSING = {"?", "PhysicianNotFound"}
+WORDS = (("hobbies", "activity", "placeOfActivity", 100, 10.0), ("jobs", "occupation", "placeOfWork", 100, 20.0))
+"""Pairs of insurance columns, the records a pair of words must have, and how many times more often than by chance."""
 Pair = tuple[str, str]
 
 
@@ -96,11 +100,26 @@ def associated(pairs: list[Pair], least: int, lift: float) -> list[Pair]:
 
 
 def _sample(name: str, about: str, pairs: list[Pair], rows: int | None, two: bool) -> Sample:
+    taxonomies = (diagnoses(), specialties() if two else diagnoses())
+    return Sample(name, about, _counts(pairs, rows), taxonomies)
+
+
+def _counts(pairs: list[Pair], rows: int | None) -> Counts:
     if rows is not None:
         rng = np.random.default_rng(1)
         pairs = [pairs[i] for i in rng.choice(len(pairs), rows, replace=False)]
-    counts = Counts.of({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})
-    return Sample(name, about, counts, (diagnoses(), specialties() if two else diagnoses()))
+    return Counts.of({"a": [a for a, _ in pairs], "b": [b for _, b in pairs]})
+
+
+def insured(first: str, second: str) -> list[Pair]:
+    """Two columns of the insured as concepts of WordNet (senses as in the experiment `gsl`)."""
+    senses = {column.name: column.senses for column in insurance.columns() if column.data == "Insurance"}
+    ids = {
+        name: {str(value): wordnet().ids[c] for value, c in zip(found.values, found.concepts.tolist(), strict=True)}
+        for name, found in senses.items()
+    }
+    with (folder() / "insurance" / insurance.INSURANCE).open(encoding="utf-8", newline="") as file:
+        return [(ids[first][row[first]], ids[second][row[second]]) for row in csv.DictReader(file)]
 
 
 def swapping() -> Iterator[Sample]:
@@ -128,5 +147,9 @@ def noise() -> Iterator[Sample]:
         1316,
         True,
     )
+    for name, first, second, least, lift in WORDS:
+        words = associated(insured(first, second), least, lift)
+        chosen = f"{first}, {second} of the insured; lift {lift:g}, {least} records a pair"
+        yield Sample(f"WordNet, {name}", chosen, _counts(words, 1350), (wordnet(), wordnet()))
     yield _sample("all, one taxonomy", "two diagnoses; every encounter", one, None, False)
     yield _sample("all, two taxonomies", "diagnosis, specialty; every encounter", two, None, True)

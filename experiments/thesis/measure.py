@@ -28,8 +28,11 @@ from keepsense.semantics.mean import semantic_mean
 from keepsense.semantics.variance import rmse, semantic_variance
 
 KS = (2, 5, 10, 20, 50, 100)
+FEW_KS = (2, 10, 100)
+"""For all encounters, where SRS-3 takes long."""
 ALPHAS = (0.1, 0.3, 0.5, 1.0)
 ROWS_FOR_CORRELATION = 10_000
+FIRST, LEAVES = ", first of ties", ", leaves"
 Row = dict[str, Any]
 Columns = list[Nominal]
 
@@ -75,7 +78,7 @@ def swaps(sample: Sample, seeds: int) -> Iterator[Row]:
         "data swapping": lambda _, seed: swap_freely(sample.counts, ["a", "b"], rng=seed),
     }
     for name, method in methods.items():
-        for k in KS if name != "data swapping" else (0,):
+        for k in (0,) if name == "data swapping" else KS if seeds > 1 else FEW_KS:
             rows = []
             for seed in range(seeds):
                 start = time.perf_counter()
@@ -100,7 +103,10 @@ def swaps(sample: Sample, seeds: int) -> Iterator[Row]:
 
 
 def noises(sample: Sample, seeds: int) -> Iterator[Row]:
-    """SNA-1, SNA-2 and SNA-3, and two distortions that know nothing of meaning (alpha = 0), averaged over seeds."""
+    """SNA-1, SNA-2 and SNA-3, and two distortions that know nothing of meaning (alpha = 0), averaged over seeds.
+
+    In samples also with the first of equally near concepts in place of any, and with leaves of the taxonomy only.
+    """
     columns = columns_of(sample, "domain")
     original = dependence(sample.counts, *columns).correlation
     means = [semantic_mean(c, over="domain") for c in columns]
@@ -115,7 +121,9 @@ def noises(sample: Sample, seeds: int) -> Iterator[Row]:
         "naive distortion": lambda _, seed: distort_naively(counts, ["a", "b"], rng=seed),
         "probabilistic distortion": lambda _, seed: distort_by_frequency(counts, ["a", "b"], rng=seed),
     }
-    if sample.taxonomies[0] is sample.taxonomies[1]:
+    if seeds > 1:
+        methods |= _variants(counts, columns)
+    if sample.taxonomies[0] is sample.taxonomies[1] and not sample.name.startswith("WordNet"):
         methods["correlated SNA-2"] = lambda alpha, seed: correlated_noise(
             counts, columns, alpha=alpha, reference="partner", rng=seed
         )
@@ -141,6 +149,7 @@ def noises(sample: Sample, seeds: int) -> Iterator[Row]:
                     row[f"mean moved {side}"] = measure.pair(found[i].concept, means[i].concept)
                     variance = semantic_variance(after[i], found[i])
                     row[f"sVar {side}"] = variance
+                    row[f"sVar expected {side}"] = (1 + alpha) * variances[i]
                     row[f"sVar off {side}"] = abs(variance - (1 + alpha) * variances[i])
                     row[f"RMSE {side}"] = rmse(counts, cells, column)
                     row[f"target RMSE {side}"] = wanted.get(side, float("nan"))
@@ -154,6 +163,21 @@ def noises(sample: Sample, seeds: int) -> Iterator[Row]:
                 "sMean b": labels[1],
                 **_average(rows),
             }
+
+
+def _variants(counts: Counts, columns: Columns) -> dict[str, Callable[[float, int], Cells]]:
+    """Other rules for ties, and for what a word may become."""
+    return {
+        f"correlated SNA-1{FIRST}": lambda alpha, seed: correlated_noise(
+            counts, columns, alpha=alpha, ties="first", rng=seed
+        ),
+        f"correlated SNA-3{FIRST}": lambda alpha, seed: correlated_noise(
+            counts, columns, alpha=alpha, reference="root", ties="first", rng=seed
+        ),
+        f"uncorrelated SNA-1{LEAVES}": lambda alpha, seed: noise(
+            counts, columns, alpha=alpha, among="leaves", rng=seed
+        ),
+    }
 
 
 def _part(released: Counts, seed: int) -> Counts:

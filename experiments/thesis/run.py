@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Sequence
 from pathlib import Path
 
+from experiments import tables
 from experiments.thesis import data, report
 from experiments.thesis.measure import Row, columns_of, features, noises, swaps
 
-SEEDS = 5
+SEEDS = {"all": 1, "WordNet": 2}
+"""Runs by the first word of a sample's name; five for the others."""
 
 
 def run(results: Path) -> None:
-    """Swap and distort samples of the size the thesis used (five seeds each) and all encounters (one seed)."""
+    """Swap and distort samples of the size the thesis used (five seeds, WordNet two) and all encounters (one seed)."""
     about: list[Row] = []
     swapped: list[Row] = []
     noisy: list[Row] = []
@@ -23,15 +23,8 @@ def run(results: Path) -> None:
     ):
         for sample in samples:
             about.append({"for": kind, **features(sample, columns_of(sample, over), over)})
-            rows += measure(sample, 1 if sample.name.startswith("all") else SEEDS)
+            rows += measure(sample, SEEDS.get(sample.name.partition(",")[0], 5))
             print(f"  {kind}: {sample.name}, {sample.counts.total:,} rows", flush=True)
     for name, table in (("data", about), ("swapping", swapped), ("noise", noisy)):
-        _write(results / f"{name}.csv", table)
+        tables.write(results / f"{name}.csv", table)
     report.write(results)
-
-
-def _write(path: Path, table: Sequence[Row]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(table)
