@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -39,3 +40,32 @@ def value_of(text: str) -> Any:
         except ValueError:
             continue
     return text
+
+
+def filled(lines: Sequence[str]) -> str:
+    """A page of Markdown whose paragraphs and points are wrapped; tables, headings and pictures stay as they are.
+
+    >>> print(filled(["# A page", "", "short", "lines", "", "- a point", "  goes on", "| a | b |"]))
+    # A page
+    <BLANKLINE>
+    short lines
+    <BLANKLINE>
+    - a point goes on
+    | a | b |
+    """
+    blocks: list[list[str]] = []
+    for line in "\n".join(lines).split("\n"):
+        fixed = not line or line[0] in "|#!"
+        if fixed or line.startswith("- ") or not blocks or not blocks[-1][0] or blocks[-1][0][0] in "|#!":
+            blocks.append([line])
+        else:
+            blocks[-1].append(line.strip())
+    shown = []
+    for block in blocks:
+        text = " ".join(block)
+        if not text or text[0] in "|#!":
+            shown.append(text)
+            continue
+        indent = "  " if text.startswith("- ") else ""
+        shown += textwrap.wrap(text, 118, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(shown)

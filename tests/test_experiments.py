@@ -169,7 +169,7 @@ def test_released_labels_lose_what_they_cover(tmp_path: Path) -> None:
 # ---- pages are what the runs say -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["sets.report"])
+@pytest.mark.parametrize("name", ["aika.report", "gsl.report", "peers.run", "sets.report", "thesis.report"])
 def test_a_page_says_what_the_result_files_say(name: str) -> None:
     results = ROOT / "experiments" / name.partition(".")[0] / "results"
     page = importlib.import_module(f"experiments.{name}").page(results)

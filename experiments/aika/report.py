@@ -70,7 +70,9 @@ def text(summary: Sequence[Row], mixes: Sequence[Row], seconds: Sequence[Row]) -
                 cells = " | ".join(means.get(weight, "-") for weight in (0.0, 0.25, 0.5, 0.75, 1.0))
                 strong = f"{here[-1]['columns of at least 0.60']} of {here[-1]['columns']}"
                 lines.append(f"| {source} | {suppression} | {reading} | {aspect} | {outcome} | {cells} | {strong} |")
-    return "\n".join([*lines, "", "![correlations](correlations.svg)", "", *_mixed(mixes), "", *_times(seconds), ""])
+    return tables.filled(
+        [*lines, "", "![correlations](correlations.svg)", "", *_mixed(mixes), "", *_times(seconds), ""]
+    )
 
 
 def _mixed(mixes: Sequence[Row]) -> list[str]:
@@ -93,7 +95,7 @@ def _mixed(mixes: Sequence[Row]) -> list[str]:
         f"them in quarters ({len(shares())}) was judged, with facets within {', '.join(map(str, BOUNDARIES))}, both",
         "rules of",
         "suppression and both readings. Figures are means over columns where the aspect has 75% or 100% of the weight;",
-        "- where no candidates differ in the aspect or the measure.",
+        "a dash where no candidates differ in the aspect or the measure.",
         "",
         f"{verdict}; {counts[1]} reach it in three, {counts[2]} in two, {counts[3]} in one and {counts[4]} in none. "
         "The mix "
@@ -113,6 +115,7 @@ def _mixed(mixes: Sequence[Row]) -> list[str]:
         "  all others",
         "  lose less: it makes real loss lower and the score worse, and pulls the two apart wherever it is used.",
         "- Where hierarchies differ in their ancestors alone, semantic quality foretells the SSE (first table).",
+        "  That set is not the constructor's; it was added after early results, to see what is at fault.",
         "- Columns without a value rarer than k (Insurance activity, and Adult occupation with k records",
         "  suppressed) are",
         "  left out: nothing changes there.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,12 +55,7 @@ def run(results: Path) -> None:
             if title == PAPER_BED and column.label in ("H01", "H46"):
                 clusters += sets.one_column(column, bed, wup)
         print(f"  {column.title}: {len(column.counts)} values", flush=True)
-    insured = {"occupation": "I3", "placeOfWork": "I4", "activity": "I5", "placeOfActivity": "I6"}
-    four = [
-        row
-        for title in BEDS
-        for row in sets.four_columns(title, {name: beds[title][label] for name, label in insured.items()}, wup, lch)
-    ]
+    four = [row for title in BEDS for row in sets.four_columns(title, insured(beds[title]), wup, lch)]
     print("  four columns", flush=True)
     timed = list(times.compare("location", beds[PAPER_BED]["H01"], wup))
     summary = list(summarized(drawn, rng))
@@ -70,6 +65,12 @@ def run(results: Path) -> None:
         tables.write(results / f"{name}.csv", table)
     _plots(results, rows, example, clusters, timed)
     (results / "README.md").write_text(report.page(results), encoding="utf-8")
+
+
+def insured(beds: Mapping[str, list[Hierarchy]]) -> dict[str, list[Hierarchy]]:
+    """Test beds of the four insurance columns by name."""
+    labels = {"occupation": "I3", "placeOfWork": "I4", "activity": "I5", "placeOfActivity": "I6"}
+    return {name: beds[label] for name, label in labels.items()}
 
 
 def summarized(drawn: Drawn, rng: np.random.Generator) -> Iterator[dict[str, Any]]:

@@ -16,6 +16,7 @@ from experiments.gsl.one_column import KS
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy, scores, set_score
 from keepsense.hierarchies.choice import ranked_sets
+from keepsense.methods.generalize.datafly import datafly
 from keepsense.methods.generalize.incognito import incognito
 from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.methods.generalize.semantic_datafly import semantic_datafly
@@ -26,6 +27,7 @@ from keepsense.utility.meaning import value_concepts, value_distances
 
 RANKS = (1, 50, 100)
 WAYS = (
+    ("Datafly", SUPPRESSION[0]),
     ("semantic Datafly", SUPPRESSION[0]),
     ("semantic Incognito", SUPPRESSION[0]),
     ("semantic Incognito", SUPPRESSION[1]),
@@ -98,6 +100,8 @@ def _anonymized(
     distances = dict.fromkeys(chosen, wup)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if algorithm == "Datafly":
+            return datafly(counts, chosen, k=k, suppression=None if suppress else 0.0)
         if algorithm == "semantic Datafly":
             return semantic_datafly(counts, chosen, k=k, distances=distances, suppression=None if suppress else 0.0)
         tables = semantic_tables(chosen, distances)

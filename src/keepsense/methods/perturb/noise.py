@@ -55,8 +55,8 @@ def noise(  # noqa: PLR0913
 
     `info["variance"]` tells the variance expected, 1 + alpha times what it was, and the one reached, which is mostly
     less: words cannot move beyond the last one, and concepts above others are nearer to all. With `among` "leaves" only
-    concepts with nothing below them are taken: variance and mean come nearer to what they should be, and released
-    words are as exact as the column's own.
+    concepts with nothing below them are taken: where the column's own words are such, variance and mean mostly come
+    nearer to what they should be, and released words are as exact as the column's own.
 
     This is masking, not differential privacy: the amount of noise depends on the data and nothing is promised about
     single persons, so `models` are not looked at. O(distinct values x concepts log concepts + rows log concepts).
