@@ -20,8 +20,8 @@ thesis' sizes. Its correlated samples are imitated by keeping pairs of values th
 by chance (lift) and often enough; rows with a missing value are left out, which leaves 101,388 of 101,766 encounters
 with two diagnoses and 51,793 with a diagnosis and a specialty.
 For a deep taxonomy stand two pairs of columns of an insurance table in WordNet, both shown; their thresholds were
-chosen by how correlated the rows are (for jobs one lower threshold was run too, once). Distances are Wu-Palmer (Eq. 4.6).
-Averages over five seeds for samples (two in
+chosen by how correlated the rows are (for jobs one lower threshold was run too, once). Distances are Wu-Palmer
+(Eq. 4.6). Averages over five seeds for samples (two in
 WordNet), one run for all encounters; there, k takes three values, and the distance correlation after noise is that of
 10,000 rows drawn at random, because noise brings in too many new values for all pairs. `groups` and `groups of tuples`
 are the strict swaps, which the thesis does not have. SRS-1 keeps equal values together, as the thesis has tied values
