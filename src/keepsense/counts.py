@@ -62,6 +62,7 @@ class Counts:
     weights: NDArray[np.int64]
     histograms: Mapping[str, Histogram] = field(default_factory=dict)
     sums: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
+    _marginals: dict[str, NDArray[np.int64]] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.codes.shape != (len(self.weights), len(self.names)) or len(self.values) != len(self.names):
@@ -131,7 +132,10 @@ class Counts:
 
     def marginal(self, name: str) -> NDArray[np.int64]:
         """Rows that hold each value of one column, aligned with its dictionary."""
-        return np.bincount(self.column(name), self.weights, len(self.values_of(name))).astype(np.int64)
+        if name not in self._marginals:  # many ask for it
+            rows = np.bincount(self.column(name), self.weights, len(self.values_of(name)))
+            self._marginals[name] = rows.astype(np.int64)
+        return self._marginals[name].copy()
 
     def rows_of(self, name: str) -> dict[Value, int]:
         """Rows that hold each value of one column, by value, in the order of its dictionary."""

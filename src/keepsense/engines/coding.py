@@ -6,6 +6,7 @@ before. An engine makes the codes; all else here is arrays.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,8 +22,8 @@ Codes = NDArray[Any]
 """Codes in the smallest type of whole numbers that holds them."""
 
 _MOST_BITS = 62
-_ROOM = 26
-"""Bits of keys up to which a place for each of them is no waste."""
+_ROOM = 1 << 20
+"""Keys up to which a place for each of them is no waste."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,13 +266,20 @@ def found_among(rows: Sequence[Codes], some: Sequence[Codes], sizes: Sequence[in
     >>> found_among([np.array([1, 0, 1])], [np.array([1, 2])], [3]).tolist()
     [True, False, True]
     """
-    n = len(rows[0])
-    keys = packed([np.concatenate((mine, theirs)) for mine, theirs in zip(rows, some, strict=True)], sizes)
-    mine, theirs = keys.keys[:n], np.unique(keys.keys[n:])
+    n, space = len(rows[0]), math.prod(sizes)
+    columns = [np.concatenate((mine, theirs)) for mine, theirs in zip(rows, some, strict=True)]
+    if space >= 1 << _MOST_BITS:
+        keys = packed(columns, sizes).keys
+    else:
+        keys = np.zeros(len(columns[0]), dtype=np.int64)
+        for codes, size in zip(columns, sizes, strict=True):
+            keys *= size
+            keys += codes
+    mine, theirs = keys[:n], np.unique(keys[n:])
     if not len(theirs):
         return np.zeros(n, dtype=np.bool_)
-    if keys.used <= _ROOM:
-        marked = np.zeros(1 << keys.used, dtype=np.bool_)
+    if space <= max(_ROOM, 8 * n):
+        marked = np.zeros(space, dtype=np.bool_)
         marked[theirs] = True
         return marked[mine]
     at = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
