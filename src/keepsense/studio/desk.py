@@ -50,6 +50,8 @@ class Desk:
         """Why the table that the studio was started with could not be opened."""
         self.busy = ""
         """What is being opened just now."""
+        self.ended = False
+        """Whether nothing is to be opened any more."""
         self.upload_limit = UPLOAD_LIMIT
         self.dark: bool | None = None
         """Whether tabs are dark; None as the system says."""
@@ -119,6 +121,11 @@ class Desk:
             session.close()
         self.changed()
 
+    def end(self) -> None:
+        """End everything that is under way, and open nothing any more."""
+        self.ended = True
+        self.close()
+
     def begin(self, table: str | None, *, sample: bool) -> None:
         """Open what the studio is started with; what goes wrong is kept for the first page."""
         try:
@@ -141,6 +148,9 @@ class Desk:
             self.busy = ""
             self.changed()
         self.close()
+        if self.ended:  # the studio was told to end meanwhile
+            session.close()
+            return
         with self._lock:
             self.problem = ""
             self.session, self.copied = session, copied

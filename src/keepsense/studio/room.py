@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+NO_TABLE = "no table is open; open one first"
+"""What a page hears that asks for the table when it was closed meanwhile, in another tab say."""
+
 
 class Room:
     """One tab's view of the desk; `show` draws a page in its centre.
@@ -35,7 +38,7 @@ class Room:
     def session(self) -> Session:
         """The open session; pages that need one are drawn only while there is one."""
         if self.desk.session is None:
-            raise BadInput("no table is open; open one first")
+            raise BadInput(NO_TABLE)
         return self.desk.session
 
     def go(self, page: str) -> None:

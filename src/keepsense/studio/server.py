@@ -19,10 +19,14 @@ from typing import Any
 from keepsense.errors import BadInput, MissingExtra
 from keepsense.studio.desk import Desk
 from keepsense.studio.private import private_folder
+from keepsense.studio.room import NO_TABLE
 from keepsense.studio.security import ADDRESS, FILES, UPLOAD_LIMIT, Guard
 
 _FRAMEWORK = "NICEGUI_STORAGE_PATH"
 """Says where the framework keeps what it wants to remember."""
+
+_LATE = ("has been deleted.", NO_TABLE)
+"""How errors end that a click meets whose page was left, or whose table was closed, before it was answered."""
 
 _LAST_RESORT = "last resort"
 _GRACE = 5.0
@@ -74,7 +78,7 @@ def _made(
     from keepsense.studio.shell import add_pages
 
     # a click whose answer comes when its page was left already; there is nothing to mend, and nobody to tell
-    logging.getLogger("nicegui").addFilter(lambda record: "has been deleted" not in record.getMessage())
+    logging.getLogger("nicegui").addFilter(lambda record: not record.getMessage().endswith(_LATE))
     desk = Desk(private)
     outer = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, routes=[*routes(desk.shelf, FILES)])
     add_pages(desk, upload_limit)
@@ -97,7 +101,7 @@ def _made(
             """Stop what is under way and end, by force where it does not stop."""
             super().handle_exit(sig, frame)
             self._captured_signals.clear()  # it would be raised again afterwards
-            threading.Thread(target=desk.close, daemon=True).start()
+            threading.Thread(target=desk.end, daemon=True).start()
             threading.Thread(target=_end_at_last, args=(private,), name=_LAST_RESORT, daemon=True).start()
 
     pages.on_startup(lambda: threading.Thread(target=desk.begin, args=(table,), kwargs={"sample": sample}).start())
@@ -147,17 +151,20 @@ def _temporary_files_in(private: Path) -> Iterator[None]:
 
 
 def _leave(private: Path) -> None:
-    """Wait for what was told to stop; where it does not, end the program without it, and without a trace.
+    """Wait for what was told to stop, and end the program here, whether it did or not, without a trace.
 
-    The interpreter would pull the ground from under a thread that computes outside of it.
+    Ending it as usual would pull the ground from under a thread that computes outside of the interpreter.
     """
     end = time.monotonic() + _GRACE
+    while _working() and time.monotonic() < end:
+        time.sleep(0.05)
+    _end_now(private)
+
+
+def _working() -> bool:
+    """Whether a thread of ours is still at work."""
     here = threading.current_thread()
-    others = [thread for thread in threading.enumerate() if thread is not here and thread.name != _LAST_RESORT]
-    for thread in others:
-        thread.join(max(0.0, end - time.monotonic()))
-    if any(thread.is_alive() for thread in others):
-        _end_now(private)
+    return any(thread is not here and thread.name != _LAST_RESORT for thread in threading.enumerate())
 
 
 def _end_at_last(private: Path) -> None:
