@@ -87,7 +87,7 @@ def frame_like(rows: Any, like: Any = None, recoded: Collection[str] = ()) -> An
     if isinstance(like, pa.Table | pa.RecordBatch | pa.RecordBatchReader):
         table = _arrow(rows, {field.name: field.type for field in like.schema if field.name in same})
         return table.to_reader() if isinstance(like, pa.RecordBatchReader) else table
-    for library, convert in (("pandas", _pandas), ("polars", _polars), ("duckdb", _duckdb)):
+    for library, convert in (("pandas", _pandas), ("polars", _polars), ("duckdb", _duckdb), ("pyspark", _spark)):
         if _comes_from(like, library):
             return convert(rows, like, same)
     import narwhals as nw
@@ -165,3 +165,9 @@ def _duckdb(rows: Any, like: Any, same: Collection[str]) -> Any:
     quoted = {name: '"' + name.replace('"', '""') + '"' for name in rows.column_names}
     cells = (f"{column}{types.get(name, '')} AS {column}" for name, column in quoted.items())
     return duckdb.from_arrow(rows).project(", ".join(cells))
+
+
+def _spark(rows: Any, like: Any, same: Collection[str]) -> Any:
+    types = {field.name: field.dataType for field in like.schema if field.name in same}
+    frame = like.sparkSession.createDataFrame(rows)
+    return frame.select(*(frame[name].cast(types.get(name, frame.schema[name].dataType)) for name in frame.columns))

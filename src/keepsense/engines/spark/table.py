@@ -31,6 +31,11 @@ class SparkTable:
     size: int | None = None
     """Number of rows, where it is known."""
 
+    @property
+    def ordered(self) -> bool:
+        """Whether its rows have an order: those of files have, those of a frame of Spark do not."""
+        return str(self.frame.schema[ROW].dataType.simpleString()) != "string"
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Column names in order."""

@@ -1,0 +1,240 @@
+"""Spark as an engine: its own frames, chance that does not depend on partitions, and the same as DuckDB decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.spark import NEEDS_JAVA, session, started
+
+import keepsense as ks
+from keepsense.counts import Counts
+from keepsense.engines import at_home, engine
+from keepsense.engines.spark import count as counting
+from keepsense.engines.spark.draws import numbers
+from keepsense.engines.spark.session import spark_session
+from keepsense.errors import BadInput, MissingExtra
+from keepsense.project.file import EngineChoice, Project
+from keepsense.recoding import Cells, Draws
+from keepsense.release.run import run
+from keepsense.sample import people
+
+COLUMNS = {
+    "sex": {"role": "quasi-identifier"},
+    "age": {"role": "quasi-identifier", "kind": "numeric"},
+    "postcode": {"role": "quasi-identifier", "kind": "code"},
+    "diagnosis": {"role": "sensitive"},
+}
+
+
+def project(method: str, **keys: Any) -> Project:
+    return Project.model_validate(
+        {
+            "unlisted": "drop",
+            "columns": COLUMNS,
+            "privacy": [{"model": "k-anonymity", "k": 5}],
+            "method": {"name": method},
+            "release": {"folder": "release", "file": "people.parquet", "suppression": 0.05},
+            **keys,
+        }
+    )
+
+
+def rows_of(file: Path) -> Counter[tuple[Any, ...]]:
+    import pyarrow.parquet as pq
+
+    return Counter(zip(*pq.read_table(file).to_pydict().values(), strict=True))
+
+
+def spread(table: Any, parts: int) -> Any:
+    """A frame of Spark with the rows of an Arrow table, in another order, in so many partitions."""
+    order = np.random.default_rng(parts).permutation(table.num_rows)
+    return session().createDataFrame(table.take(order)).repartition(parts)
+
+
+# ---- what it takes ---------------------------------------------------------------------------------------------------
+
+
+def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "pyspark", None)
+    with pytest.raises(MissingExtra, match=r"keepsense\[spark\]"):
+        engine("spark")
+
+
+def test_without_java_that_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    pyspark = pytest.importorskip("pyspark")
+    monkeypatch.setattr(pyspark.SparkContext, "_active_spark_context", None)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(MissingExtra, match="Java 17"):
+        engine("spark")
+
+
+def test_keys_of_a_cluster_are_for_engines_that_have_one() -> None:
+    assert EngineChoice(name="spark", master="spark://head:7077").options() == {"master": "spark://head:7077"}
+    with pytest.raises(ValueError, match="has no master"):
+        EngineChoice(name="duckdb", master="spark://head:7077")
+    assert at_home({"job": ["nurse"]}) is None
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+def test_a_session_that_runs_is_used_and_not_replaced(tmp_path: Path) -> None:
+    running = session()
+    assert spark_session().sparkContext is running.sparkContext
+    with pytest.raises(BadInput, match="runs in this program already"):
+        engine("spark://127.0.0.1:1")
+    with pytest.raises(BadInput, match="staging folder of the engine does not exist"):
+        engine("spark", session=running, staging=str(tmp_path / "nowhere"))
+    with engine("spark", session=running, staging=str(tmp_path)) as rows:
+        rows.read({"job": ["nurse"]})
+        assert len(list(tmp_path.iterdir())) == 1, "what goes to the cluster lies in the staging folder"
+    assert not list(tmp_path.iterdir())
+    assert running.range(3).count() == 3, "the session stays"
+
+
+# ---- chance ----------------------------------------------------------------------------------------------------------
+
+
+def test_numbers_depend_on_the_key_and_the_row_alone() -> None:
+    import pyarrow as pa
+
+    identities = pa.array([str(i) for i in range(20_000)])
+    drawn = numbers(b"k" * 16)(identities).to_numpy()
+    parts = {}
+    for some in (identities[:7], identities[7:12_000], identities[12_000:]):
+        parts |= dict(zip(some.to_pylist(), numbers(b"k" * 16)(some).to_pylist(), strict=True))
+    assert [parts[row] for row in identities.to_pylist()] == drawn.tolist()
+    share = (drawn.view(np.uint64) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    assert abs(share.mean() - 0.5) < 5 * (1 / 12 / len(share)) ** 0.5
+    assert len(set(drawn.tolist())) == len(drawn)
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+def test_draws_and_deals_do_not_depend_on_partitions_and_plans_do_not_show_the_key() -> None:
+    table = people(600, 1).select(["sex", "age"])
+    sexes = np.array(table["sex"].to_pylist())
+    values = tuple(sorted(set(sexes)))
+    counts = Counts.of({"sex": sorted(sexes)})
+    weights = counts.weights
+    codes = np.array([[0], [1], [0], [1]])
+    dealt = np.array([weights[0] - 20, 20, 30, weights[1] - 30])
+    rules = [
+        Cells(("sex",), (("a", "b"),), np.array([0, 0, 1, 1]), codes, dealt).bound(counts),
+        Draws("sex", ("a", "b"), ("a", "b"), np.array([[0.8, 0.2], [0.3, 0.7]])),
+    ]
+    assert values == counts.values[0]
+    released = []
+    with started("spark") as running:
+        for frame in (spread(table, 1), spread(table, 5), spread(table, 5)):
+            after = running.recode(running.read(frame), rules, rng=11)
+            assert not after.ordered
+            released.append(Counter(zip(*running.frame(after).to_pydict().values(), strict=True)))
+        plan = after.frame._jdf.queryExecution().toString()
+        from keepsense.random import generator
+
+        key = generator(11).bytes(16)
+        assert key.hex() not in plan
+        assert str(key) not in plan
+        other = running.recode(running.read(spread(table, 5)), rules, rng=12)
+        assert Counter(zip(*running.frame(other).to_pydict().values(), strict=True)) != released[0]
+    assert released[0] == released[1] == released[2]
+
+
+# ---- the same as DuckDB ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+@pytest.mark.parametrize("few", [0, 10**6], ids=["coded by executors", "coded by the driver"])
+def test_counts_are_those_of_duckdb(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "FEW", few)
+    table = people(500, 2)
+    names, further = ["sex", "age", "postcode"], ["diagnosis", "hobby"]
+    with started("spark") as spark, engine("duckdb") as duck:
+        here = spark.count(spark.read(spread(table, 3)), names, histograms=further, sums=["age"])
+        there = duck.count(duck.read(table), names, histograms=further, sums=["age"])
+    assert here.values == there.values
+    assert np.array_equal(here.codes, there.codes)
+    assert np.array_equal(here.weights, there.weights)
+    assert np.array_equal(here.sums["age"], there.sums["age"])
+    for name in further:
+        assert here.histograms[name].values == there.histograms[name].values
+        assert np.array_equal(here.histograms[name].table(), there.histograms[name].table())
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+@pytest.mark.parametrize("method", ["optimal", "mondrian"])
+def test_generalization_decides_and_releases_the_same(method: str, tmp_path: Path) -> None:
+    """One method for each form of recoding: a method sees counts, and these are the same for all."""
+    table = people(800, 3)
+    done = {}
+    for name in ("duckdb", "spark"):
+        (tmp_path / name).mkdir()
+        with started(name) as rows:
+            done[name] = run(project(method), data=table, folder=tmp_path / name, engine=rows, rng=5)
+    first, second = done["duckdb"], done["spark"]
+    assert rows_of(first.file) == rows_of(second.file)
+    told = [{k: v for k, v in d.description.items() if k not in ("sha256", "keepsense")} for d in done.values()]
+    assert told[0] == told[1], "what was lost, and which risk is left"
+    assert second.verification.ok
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+@pytest.mark.parametrize(
+    "method", ["post-randomization", "noise on numbers", "rank swapping of numbers", "microaggregation of records"]
+)
+def test_perturbation_decides_the_same_and_deals_by_its_own_chance(method: str, tmp_path: Path) -> None:
+    table = people(400, 4)
+    columns = {"age": COLUMNS["age"], "diagnosis": {"role": "sensitive"}}
+    promise = {"privacy": [{"model": "average risk", "threshold": 1.0}], "columns": columns}
+    after = {}
+    for name in ("duckdb", "spark"):
+        (tmp_path / name).mkdir()
+        with started(name) as rows:
+            done = run(project(method, **promise), data=table, folder=tmp_path / name, engine=rows, rng=5)
+            after[name] = dict(done.after.rows_of("age"))
+    assert after["duckdb"] == after["spark"]
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+def test_a_frame_of_spark_is_anonymized_where_it_is() -> None:
+    table = people(500, 5).select(["sex", "age", "diagnosis", "hobby"])
+    frame = spread(table, 4)
+    assert at_home(frame) == "spark"
+    wishes: dict[str, Any] = {"k": 5, "quasi_identifiers": ["sex", "age"], "sensitive": "diagnosis", "seed": 3}
+    release = ks.anonymize(frame, insensitive="hobby", method="optimal", **wishes)
+    assert release.verification.ok
+    assert release.outcome.job.engine.name == "spark"
+    after = release.frame
+    assert type(after) is type(frame)
+    assert dict(after.dtypes)["diagnosis"] == "string"
+    assert Counter(after.select("hobby").toArrow()["hobby"].to_pylist()).total() <= 500
+    other = ks.anonymize(table, insensitive="hobby", method="optimal", engine="duckdb", **wishes).frame
+    same = sorted(map(str, after.toArrow().to_pylist()))
+    assert same == sorted(map(str, other.to_pylist())), "and as it would be elsewhere"
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+def test_a_folder_of_parquet_files_is_read_by_the_executors(tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    table = people(300, 6).drop_columns(["interests"])
+    (tmp_path / "people.parquet").mkdir()
+    for i in range(3):
+        pq.write_table(table.slice(100 * i, 100), tmp_path / "people.parquet" / f"part-{i}.parquet", row_group_size=40)
+    with started("spark") as running:
+        read = running.read(tmp_path / "people.parquet")
+        assert (read.rows, read.columns) == (300, tuple(table.column_names))
+        assert running.frame(read).to_pydict() == table.to_pydict(), "in the order of the files"
+        (tmp_path / "empty.parquet").mkdir()
+        with pytest.raises(BadInput, match="holds no Parquet file"):
+            running.read(tmp_path / "empty.parquet")
