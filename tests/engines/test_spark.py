@@ -30,13 +30,13 @@ COLUMNS = {
 }
 
 
-def project(method: str, **keys: Any) -> Project:
+def project(named: str, **keys: Any) -> Project:
     return Project.model_validate(
         {
             "unlisted": "drop",
             "columns": COLUMNS,
             "privacy": [{"model": "k-anonymity", "k": 5}],
-            "method": {"name": method},
+            "method": {"name": named},
             "release": {"folder": "release", "file": "people.parquet", "suppression": 0.05},
             **keys,
         }
@@ -193,7 +193,9 @@ def test_generalization_decides_and_releases_the_same(method: str, tmp_path: Pat
 def test_perturbation_decides_the_same_and_deals_by_its_own_chance(method: str, tmp_path: Path) -> None:
     table = people(400, 4)
     columns = {"age": COLUMNS["age"], "diagnosis": {"role": "sensitive"}}
+    needs_k = {"parameters": {"k": 5}} if method.startswith(("rank", "micro")) else {}
     promise = {"privacy": [{"model": "average risk", "threshold": 1.0}], "columns": columns}
+    promise |= {"method": {"name": method, **needs_k}}
     after = {}
     for name in ("duckdb", "spark"):
         (tmp_path / name).mkdir()
