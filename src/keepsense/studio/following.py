@@ -77,3 +77,21 @@ def worked_out(
         ui.timer(0, fill, once=True)
     room.on_change(again)
     return around
+
+
+def when_settled(slider: ui.slider, choose: Callable[[float], object], seconds: float = 0.3) -> None:
+    """Call a function with the value of a slider once it rests, whether it was dragged or moved by keys."""
+    moves = [0]
+
+    def moved() -> None:
+        moves[0] += 1
+        mine = moves[0]
+
+        def rested() -> None:
+            if moves[0] == mine and not slider.is_deleted and slider.value is not None:
+                choose(float(slider.value))
+
+        with slider.parent_slot.parent if slider.parent_slot is not None else slider:
+            ui.timer(seconds, rested, once=True)
+
+    slider.on_value_change(moved)

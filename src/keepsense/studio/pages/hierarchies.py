@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
+from nicegui.events import GenericEventArguments
 
 from keepsense.hierarchies.explanation import Explanation, Fix, Problem
 from keepsense.hierarchies.judge import ASPECTS
@@ -238,8 +239,8 @@ class _Work:
                 words("span", "", "")
                 slider.on_value_change(lambda event, said=said: setattr(said, "text", f"{event.value:.2f}"))
 
-                def weigh(place: int = place, slider: ui.slider = slider) -> None:
-                    self._weights[place] = float(slider.value)
+                def weigh(event: GenericEventArguments, place: int = place) -> None:
+                    self._weights[place] = float(event.args)
                     show()
 
                 slider.on("change", weigh)

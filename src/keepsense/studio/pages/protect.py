@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import log2
 from typing import Any
 
 from nicegui import ui
@@ -16,7 +17,7 @@ from keepsense.methods.registry import methods
 from keepsense.privacy import model
 from keepsense.privacy.registry import PRIVACY
 from keepsense.shown import percent
-from keepsense.studio.following import following
+from keepsense.studio.following import following, when_settled
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.parameters import Field, of_method, of_promise
 from keepsense.studio.parts import box, button, complaint, head, hint, icon_button, named, pill, words
@@ -66,6 +67,7 @@ class _Promises:
 
     def __init__(self, room: Room) -> None:
         self._room = room
+        self._shown: tuple[int, float] | None = None
         with box("card"):
             words("h2", "What is promised")
             self._wrong = complaint()
@@ -77,7 +79,7 @@ class _Promises:
                 self._k = ui.slider(min=2, max=_LARGEST_K, step=1, value=self._now()).props("label snap")
                 named(self._k, "k: among how many people everybody is hidden")
                 self._k.on_value_change(lambda event: setattr(self._said, "text", str(event.value)))
-                self._k.on("change", self._choose_k)
+                when_settled(self._k, self._choose_k)
                 words(
                     "p",
                     "The papers call it k. 5 is usual among people you know, 11 or more for the public.",
@@ -91,7 +93,7 @@ class _Promises:
                 self._out = ui.slider(min=0, max=_MOST_SUPPRESSED, step=0.5, value=self._suppression()).props("snap")
                 named(self._out, "Share of the records that may be left out, in percent")
                 self._out.on_value_change(lambda event: setattr(self._share, "text", f"{event.value:g}%"))
-                self._out.on("change", self._choose_suppression)
+                when_settled(self._out, self._choose_suppression)
             following(room, lambda: (repr(room.session.project.privacy), _kept(room)), self._list)
             self._add()
         self._show()
@@ -108,18 +110,20 @@ class _Promises:
         k, share = self._now(), self._suppression()
         if k > _LARGEST_K:
             self._k.props(f"max={k}")
-        self._k.value, self._said.text = k, str(k)
-        self._out.value, self._share.text = min(share, _MOST_SUPPRESSED), f"{share:g}%"
+        if self._shown != (k, share):  # else somebody may be moving them just now
+            self._shown = (k, share)
+            self._k.value, self._said.text = k, str(k)
+            self._out.value, self._share.text = min(share, _MOST_SUPPRESSED), f"{share:g}%"
 
-    def _choose_k(self) -> None:
+    def _choose_k(self, value: float) -> None:
         self._wrong.text = ""
-        if int(self._k.value) != self._now():
-            self._room.do(self._room.session.set_k, int(self._k.value), complain=self._complain)
+        if int(value) != self._now():
+            self._room.do(self._room.session.set_k, int(value), complain=self._complain)
 
-    def _choose_suppression(self) -> None:
+    def _choose_suppression(self, value: float) -> None:
         self._wrong.text = ""
-        if float(self._out.value) != self._suppression():
-            self._room.do(self._room.session.set_suppression, float(self._out.value) / 100, complain=self._complain)
+        if float(value) != self._suppression():
+            self._room.do(self._room.session.set_suppression, float(value) / 100, complain=self._complain)
 
     def _complain(self, text: str) -> None:
         self._wrong.text = text
@@ -339,6 +343,7 @@ class _Weights:
         self._room = room
         self._sliders: dict[str, ui.slider] = {}
         self._said: dict[str, tuple[Any, Any]] = {}
+        self._shown: dict[str, float] = {}
         columns = tree_columns(room.session)
         with box("card"):
             words("h2", "What counts most")
@@ -362,34 +367,39 @@ class _Weights:
         words("span", name, "small breaks")
         slider = ui.slider(min=-2, max=2, step=0.5, value=0).props("snap")
         named(slider, f"Weight of {name}, as a power of two")
-        slider.on("change", lambda: self._choose(name))
+        when_settled(slider, lambda place: self._choose(name, place))
         weight = words("span", "", "small number")
         loss = hint(words("span", "", "small muted number"), "Share of its detail that it would lose.")
         slider.on_value_change(lambda event: setattr(weight, "text", f"× {2.0**event.value:.2g}"))
         self._sliders[name] = slider
         self._said[name] = (weight, loss)
 
-    def _choose(self, name: str) -> None:
-        weight = round(2.0 ** float(self._sliders[name].value), 4)
-        if weight != self._room.session.project.columns[name].weight:
+    def _choose(self, name: str, place: float) -> None:
+        weight = round(2.0 ** float(place), 4)
+        now = self._room.session.project.columns[name].weight
+        if place != _power(now) and weight != self._room.session.project.columns[name].weight:
             self._room.do(
                 self._room.session.set_weight, name, weight, complain=lambda text: setattr(self._wrong, "text", text)
             )
 
     def _show(self) -> None:
-        from math import log2
-
         shown = preview_of(self._room)
         for name, slider in self._sliders.items():
             column = self._room.session.project.columns.get(name)
             if column is None:
                 continue
-            place = max(-2.0, min(2.0, round(2 * log2(column.weight)) / 2))
-            slider.value = place
+            if self._shown.get(name) != column.weight:
+                self._shown[name] = column.weight
+                slider.value = _power(column.weight)
             weight, loss = self._said[name]
             weight.text = f"× {column.weight:.2g}"
             lost = None if shown is None else shown.lost.get(name)
             loss.text = "" if lost is None else f"loses {percent(lost)}"
+
+
+def _power(weight: float) -> float:
+    """Where a weight stands on its slider: the nearest half power of two."""
+    return max(-2.0, min(2.0, round(2 * log2(weight)) / 2))
 
 
 # ---- the full run ----------------------------------------------------------------------------------------------------
