@@ -129,6 +129,7 @@ METHOD = registered(
         title="Microaggregation of records (MDAV)",
         function=microaggregation_of_records,
         runner=by_columns,
+        step=by_columns,
         family="microaggregation",
         place=1,
         aliases=("MDAV",),
