@@ -19,14 +19,14 @@ CODE = re.compile(r"[EW][1-9]\d\d")
 
 
 def rooms_of_codes() -> dict[str, set[str]]:
-    """Rooms whose code holds each code of a finding as a text of its own."""
+    """Rooms whose code holds each code of a finding as a text of its own; the studio answers findings and has none."""
     rooms = defaultdict(set)
     for path in SOURCE.rglob("*.py"):
         room = path.relative_to(SOURCE).parts[0]
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and CODE.fullmatch(node.value):
                 rooms[node.value].add(room)
-    return {code: places - {"errors.py"} for code, places in rooms.items()}
+    return {code: places - {"errors.py", "studio"} for code, places in rooms.items()}
 
 
 def test_every_code_in_the_source_is_in_the_table_and_every_code_of_the_table_is_used() -> None:

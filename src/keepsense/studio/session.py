@@ -156,7 +156,7 @@ class Session:
 
         file = Path(folder) / f"{name}.parquet"
         with started() as rows:
-            rows.write(rows.read(frame), file, Writing(format="parquet", shuffle=False))
+            rows.write(rows.read(frame), file, Writing(shuffle=False))
         return cls.open(file)
 
     @classmethod
