@@ -28,8 +28,6 @@ Runner = Callable[["Method", Task, Mapping[str, Any], Listener | None], list[Rec
 SetRunner = Callable[["Method", Task, str, Counts, Mapping[str, Any], Listener | None], Cells]
 """The same for one set-valued column: the last of the counts, whose others tell the class of each record."""
 Promised = Callable[[Task, Sequence[Recoding]], tuple[str, ...]]
-LEFT_OUT = "left out"
-"""What the information of a recoding calls values that mark rows which a step draws not: a column and its mark."""
 
 
 NUMBERS = ("numeric", "ordinal", "date")
@@ -140,9 +138,6 @@ class Method(Described):
     function: Function
     runner: Runner | None = None
     set_runner: SetRunner | None = None
-    step: Runner | None = None
-    """Calls it as a step of a project file, before the method: on any columns where values stay true, else on those
-    by which nobody recognizes people."""
     aliases: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Further names, which stand for settings too: what papers call the method with them."""
@@ -192,22 +187,6 @@ class Method(Described):
     def in_projects(self) -> bool:  # type: ignore[override]
         """Whether project files can name it."""
         return self.runner is not None or self.set_runner is not None
-
-    @property
-    def as_step(self) -> bool:
-        """Whether project files can name it as a step."""
-        return self.step is not None
-
-    def run_step(self, task: Task, parameters: Mapping[str, Any], listener: Listener | None = None) -> list[Recoding]:
-        """Decide what becomes of a task's columns, or which rows are drawn, before another method decides."""
-        return self.check_step()(self, task, {**self.settings, **parameters}, listener)
-
-    def check_step(self) -> Runner:
-        """What calls it as a step; refuses a method that is none."""
-        if self.step is None:
-            able = ", ".join(found.name for found in methods() if found.as_step)
-            raise BadInput(f"{self.name!r} is no step of a project file; name it in [method], or one of these: {able}")
-        return self.step
 
     def run(self, task: Task, parameters: Mapping[str, Any], listener: Listener | None = None) -> list[Recoding]:
         """Decide what becomes of a task's quasi-identifiers; a method for sets alone has nothing to decide here."""

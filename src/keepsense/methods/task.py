@@ -45,10 +45,6 @@ class Column(Protocol):
         """File that says what its words mean."""
 
     @property
-    def hierarchy(self) -> str | None:
-        """File of its hierarchy, or auto, or None, where one is built."""
-
-    @property
     def weight(self) -> float:
         """How much its loss counts."""
 

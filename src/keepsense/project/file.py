@@ -143,17 +143,6 @@ class Method(_Part):
     parameters: dict[str, Any] = Field(default_factory=dict, description="Parameters of the method")
 
 
-class Step(Method):
-    """A method that changes some columns, or draws some rows, before `[method]` decides on the quasi-identifiers.
-
-    >>> Step(name="top and bottom coding", columns=["age"], parameters={"top": 90}).columns
-    ['age']
-    """
-
-    name: str = Field(description="Name of the method of this step")
-    columns: list[str] = Field([], description="Columns that it changes; none for a step that draws rows")
-
-
 class Target(_Part):
     """Where the release goes and how it is written.
 
@@ -230,10 +219,6 @@ class Project(_Part):
     population: Source | None = Field(None, description="Table of everybody, for k-map, presence and journalist risk")
     columns: dict[str, Column] = Field(default_factory=dict)
     privacy: list[dict[str, Any]] = Field(default_factory=list, description="Promises, all of which must hold")
-    steps: list[Step] = Field(
-        default_factory=list,
-        description="What is done before [method] decides, one after the other; promises are checked at the end",
-    )
     method: Method = Field(default_factory=lambda: Method.model_validate({}))
     set_method: Method = Field(
         default_factory=lambda: Method(name="set microaggregation"),
@@ -289,7 +274,6 @@ class Project(_Part):
         """
         asked = {str(promise.get(key)) for promise in self.privacy for key in ("column", "person")}
         asked |= {str(name) for promise in self.privacy for name in promise.get("beside") or ()}
-        asked |= {name for step in self.steps for name in step.columns}
         return frozenset(
             name
             for name, column in self.columns.items()
@@ -389,7 +373,6 @@ def _keys(path: list[str]) -> list[str]:
         "source": Source,
         "population": Source,
         "columns": Column,
-        "steps": Step,
         "method": Method,
         "set_method": Method,
         "release": Target,

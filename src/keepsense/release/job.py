@@ -57,7 +57,6 @@ class Job:
     """A project opened: everything is made when it is first asked for, once.
 
     `data` is a table in memory in place of the source that the project file names, `given` what else is in memory.
-    Without `drawing` steps in which chance has a part are left out.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
@@ -71,7 +70,6 @@ class Job:
     rng: np.random.Generator
     data: object = None
     given: Given = field(default_factory=Given)
-    drawing: bool = True
 
     # ---- the parts -----------------------------------------------------------------------------------------------
 
@@ -79,17 +77,7 @@ class Job:
     def source(self) -> Source:
         """The rows, opened and counted once."""
         guess = not differentially_private(self.models)
-        return Source(
-            self.project,
-            self.folder,
-            self.engine,
-            self.data,
-            self.meaning,
-            self.hidden_among,
-            guess,
-            self.rng,
-            self.drawing,
-        )
+        return Source(self.project, self.folder, self.engine, self.data, self.meaning, self.hidden_among, guess)
 
     @cached_property
     def columns(self) -> Columns:
@@ -131,9 +119,6 @@ class Job:
         """Hierarchy of every quasi-identifier: read, or built."""
         shortlists = {}
         for name in self.quasi_identifiers:
-            if name in self.source.prepared.hierarchies:
-                shortlists[name] = [self.source.prepared.hierarchies[name]]
-                continue
             rows = self.counts.rows_of(name)
             rows = self.item_rows(name, rows) if self.holds_sets(name) else rows
             # what fewer than k people wrote is not told in a label; rows are no measure of people who have several
@@ -315,17 +300,6 @@ class Job:
         return tuple(name for name, column in self.project.columns.items() if column.coarse)
 
     @property
-    def changed_by_steps(self) -> tuple[str, ...]:
-        """Columns whose values steps changed, so that they are not true of their records any more."""
-        changing = (step for step in self.project.steps if not method(step.name).truthful)
-        return tuple(dict.fromkeys(name for step in changing for name in step.columns))
-
-    @property
-    def all_rows(self) -> bool:
-        """Whether the source has the rows that the method saw: not where steps drew some that are not drawn again."""
-        return self.drawing or all(step.columns for step in self.project.steps)
-
-    @property
     def wildcards(self) -> tuple[str, ...]:
         """Quasi-identifiers whose empty cells fit any value."""
         return self.columns.wildcards
@@ -336,13 +310,8 @@ class Job:
         return self.columns.missing
 
     def column(self, name: str) -> Column:
-        """What the project file says about a column; numbers and dates that steps made coarser are in order only."""
-        column = self.project.columns[name]
-        tree = self.source.prepared.hierarchies.get(name)
-        if tree is None or tree.kind == column.kind:
-            return column
-        order = [str(value) for value in tree.leaves if value is not None]
-        return column.model_copy(update={"kind": tree.kind, "order": order})
+        """What the project file says about a column."""
+        return self.project.columns[name]
 
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column, restricted to its domain."""

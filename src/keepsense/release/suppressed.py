@@ -11,7 +11,7 @@ import numpy as np
 from keepsense.counts import Counts, Value, with_joined
 from keepsense.engines import Table
 from keepsense.methods.task import least_size
-from keepsense.privacy import bind, differentially_private, joined_columns, needed_columns
+from keepsense.privacy import bind, joined_columns, needed_columns
 from keepsense.recoding import suppressed_tuples
 from keepsense.release.job import Job
 
@@ -36,8 +36,6 @@ def settle_suppressed(job: Job, recoded: Table) -> tuple[Table, Counts]:
         parts = dict.fromkeys(part for columns in joined.values() for part in columns)
         counts = with_joined(counts, job.engine.count(recoded, [*names, *parts]), joined)
     hidden = suppressed_class(counts)
-    # under differential privacy nobody learns how many records were left out
-    choice = "drop" if differentially_private(job.models) else choice
     if hidden is None or (choice != "drop" and _keeps(job, counts, hidden)):
         return recoded, counts
     marks: dict[str, Value] = {n: counts.values_of(n)[counts.column(n)[hidden]] for n in names}

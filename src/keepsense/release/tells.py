@@ -88,8 +88,6 @@ def unchanged_columns(job: Job) -> tuple[str, ...]:
 def tellings(job: Job) -> dict[str, Telling]:
     """How many people each unchanged column points at by itself: the mean over people of 1 / people who share a value.
 
-    Of columns that a step changed it is the share of people whom the nearest value still finds.
-
     >>> from keepsense.release.example import example_job
     >>> {name: telling.alone for name, telling in tellings(example_job()).items()}
     {'illness': 0.15, 'likes': 0.25}
@@ -102,7 +100,6 @@ def tellings(job: Job) -> dict[str, Telling]:
             # a person's rows that hold the same value are one: they are found together
             people = len(job.count((profile.name, person)))
         alone = profile.distinct / people if people else 0.0
-        alone = job.source.prepared.found.get(profile.name, alone)
         measured[profile.name] = Telling(profile.name, alone, profile.distinct)
     return measured
 

@@ -129,7 +129,6 @@ METHOD = registered(
         title="Microaggregation of records (MDAV)",
         function=microaggregation_of_records,
         runner=by_columns,
-        step=by_columns,
         family="microaggregation",
         place=1,
         aliases=("MDAV",),

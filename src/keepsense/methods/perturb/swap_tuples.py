@@ -67,7 +67,6 @@ METHOD = registered(
         title="Semantic rank swapping of tuples (SRS-3)",
         function=rank_swapping_of_tuples,
         runner=by_columns,
-        step=by_columns,
         family="swapping",
         place=3,
         aliases=("SRS-3", "SRS-Algorithm3", "SRS-Algorithm 3"),
