@@ -18,6 +18,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.registry import Method as Registered
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
+from keepsense.privacy import DistinctDiversity
 from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Target, check_project
 from keepsense.project.inspect import Inspection, without_password
 from keepsense.project.inspected import Inspected
@@ -92,7 +93,7 @@ def promises_of(column: Inspected) -> list[dict[str, Any]]:
     """
     if column.role != "sensitive" or KINDS[column.kind].numbers or column.profile.distinct <= 2:
         return []
-    return [{"model": "l-diversity", "l": 2, "column": column.name}]
+    return [{"model": DistinctDiversity.name, "l": 2, "column": column.name}]
 
 
 def write_draft(text: str, path: str | Path, *, force: bool = False) -> Path:

@@ -301,7 +301,7 @@ def _mixed(seen: _Seen, name: str) -> tuple[int, float]:
     """Fewest different values in a class, and the share of records in classes that hold one value only."""
     names = [other for other in seen.quasi_identifiers if other != name]
     counts = seen.job.engine.count(seen.table, [*names, name])
-    distinct, group = distinct_rows(np.stack([np.zeros(len(counts)), *map(counts.column, names)], axis=1))
+    distinct, group = distinct_rows(np.stack([np.zeros(len(counts), np.int64), *map(counts.column, names)], axis=1))
     different = np.bincount(group, minlength=len(distinct))
     records = np.bincount(group, counts.weights, len(distinct))
     return int(different.min()), float(records[different == 1].sum() / records.sum())

@@ -9,7 +9,7 @@ from typing import Any
 from keepsense.errors import Finding, KeepsenseError
 from keepsense.guide.answers import from_project
 from keepsense.guide.warn import warnings_for
-from keepsense.privacy import KAnonymity, XYAnonymity
+from keepsense.privacy import DistinctDiversity, KAnonymity, XYAnonymity
 from keepsense.project.decide import Decision
 from keepsense.project.file import Project
 from keepsense.project.lines import Keys
@@ -177,7 +177,7 @@ def _diverse(project: Project, _: Finding) -> Iterator[Remedy]:
     about = {promise.get("column") for promise in project.privacy}
     for name in project.having("sensitive"):
         if name not in about:
-            more = {"model": "l-diversity", "l": 2, "column": name}
+            more = {"model": DistinctDiversity.name, "l": 2, "column": name}
             yield Remedy(f"Promise 2 different values of {name}", {("privacy",): [*project.privacy, more]})
 
 

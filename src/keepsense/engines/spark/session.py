@@ -102,7 +102,7 @@ def _started(builder: Any, master: str | None, threads: int | None) -> Any:
     for key, value in _OURS.items():
         if key not in set_already:
             builder = builder.config(key, value)
-    if (master or "local").startswith("local"):
+    if master is None or f"{master}[".startswith("local["):
         for key, value in _HERE.items():
             if key not in set_already:
                 builder = builder.config(key, value)

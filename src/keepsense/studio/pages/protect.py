@@ -14,7 +14,7 @@ from keepsense.guide.advise import Advice, advise
 from keepsense.guide.answers import from_project
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
-from keepsense.privacy import model
+from keepsense.privacy import KMap, model
 from keepsense.privacy.registry import PRIVACY
 from keepsense.shown import percent
 from keepsense.studio.following import following, when_settled
@@ -178,7 +178,7 @@ class _Promises:
         """A further promise: its name, and the column that it is about."""
         secret = list(self._room.session.project.having("sensitive"))
         offered = {
-            name: f"{name}: {entry.promises}" for name, entry in PRIVACY.items() if entry.rank or name == "k-map"
+            name: f"{name}: {entry.promises}" for name, entry in PRIVACY.items() if entry.rank or name == KMap.name
         }
         with box("line"):
             which = ui.select(offered, label="One more promise", with_input=True).props("dense outlined options-dense")
