@@ -5,6 +5,7 @@ An engine makes `Counts` with one GROUP BY; `Counts.of` makes them from columns 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints, Rows, frozen
+from keepsense.arrays import Ints, Rows, frozen, used_codes
 from keepsense.errors import BadInput, did_you_mean
 
 Value = Hashable
@@ -146,7 +147,10 @@ class Counts:
         from scipy.sparse import coo_array
 
         shape = (len(self.values_of(first)), len(self.values_of(second)))
-        return coo_array((self.weights, (self.column(first), self.column(second))), shape=shape).tocsr()
+        keys = self.column(first).astype(np.int64) * shape[1]
+        keys += self.column(second)
+        pairs, rows = added_up(keys, max(1, shape[0] * shape[1]), self.weights)
+        return coo_array((rows, np.divmod(pairs, max(1, shape[1]))), shape=shape).tocsr()
 
     def project(self, names: Iterable[str]) -> Counts:
         """Counts of some of the columns only, sorted; histograms and sums are added up."""
@@ -172,7 +176,7 @@ class Counts:
         chosen = np.asarray(at, dtype=np.int64)
         values, codes = [], np.empty((len(chosen), len(self.names)), dtype=np.int32)
         for j, dictionary in enumerate(self.values):
-            used, codes[:, j] = np.unique(self.codes[chosen, j], return_inverse=True)
+            used, codes[:, j] = used_codes(self.codes[chosen, j])
             values.append(tuple(dictionary[code] for code in used.tolist()))
         place = np.full(len(self), -1, dtype=np.int64)
         place[chosen] = np.arange(len(chosen))
@@ -272,17 +276,38 @@ def row_keys(table: NDArray[Any]) -> tuple[NDArray[np.int64], int]:
     [5, 0, 4]
     """
     n, width = table.shape
-    key, space = np.zeros(n, dtype=np.int64), 1
-    for j in range(width if n else 0):
-        column = table[:, j]
-        low = int(column.min())
-        span = int(column.max()) - low + 1
-        if space > (2**62) // span:  # ranks are as good as keys, and smaller
+    if not n or not width:
+        return np.zeros(n, dtype=np.int64), 1
+    parts = [slice(start, start + _BLOCK) for start in range(0, n, _BLOCK)]
+    lows, highs = (
+        np.array([[reduced(table[part, j]) for j in range(width)] for part in parts], dtype=np.int64)
+        for reduced in (np.min, np.max)
+    )
+    low = lows.min(axis=0)
+    spans = (highs.max(axis=0) - low + 1).tolist()
+    if math.prod(spans) >= 1 << 62:
+        return _ranked_keys(table, low.tolist(), spans)
+    key = np.empty(n, dtype=np.int64)
+    for part in parts:  # columns of few rows at a time stay in the cache
+        block = key[part]
+        np.subtract(table[part, 0], low[0], out=block)
+        for j in range(1, width):
+            block *= spans[j]
+            block += table[part, j]
+            block -= low[j]
+    return key, math.prod(spans)
+
+
+def _ranked_keys(table: NDArray[Any], low: Sequence[int], spans: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+    """The same where keys grow too large: ranks are as good as keys, and smaller."""
+    key, space = np.zeros(len(table), dtype=np.int64), 1
+    for j, span in enumerate(spans):
+        if space > (2**62) // span:
             ranked, key = np.unique(key, return_inverse=True)
             key, space = key.astype(np.int64), len(ranked)
         key *= span
-        key += column
-        key -= low
+        key += table[:, j]
+        key -= low[j]
         space *= span
     return key, space
 
@@ -291,6 +316,62 @@ def _ascends(key: NDArray[np.int64]) -> bool:
     """Whether every key is larger than the one before; the first few mostly tell."""
     few = key[:64]
     return bool((few[1:] > few[:-1]).all()) and bool((key[1:] > key[:-1]).all())
+
+
+def added_up(keys: NDArray[np.int64], space: int, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Different keys, all below `space`, in their order, and the sum of the numbers (0 or more) that stand by each.
+
+    >>> [array.tolist() for array in added_up(np.array([7, 2, 7]), 8, np.array([1, 5, 2]))]
+    [[2, 7], [5, 3]]
+    """
+    if space <= max(_ROOM, 2 * len(keys)):
+        present = np.flatnonzero(np.bincount(keys, minlength=space))
+        return present, np.bincount(keys, numbers, space)[present].astype(np.int64)
+    bits = int(numbers.max(initial=0)).bit_length()
+    if space > 1 << (62 - bits):
+        order = np.argsort(keys)
+        ordered, numbers = keys[order], numbers[order]
+    else:  # sorted together in one number each: much faster than by an order
+        together = (keys << bits) | numbers
+        together.sort()
+        ordered, numbers = together >> bits, together & ((1 << bits) - 1)
+    starts = np.flatnonzero(np.concatenate((ordered[:1] == ordered[:1], ordered[1:] != ordered[:-1])))
+    return ordered[starts], np.add.reduceat(numbers, starts) if len(starts) else numbers
+
+
+def keys_among(keys: NDArray[np.int64], some: NDArray[np.int64], space: int) -> NDArray[np.bool_]:
+    """Which keys, all below `space`, are among some others.
+
+    >>> keys_among(np.array([7, 2, 1 << 40]), np.array([2, 1 << 40]), 1 << 41).tolist()
+    [False, True, True]
+    """
+    there = np.zeros(len(keys), dtype=np.bool_)
+    if not len(some):
+        return there
+    if space <= max(_ROOM, 4 * len(keys)):
+        marked = np.zeros(space, dtype=np.bool_)
+        marked[some] = True
+        return marked[keys]
+    ordered = np.unique(some)
+    bits = max(16, (16 * len(ordered)).bit_length())
+    marked = np.zeros(1 << bits, dtype=np.bool_)
+    marked[_mixed(ordered, bits)] = True
+    for start in range(0, len(keys), _BLOCK):
+        block = keys[start : start + _BLOCK]
+        maybe = np.flatnonzero(marked[_mixed(block, bits)])  # most are ruled out before anything is searched for
+        at = np.minimum(np.searchsorted(ordered, block[maybe]), len(ordered) - 1)
+        there[start + maybe] = ordered[at] == block[maybe]
+    return there
+
+
+_BLOCK = 1 << 15
+"""Keys, or rows of codes, that are looked at together: so many stay in the cache."""
+
+
+def _mixed(keys: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+    """Numbers of some bits that keys which lie together share seldom."""
+    spread = keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    return (spread >> np.uint64(64 - bits)).view(np.int64)
 
 
 def with_joined(counts: Counts, wide: Counts, joined: Mapping[str, Sequence[str]]) -> Counts:

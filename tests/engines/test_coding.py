@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.engines import Writing, engine
+from keepsense.engines import Writing, coding, engine
 from keepsense.engines.coding import counted, encoded, found_among, packed, places_among
+from keepsense.engines.duckdb import code
 from keepsense.engines.formats import parquet
 from keepsense.errors import BadInput
 from keepsense.recoding import Cut, Cuts
@@ -143,3 +145,95 @@ def test_a_large_file_that_changes_while_it_is_read_is_refused(tmp_path: Path, m
         pq.write_table(pa.table({"job": ["clerk"] * 50}), file)
         with pytest.raises(BadInput, match="changed while it was read"):
             duck.count(table, ["job"])
+
+
+MIXED: dict[str, list[Any]] = {
+    "job": ["nurse", "clerk", None, "nurse"] * 50,
+    "age": [31, None, 40, 28] * 50,
+    "born": [date(1990, 1, 2), date(1970, 5, 1), None, date(1990, 1, 2)] * 50,
+    "retired": [True, False, None, False] * 50,
+    "name": [f"p{i:03}" for i in range(200)],
+    "nothing": [None] * 200,
+}
+
+
+def test_columns_by_the_dictionaries_of_a_file_are_those_that_duckdb_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "LARGE", 0)
+    monkeypatch.setattr(coding, "_TOGETHER", 64)  # dictionaries grow from part to part
+    cells = {**MIXED, "pay": [i / 7 for i in range(200)], "a.b": ["x", "y"] * 100}
+    types = {"nothing": pa.string()}
+    table = pa.table({name: pa.array(values, types.get(name)) for name, values in cells.items()})
+    pq.write_table(table, tmp_path / "people.parquet", row_group_size=70)
+    with engine() as duck:
+        people = duck.read(tmp_path / "people.parquet")
+        by_file = code._from_file(people, list(MIXED))
+        by_duckdb = code._gathered(*code._from_duckdb(people, list(MIXED)))
+        assert by_file is not None
+        for name, values in MIXED.items():
+            for column in (by_file[name], by_duckdb[name]):
+                assert [column.values[place] for place in column.codes.tolist()] == values
+                assert list(column.values) == sorted(set(values) - {None}) + [None] * (None in values)
+        assert code._from_file(people, ["job", "pay"]) is None, "not a type that both read alike"
+        assert code._from_file(people, ["a.b"]) is None, "Arrow takes dots for parts of records"
+        assert duck.count(people, ["a.b"]).weights.tolist() == [100, 100]
+
+
+def test_a_file_that_is_damaged_behind_its_schema_is_refused_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parquet, "LARGE", 0)
+    path = tmp_path / "people.parquet"
+    pq.write_table(pa.table(MIXED).select(["job", "age"]), path, compression="none")
+    data = bytearray(path.read_bytes())
+    data[4:60] = b"\xff" * 56
+    path.write_bytes(bytes(data))
+    with engine() as duck, pytest.raises(BadInput, match="cannot be read"):
+        duck.count(duck.read(path), ["job", "age"])
+
+
+def test_what_is_written_from_dictionaries_is_what_duckdb_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schemas, rows = [], []
+    for many in (1, 1 << 40):
+        monkeypatch.setattr(parquet, "MANY", many)
+        with engine() as duck:
+            people = duck.read({name: MIXED[name] for name in ("job", "age", "born", "retired")})
+            rule = Cuts((Cut("job", ("nurse", "clerk", None), ("medic", "office", None)),))
+            duck.write(duck.recode(people, [rule]), tmp_path / "out.parquet", Writing(shuffle=True), rng=4)
+        file = pq.ParquetFile(tmp_path / "out.parquet")
+        schemas.append(file.schema_arrow)
+        rows.append(file.read().to_pylist())
+        assert file.metadata.metadata is None or b"ARROW:schema" not in file.metadata.metadata
+    assert schemas[0] == schemas[1]
+    assert rows[0] == rows[1]
+    assert rows[0] != [{**row, "job": row["job"]} for row in sorted(rows[0], key=str)]
+
+
+def test_a_disk_that_is_full_is_told_whoever_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "MANY", 1)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq, "write_table", full)
+    with engine() as duck:
+        people = duck.read({"job": ["nurse", "clerk"]})
+        rule = Cuts((Cut("job", ("nurse", "clerk"), ("medic", "office")),))
+        with pytest.raises(BadInput, match="the disk is not full"):
+            duck.write(duck.recode(people, [rule]), tmp_path / "out.parquet", Writing(shuffle=True), rng=4)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("chunks", [[3], [1, 2], [0, 3]])
+def test_a_column_of_no_type_has_one_value_in_however_many_chunks(chunks: list[int]) -> None:
+    column = pa.chunked_array([pa.nulls(length) for length in chunks])
+    values, codes = coding.dictionary_of(column)
+    assert (values, codes.tolist()) == ((None,), [0, 0, 0])
+    gathering = coding.Gathering(pa.null())
+    for chunk in column.chunks:
+        gathering.add(chunk)
+    for coded in (coding.encoded(column), gathering.coded()):
+        assert (coded.values, coded.codes.tolist()) == ((None,), [0, 0, 0])

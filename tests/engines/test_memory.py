@@ -8,8 +8,10 @@ import pytest
 
 from keepsense.engines import engine
 from keepsense.engines.duckdb.engine import DuckDBEngine
-from keepsense.engines.memory import limit_of
+from keepsense.engines.memory import limit_of, needed, refuse_too_large, room
 from keepsense.errors import BadInput
+from keepsense.project.file import Project
+from keepsense.release.run import run
 
 SAID = "SELECT current_setting('memory_limit')"
 
@@ -31,10 +33,35 @@ def test_tables_with_more_tuples_than_memory_holds_are_refused_with_the_estimate
     with DuckDBEngine() as duck:
         few = duck.read({"n": [i % 10 for i in range(5000)]})
         many = duck.read({"n": list(range(5000))})
-        duck.limit = 200_000
+        duck.limit = 300_000
         assert duck.count(few, ["n"]).total == 5000
         with pytest.raises(BadInput, match=r"5,000 rows with about [45],\d{3} different combinations of 1 columns"):
             duck.count(many, ["n"])
+
+
+def test_the_estimate_is_what_a_run_took_at_its_most_and_leaves_room_for_the_program() -> None:
+    took = 2207 * 2**20  # ten million sample people, measured from outside with memory = "2GB"
+    estimate = needed(10_000_000, 7, 9_005_327) + 3 * 10**9 - room(3 * 10**9)
+    assert took <= estimate <= 1.1 * took
+    with pytest.raises(BadInput, match=r"takes about 2.4 GB, and memory is limited to 2.0 GB"):
+        refuse_too_large(10_000_000, 7, 9_005_327, 2 * 10**9)
+    refuse_too_large(10_000_000, 7, 9_005_327, int(2.4e9))
+
+
+def test_a_run_is_refused_with_the_estimate_before_anything_is_written(tmp_path: Path) -> None:
+    table = {"n": [str(i) for i in range(5000)], "ill": ["flu", "cold"] * 2500}
+    project = Project.model_validate(
+        {
+            "columns": {"n": {"role": "quasi-identifier"}, "ill": {"role": "sensitive"}},
+            "privacy": [{"model": "k-anonymity", "k": 5}],
+            "release": {"file": "people.csv"},
+        }
+    )
+    with DuckDBEngine() as duck:
+        duck.limit = 300_000
+        with pytest.raises(BadInput, match="make fewer columns quasi-identifiers"):
+            run(project, data=table, folder=tmp_path, engine=duck)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_file_that_fits_nowhere_is_refused_before_it_is_read(tmp_path: Path) -> None:

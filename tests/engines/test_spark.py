@@ -12,8 +12,9 @@ from tests.spark import NEEDS_JAVA, session, started
 
 import keepsense as ks
 from keepsense.counts import Counts
-from keepsense.engines import at_home, engine
+from keepsense.engines import Reading, at_home, engine
 from keepsense.engines.spark import count as counting
+from keepsense.engines.spark import lines
 from keepsense.engines.spark.draws import numbers
 from keepsense.engines.spark.session import spark_session
 from keepsense.errors import BadInput, MissingExtra
@@ -170,8 +171,8 @@ def test_counts_are_those_of_duckdb(few: int, monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.more
 @NEEDS_JAVA
 @pytest.mark.parametrize("method", ["optimal", "mondrian"])
-def test_generalization_decides_and_releases_the_same(method: str, tmp_path: Path) -> None:
-    """One method for each form of recoding: a method sees counts, and these are the same for all."""
+def test_a_whole_run_releases_and_describes_the_same(method: str, tmp_path: Path) -> None:
+    """One method for each form of recoding; what all methods decide is compared in test_methods.py."""
     table = people(800, 3)
     done = {}
     for name in ("duckdb", "spark"):
@@ -183,26 +184,6 @@ def test_generalization_decides_and_releases_the_same(method: str, tmp_path: Pat
     told = [{k: v for k, v in d.description.items() if k not in ("sha256", "keepsense")} for d in done.values()]
     assert told[0] == told[1], "what was lost, and which risk is left"
     assert second.verification.ok
-
-
-@pytest.mark.more
-@NEEDS_JAVA
-@pytest.mark.parametrize(
-    "method", ["post-randomization", "noise on numbers", "rank swapping of numbers", "microaggregation of records"]
-)
-def test_perturbation_decides_the_same_and_deals_by_its_own_chance(method: str, tmp_path: Path) -> None:
-    table = people(400, 4)
-    columns = {"age": COLUMNS["age"], "diagnosis": {"role": "sensitive"}}
-    needs_k = {"parameters": {"k": 5}} if method.startswith(("rank", "micro")) else {}
-    promise = {"privacy": [{"model": "average risk", "threshold": 1.0}], "columns": columns}
-    promise |= {"method": {"name": method, **needs_k}}
-    after = {}
-    for name in ("duckdb", "spark"):
-        (tmp_path / name).mkdir()
-        with started(name) as rows:
-            done = run(project(method, **promise), data=table, folder=tmp_path / name, engine=rows, rng=5)
-            after[name] = dict(done.after.rows_of("age"))
-    assert after["duckdb"] == after["spark"]
 
 
 @pytest.mark.more
@@ -240,3 +221,47 @@ def test_a_folder_of_parquet_files_is_read_by_the_executors(tmp_path: Path) -> N
         (tmp_path / "empty.parquet").mkdir()
         with pytest.raises(BadInput, match="holds no Parquet file"):
             running.read(tmp_path / "empty.parquet")
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+@pytest.mark.parametrize("splits", [1, 7])
+def test_a_plain_text_file_is_read_by_the_executors_as_duckdb_reads_it(
+    splits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lines, "LEAST", 0)
+    rows = [f"{i};{'x' * (i % 17)};{i % 5} käse|^]\\.;" for i in range(500)]
+    for end in ("\n", "\r\n"):
+        (tmp_path / "plain.csv").write_bytes(end.join(["job;age;note;job", *rows, ""]).encode())
+        with started("spark") as spark, engine("duckdb") as duck:
+            size = (tmp_path / "plain.csv").stat().st_size // splits
+            spark._session.conf.set("spark.sql.files.maxPartitionBytes", size)
+            spark._session.conf.set("spark.sql.files.openCostInBytes", 0)
+            table = lines.of_lines(spark._session, spark._room, str(tmp_path / "plain.csv"), Reading())
+            assert table is not None
+            there = duck.frame(duck.read(tmp_path / "plain.csv"))
+            assert spark.frame(table).to_pydict() == there.to_pydict(), "in the order of the file, too"
+            assert (table.rows, table.columns) == (500, ("job", "age", "note", "job_1"))
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+def test_any_other_text_file_passes_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lines, "LEAST", 0)
+    others = {
+        "quoted.csv": b'job,note\nnurse,"a,b"\n',
+        "broken.csv": b'job,note\nnurse,"a\nb"\n',
+        "gap.csv": b"job,note\nnurse,a\n\nclerk,b\n",
+        "marked.csv": b"\xef\xbb\xbfjob,note\nnurse,a\n",
+        "lone.csv": b"job\nnurse\n",
+        "people.jsonl": b'{"job": "nurse", "note": "a"}\n',
+    }
+    with started("spark") as spark, engine("duckdb") as duck:
+        for name, content in others.items():
+            (tmp_path / name).write_bytes(content)
+            assert lines.of_lines(spark._session, spark._room, str(tmp_path / name), Reading()) is None, name
+            here, there = (rows.frame(rows.read(tmp_path / name)).to_pydict() for rows in (spark, duck))
+            assert here == there, name
+        (tmp_path / "ragged.csv").write_bytes(b"job,note\nnurse,a\nclerk\n")
+        with pytest.raises(BadInput, match="has 1 cells, but the header has 2"):
+            spark.read(tmp_path / "ragged.csv")

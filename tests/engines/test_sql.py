@@ -99,3 +99,18 @@ def test_a_closed_connection_leaves_nothing_behind(name: str, tmp_path: Path, mo
     with sql(name) as connection:
         connection.table("people", PEOPLE)
     assert not list(tmp_path.iterdir())
+
+
+def test_rows_are_added_up_whole_whatever_their_order(connection: Any) -> None:
+    tables = {
+        "a": {"job": ["nurse", "clerk", None], "ill": ["flu", "cold", "flu"]},
+        "reordered": {"job": ["clerk", None, "nurse"], "ill": ["cold", "flu", "flu"]},
+        "exchanged": {"job": ["clerk", "nurse", None], "ill": ["flu", "cold", "flu"]},
+        "moved": {"job": ["nurse", "clerk", "flu"], "ill": ["flu", "cold", None]},
+    }
+    for name, columns in tables.items():
+        connection.table(name, columns)
+    sums = {name: connection.row_sums(name, ["c0", "c1"], "secret") for name in tables}
+    assert sums["a"] == sums["reordered"]
+    assert sums["a"] not in (sums["exchanged"], sums["moved"])
+    assert sums["a"] != connection.row_sums("a", ["c0", "c1"], "another")

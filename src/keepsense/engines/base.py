@@ -9,18 +9,22 @@ the generator passed in. So an engine can be made faster, or another one be writ
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from keepsense.counts import Counts, Value
     from keepsense.engines.profile import Profile
     from keepsense.random import Random
     from keepsense.recoding import Recoding
+
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 
 class Table(Protocol):
@@ -298,6 +302,9 @@ class Engine(Protocol):
 
         Columns that are `recoded` have the types of what stands in them now: text where they were generalized.
         """
+
+    def each(self, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """What a function makes of each of some parts, in their order: here, or wherever the engine has hands."""
 
     def scratch(self, name: str) -> Path:
         """A place for a temporary file, which vanishes when the engine is closed."""

@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Rows
-from keepsense.counts import Counts, Histogram, Value
+from keepsense.arrays import Ints, Rows
+from keepsense.counts import Counts, Histogram, Value, keys_among
+from keepsense.engines import arrow
 
 Codes = NDArray[Any]
 """Codes in the smallest type of whole numbers that holds them."""
 
 _MOST_BITS = 62
-_ROOM = 1 << 20
-"""Keys up to which a place for each of them is no waste."""
+_BLOCK = 1 << 15
+"""Rows whose keys are made together: so many stay in the cache."""
+_TOGETHER = 1 << 21
+"""Rows that wait before they become codes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +62,7 @@ class Coded:
         import pyarrow as pa
 
         if not self.dictionary.null_count:
-            return pa.DictionaryArray.from_arrays(pa.array(self.codes), self.dictionary)
+            return pa.DictionaryArray.from_arrays(arrow.array(self.codes), self.dictionary)
         last = len(self.dictionary) - 1  # Arrow knows missing cells, not missing values of a dictionary
         return pa.DictionaryArray.from_arrays(pa.array(self.codes, mask=self.codes == last), self.dictionary[:last])
 
@@ -86,7 +89,7 @@ def tight(dictionary: Any, codes: Codes) -> Coded:
         return Coded(dictionary, narrow(codes, len(dictionary)))
     place = np.zeros(len(dictionary), dtype=np.int64)
     place[used] = np.arange(len(used))
-    return Coded(dictionary.take(used), narrow(narrow(place, len(used))[codes], len(used)))
+    return Coded(dictionary.take(arrow.array(used)), narrow(narrow(place, len(used))[codes], len(used)))
 
 
 def encoded(column: Any) -> Coded:
@@ -102,7 +105,7 @@ def encoded(column: Any) -> Coded:
     chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if not pa.types.is_dictionary(chunks.type):
         chunks = chunks.dictionary_encode()
-    chunks = chunks.unify_dictionaries()
+    chunks = arrow.unified(chunks)
     if not chunks.num_chunks:
         return Coded(pa.array([], chunks.type.value_type), np.empty(0, np.uint8))
     dictionary = chunks.chunk(chunks.num_chunks - 1).dictionary
@@ -115,12 +118,80 @@ def encoded(column: Any) -> Coded:
     start = 0
     for chunk in chunks.chunks:
         raw = chunk.indices.fill_null(len(values)) if chunk.null_count else chunk.indices
-        codes[start : start + len(chunk)] = place[raw.to_numpy(zero_copy_only=False)]
+        codes[start : start + len(chunk)] = place[arrow.numbers(raw)]
         start += len(chunk)
-    ordered = dictionary.take(pa.array(order, pa.int64()))
+    ordered = dictionary.take(arrow.array(order, pa.int64()))
     if missing:
         ordered = pa.concat_arrays([ordered, pa.nulls(1, ordered.type)])
     return tight(ordered, codes)
+
+
+class Gathering:
+    """A column that arrives in parts and becomes codes at once, so that its cells are never held as they came.
+
+    >>> import pyarrow as pa
+    >>> gathering = Gathering(pa.string())
+    >>> for cells in (["nurse", None], ["clerk", "nurse"]): gathering.add(pa.array(cells))
+    >>> coded = gathering.coded()
+    >>> coded.values, coded.codes.tolist()
+    (('clerk', 'nurse', None), [1, 2, 0, 1])
+    """
+
+    def __init__(self, kind: Any) -> None:
+        import pyarrow as pa
+
+        self._kind, self._place, self._codes = kind, dict[Any, int](), list[Codes]()
+        self._dictionaries, self._waiting, self._rows = [pa.nulls(0, kind)], list[Any](), 0
+
+    def add(self, cells: Any) -> None:
+        """Take the next cells, an Arrow array, as they are or dictionary-encoded."""
+        import pyarrow as pa
+
+        self._waiting.append(cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode())
+        self._rows += len(cells)
+        if self._rows >= _TOGETHER:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Make codes of the cells that wait, in the order in which values were first met; 0 is what is missing."""
+        import pyarrow as pa
+
+        if not self._waiting:
+            return
+        chunks = arrow.unified(pa.chunked_array(self._waiting))
+        dictionary = chunks.chunk(chunks.num_chunks - 1).dictionary
+        values = dictionary.to_pylist()
+        new = [i for i, value in enumerate(values) if value is not None and value not in self._place]
+        for i in new:
+            self._place.setdefault(values[i], len(self._place) + 1)
+        if new:
+            self._dictionaries.append(dictionary.take(arrow.array(new)).cast(self._kind))
+        place = np.array([*(self._place.get(value, 0) for value in values), 0], dtype=np.int64)
+        place = narrow(place, len(self._place) + 1)
+        for chunk in chunks.chunks:
+            raw = chunk.indices.fill_null(len(values)) if chunk.null_count else chunk.indices
+            self._codes.append(place[arrow.numbers(raw)])
+        self._waiting, self._rows = [], 0
+
+    def coded(self) -> Coded:
+        """The whole column, its dictionary sorted."""
+        import pyarrow as pa
+
+        self._settle()
+        values, last = list(self._place), len(self._place)
+        order = sorted(range(last), key=lambda i: sorting_key(values[i]))
+        place = np.empty(last + 1, dtype=np.int64)
+        place[0] = last
+        place[np.array(order, dtype=np.int64) + 1] = np.arange(last)
+        place = narrow(place, last + 1)
+        codes = np.empty(sum(map(len, self._codes)), dtype=place.dtype)
+        start = 0
+        for part in self._codes:
+            np.take(place, part, out=codes[start : start + len(part)], mode="clip")
+            start += len(part)
+        self._codes.clear()
+        dictionary = pa.concat_arrays(self._dictionaries).take(arrow.array(order, pa.int64()))
+        return tight(pa.concat_arrays([dictionary, pa.nulls(1, self._kind)]), codes)
 
 
 def sorting_key(value: Any) -> tuple[str, Any]:
@@ -132,6 +203,42 @@ def sorting_key(value: Any) -> tuple[str, Any]:
     if isinstance(value, tuple):
         return "tuple", tuple(sorting_key(v) for v in value)
     return ("", 0) if value is None else (type(value).__name__, value)
+
+
+def dictionary_of(column: Any) -> tuple[tuple[Value, ...], Ints]:
+    """Codes of an Arrow column, of lists too, in a sorted dictionary, missing last.
+
+    >>> import pyarrow as pa
+    >>> dictionary_of(pa.array(["nurse", None, "clerk", "nurse"]))
+    (('clerk', 'nurse', None), array([1, 2, 0, 1], dtype=int32))
+    >>> dictionary_of(pa.chunked_array([pa.nulls(1), pa.nulls(2)]))
+    ((None,), array([0, 0, 0], dtype=int32))
+    """
+    values, raw = _lists(column) if str(column.type).startswith(("list", "large_list")) else _distinct(column)
+    order = sorted(range(len(values)), key=lambda i: (values[i] is None, sorting_key(values[i])))
+    place = np.empty(len(values), dtype=np.int32)
+    place[order] = np.arange(len(values), dtype=np.int32)
+    return tuple(values[i] for i in order), place[raw] if values else raw.astype(np.int32)
+
+
+def _distinct(column: Any) -> tuple[list[Value], NDArray[np.int64]]:
+    """Different cells of an Arrow column, and which of them each one is."""
+    if column.null_count == len(column):
+        return [None] * bool(len(column)), np.zeros(len(column), dtype=np.int64)
+    encoded = column.dictionary_encode()
+    if hasattr(encoded, "combine_chunks"):
+        encoded = encoded.unify_dictionaries().combine_chunks()
+    values: list[Value] = list(encoded.dictionary.to_pylist())
+    raw = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
+    return [*values, None] if encoded.null_count else values, raw
+
+
+def _lists(column: Any) -> tuple[list[Value], NDArray[np.int64]]:
+    """The same of a column of lists, which Arrow does not encode."""
+    place: dict[Value, int] = {}
+    cells = (tuple(cell) if isinstance(cell, list) else cell for cell in column.to_pylist())
+    raw = [place.setdefault(cell, len(place)) for cell in cells]
+    return list(place), np.array(raw, dtype=np.int64)
 
 
 # ---- packed keys -----------------------------------------------------------------------------------------------------
@@ -175,11 +282,13 @@ class Keys:
     def unpacked(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
         """The codes of keys, a row each."""
         codes = np.empty((len(keys), len(self.bits)), dtype=np.int32)
-        for j in range(len(self.bits) - 1, -1, -1):
-            codes[:, j] = keys & ((1 << self.bits[j]) - 1)
-            keys = keys >> self.bits[j]
-            if j in self.ranked:
-                keys = self.ranked[j][keys]
+        for start in range(0, len(keys), _BLOCK):
+            block = keys[start : start + _BLOCK]
+            for j in range(len(self.bits) - 1, -1, -1):
+                codes[start : start + _BLOCK, j] = block & ((1 << self.bits[j]) - 1)
+                block = block >> self.bits[j]
+                if j in self.ranked:
+                    block = self.ranked[j][block]
         return codes
 
 
@@ -189,8 +298,15 @@ def packed(columns: Sequence[Codes], sizes: Sequence[int]) -> Keys:
     >>> packed([np.array([1, 0])], [2]).keys.tolist()
     [1, 0]
     """
+    bits = [max(0, (size - 1).bit_length()) for size in sizes]
     keys = Keys(np.zeros(len(columns[0]), dtype=np.int64))
-    for codes, size in zip(columns, sizes, strict=True):
+    fitting = 0
+    while fitting < len(bits) and sum(bits[: fitting + 1]) <= _MOST_BITS:
+        fitting += 1
+    if fitting:  # all at once, as far as they fit
+        first = _radix_keys(columns[:fitting], [1 << width for width in bits[:fitting]])
+        keys = Keys(first, tuple(bits[:fitting]), {}, sum(bits[:fitting]))
+    for codes, size in zip(columns[fitting:], sizes[fitting:], strict=True):
         keys = keys.and_one(codes, size)
     return keys
 
@@ -267,20 +383,19 @@ def found_among(rows: Sequence[Codes], some: Sequence[Codes], sizes: Sequence[in
     [True, False, True]
     """
     n, space = len(rows[0]), math.prod(sizes)
-    columns = [np.concatenate((mine, theirs)) for mine, theirs in zip(rows, some, strict=True)]
     if space >= 1 << _MOST_BITS:
-        keys = packed(columns, sizes).keys
-    else:
-        keys = np.zeros(len(columns[0]), dtype=np.int64)
+        keys = packed([np.concatenate(columns) for columns in zip(rows, some, strict=True)], sizes).keys
+        return keys_among(keys[:n], keys[n:], space)
+    return keys_among(_radix_keys(rows, sizes), _radix_keys(some, sizes), space)
+
+
+def _radix_keys(columns: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """One number a row below the product of the sizes."""
+    keys = np.empty(len(columns[0]), dtype=np.int64)
+    for start in range(0, len(keys), _BLOCK):
+        block = keys[start : start + _BLOCK]
+        block[:] = 0
         for codes, size in zip(columns, sizes, strict=True):
-            keys *= size
-            keys += codes
-    mine, theirs = keys[:n], np.unique(keys[n:])
-    if not len(theirs):
-        return np.zeros(n, dtype=np.bool_)
-    if space <= max(_ROOM, 8 * n):
-        marked = np.zeros(space, dtype=np.bool_)
-        marked[theirs] = True
-        return marked[mine]
-    at = np.minimum(np.searchsorted(theirs, mine), len(theirs) - 1)
-    return np.asarray(theirs[at] == mine)
+            block *= size
+            block += codes[start : start + _BLOCK]
+    return keys

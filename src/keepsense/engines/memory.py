@@ -13,6 +13,8 @@ _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _LEAST = 256 * 2**20
 """Bytes below which nothing works."""
+_PROGRAM = 400 * 10**6
+"""Bytes that the program and its libraries take before any row is read."""
 
 
 def limit_of(setting: str | None) -> int:
@@ -57,12 +59,21 @@ def _machine() -> int:
 
 
 def needed(rows: int, columns: int, tuples: int) -> int:
-    """Bytes that counting and recoding take: codes and keys of all rows, and what is kept of every distinct tuple.
+    """Bytes that a run takes: codes and keys of all rows, and what is kept and decided of every distinct tuple.
 
-    >>> needed(10_000_000, 8, 9_000_000) // 10**6
-    1767
+    >>> needed(10_000_000, 7, 9_000_000) // 10**6
+    1962
     """
-    return rows * (3 * columns + 24) + tuples * (10 * columns + 63)
+    return rows * (3 * columns + 24) + tuples * (14 * columns + 70)
+
+
+def room(limit: int) -> int:
+    """Bytes that are left of a limit beside the program itself.
+
+    >>> room(4 * 10**9), room(300_000)
+    (3600000000, 200000)
+    """
+    return limit - min(_PROGRAM, limit // 3)
 
 
 def refuse_too_large(rows: int, columns: int, tuples: int, limit: int) -> None:
@@ -72,16 +83,16 @@ def refuse_too_large(rows: int, columns: int, tuples: int, limit: int) -> None:
     Traceback (most recent call last):
     ...
     keepsense.errors.BadInput: counting 1,000,000,000 rows with about 800,000,000 different combinations of 7 columns \
-takes about 151 GB, and memory is limited to 4.0 GB; allow more with memory in [engine], release columns coarser \
-(width, level), make fewer of them quasi-identifiers, or release a sample of the rows
+takes about 180 GB, and memory is limited to 4.0 GB; allow more with memory in [engine], make fewer columns \
+quasi-identifiers, make them coarser in the source (years in place of days), or release a sample of the rows
     """
     bytes_needed = needed(rows, columns, tuples)
-    if bytes_needed > limit:
+    if bytes_needed > room(limit):
         raise BadInput(
             f"counting {rows:,} rows with about {tuples:,} different combinations of {columns} columns takes about "
-            f"{_shown(bytes_needed)}, and memory is limited to {_shown(limit)}; allow more with memory in [engine], "
-            "release columns coarser (width, level), make fewer of them quasi-identifiers, or release a sample of the "
-            "rows"
+            f"{_shown(bytes_needed + limit - room(limit))}, and memory is limited to {_shown(limit)}; allow more with "
+            "memory in [engine], make fewer columns quasi-identifiers, make them coarser in the source (years in place "
+            "of days), or release a sample of the rows"
         )
 
 

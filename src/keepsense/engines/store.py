@@ -46,6 +46,8 @@ class Store:
         import duckdb
 
         self._looked_at: dict[Path, tuple[int, ...]] = {}
+        self.columnar: dict[str, Path] = {}
+        """Views of all columns of a Parquet file, in its order."""
         self.memory, self.limit = memory, limit_of(memory)
         self.folder, keeper = fresh_room()
         self.disk = int(_OF_THE_DISK * shutil.disk_usage(self.folder).free)
@@ -156,8 +158,11 @@ class Store:
 
         try:
             yield
-        except (duckdb.IOException, duckdb.InvalidInputException, duckdb.HTTPException, duckdb.SerializationException):
-            if not self._looked_at:
+        except duckdb.Error as error:
+            of_files = (duckdb.IOException, duckdb.InvalidInputException, duckdb.HTTPException)
+            # a page of rubbish may be an error of no kind at all
+            bare = type(error) is duckdb.Error
+            if not self._looked_at or not (bare or isinstance(error, (*of_files, duckdb.SerializationException))):
                 raise
             self.unchanged()
             named = ", ".join(path.name for path in self._looked_at)

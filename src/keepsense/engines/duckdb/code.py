@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from keepsense.engines.coding import Coded, encoded
+from keepsense.engines.coding import Coded, Gathering
 from keepsense.engines.duckdb.table import DuckTable, view
 from keepsense.engines.store import ROW, Store, fresh, quoted
 
 _BATCH = 131_072
+_TOGETHER = 1 << 20
+"""Rows that are read from a file at once."""
 _CODED = (
     "VARCHAR BOOLEAN TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT DATE TIMESTAMP".split()  # noqa: SIM905
 )
@@ -43,20 +45,61 @@ def coded(table: DuckTable, names: Iterable[str]) -> dict[str, Coded]:
     wanted = list(dict.fromkeys(names))
     missing = [name for name in wanted if name not in table.codes]
     if missing:
-        import pyarrow as pa
-
-        order = "" if table.ordered else f" ORDER BY {ROW}"
-        schema, batches = table.store.stream(table.query(missing) + order, _BATCH)
-        kinds = [field.type for field in schema]
-        chunks: list[list[Any]] = [[] for _ in missing]
-        for batch in batches:
-            for column, parts in zip(batch.columns, chunks, strict=True):
-                parts.append(column.dictionary_encode())
-        for name, kind, parts in zip(missing, kinds, chunks, strict=True):
-            empty = pa.array([], kind).dictionary_encode()
-            table.codes[name] = encoded(pa.chunked_array(parts or [empty], empty.type))
-            parts.clear()
+        table.codes.update(_from_file(table, missing) or _gathered(*_from_duckdb(table, missing)))
     return {name: table.codes[name] for name in wanted}
+
+
+def _from_duckdb(table: DuckTable, names: Sequence[str]) -> tuple[Any, Iterator[Any]]:
+    """The schema and the batches of some columns, as DuckDB reads them."""
+    order = "" if table.ordered else f" ORDER BY {ROW}"
+    schema, batches = table.store.stream(table.query(names) + order, _BATCH)
+    return schema, batches
+
+
+def _gathered(schema: Any, batches: Iterable[Any]) -> dict[str, Coded]:
+    columns = [Gathering(field.type) for field in schema]
+    for batch in batches:
+        for column, cells in zip(columns, batch.columns, strict=True):
+            column.add(cells)
+    return {name: column.coded() for name, column in zip(schema.names, columns, strict=True)}
+
+
+def _from_file(table: DuckTable, names: Sequence[str]) -> dict[str, Coded] | None:
+    """Columns of a Parquet file by the dictionaries that it holds itself; None where DuckDB must read it."""
+    import pyarrow as pa
+
+    path = table.store.columnar.get(table.name)
+    if path is None:
+        return None
+    import pyarrow.parquet as pq
+
+    try:
+        held = pq.read_schema(path)
+        fields = [held.field(name) for name in names if "." not in name and held.names.count(name) == 1]
+        if len(fields) < len(names) or not all(_plain(field.type) for field in fields):
+            return None
+        texts = [field.name for field in fields if pa.types.is_string(field.type)]
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            groups = range(file.num_row_groups)
+            batches = (
+                batch
+                for group in groups
+                for batch in file.iter_batches(_TOGETHER, columns=list(names), row_groups=[group])
+            )
+            columns = _gathered(pa.schema(fields), (batch.select(names) for batch in batches))
+    except (pa.ArrowException, OSError, ValueError):  # DuckDB says what is wrong with it
+        return None
+    table.store.unchanged()
+    return columns
+
+
+def _plain(kind: Any) -> bool:
+    """Whether an Arrow type is what DuckDB makes of the same column."""
+    import pyarrow as pa
+
+    return bool(
+        pa.types.is_string(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date32(kind)
+    )
 
 
 def worth_coding(table: DuckTable, names: Sequence[str]) -> list[str]:
@@ -88,7 +131,7 @@ def made_of(table: DuckTable, names: Sequence[str], columns: Mapping[str, Coded]
     ...     duck.frame(made_of(table, ["job", "likes"], coded(table, ["job"]))).to_pydict()
     {'job': ['nurse', 'clerk'], 'likes': [['tea'], []]}
     """
-    own = registered(table.store, columns)
+    own, _ = registered(table.store, columns)
     others = [name for name in names if name not in columns]
     cells = [
         f"{quoted(name)}" if name in others else f"{own}.{_name(columns, name)} AS {quoted(name)}" for name in names
@@ -101,14 +144,15 @@ def made_of(table: DuckTable, names: Sequence[str], columns: Mapping[str, Coded]
     return view(table.store, sql, ordered=True, codes=columns)
 
 
-def registered(store: Store, columns: Mapping[str, Coded]) -> str:
-    """The name of a table of codes that DuckDB reads from memory; its columns are k0, k1, ..."""
+def registered(store: Store, columns: Mapping[str, Coded]) -> tuple[str, Any]:
+    """The name of a table of codes that DuckDB reads from memory, and the table; its columns are k0, k1, ..."""
     import pyarrow as pa
 
     name = fresh("codes")
     arrays = [column.arrow() for column in columns.values()]
-    store.connection.register(name, pa.table(arrays, names=[_name(columns, each) for each in columns]))
-    return name
+    rows = pa.table(arrays, names=[_name(columns, each) for each in columns])
+    store.connection.register(name, rows)
+    return name, rows
 
 
 def _name(columns: Mapping[str, Coded], name: str) -> str:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints
-from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
-from keepsense.engines.coding import counted, sorting_key
+from keepsense.counts import Counts, Histogram, distinct_rows, histogram
+from keepsense.engines.coding import counted, dictionary_of
 from keepsense.engines.duckdb.code import can_be_coded, coded
 from keepsense.engines.duckdb.table import DuckTable
-from keepsense.engines.memory import needed, refuse_too_large
+from keepsense.engines.memory import needed, refuse_too_large, room
 from keepsense.engines.store import ROW, quoted
 from keepsense.errors import BadInput
 
@@ -35,7 +32,7 @@ def count(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], 
 def _refuse_too_large(table: DuckTable, columns: tuple[str, ...]) -> None:
     """Stop early where so many tuples would be counted that they take more memory than there may be."""
     rows, limit = table.rows, table.store.limit
-    if needed(rows, len(columns), rows) > limit:
+    if needed(rows, len(columns), rows) > room(limit):
         cells = ", ".join(map(quoted, columns))
         ((tuples,),) = table.store.run(f"SELECT approx_count_distinct(hash({cells})) FROM {table.name}")
         refuse_too_large(rows, len(columns), min(rows, int(tuples)), limit)
@@ -62,7 +59,7 @@ def _grouped(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...
     numbers = [column.to_numpy() for column in grouped.columns[len(columns) + len(more) :]]
     every = (1 << len(more)) - 1  # a bit for each further column that a row was not grouped by
     own = np.flatnonzero(numbers[0] == every)
-    coded = [_encode(grouped.column(i)) for i in range(len(columns))]
+    coded = [dictionary_of(grouped.column(i)) for i in range(len(columns))]
     codes = np.stack([c for _, c in coded], axis=1)
     order = own[np.lexsort(codes[own].T[::-1])]
     tuples = np.ascontiguousarray(codes[order])
@@ -73,35 +70,8 @@ def _grouped(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...
         cells = grouped.column(columns.index(name) if i is None else len(columns) + i).take(rows)
         # The sorted tuples come first, so a tuple's position among the distinct ones is its own position.
         _, position = distinct_rows(np.concatenate([tuples, codes[rows]]))
-        histograms[name] = histogram(*_encode(cells), position[len(tuples) :], numbers[1][rows], len(tuples))
+        histograms[name] = histogram(*dictionary_of(cells), position[len(tuples) :], numbers[1][rows], len(tuples))
     totals = {
         name: np.nan_to_num(column[order].astype(np.float64)) for name, column in zip(sums, numbers[2:], strict=True)
     }
     return Counts(columns, tuple(v for v, _ in coded), tuples, numbers[1][order].astype(np.int64), histograms, totals)
-
-
-def _encode(column: Any) -> tuple[tuple[Value, ...], Ints]:
-    """Codes of an Arrow column in a sorted dictionary, missing last."""
-    values, raw = _listed(column) if str(column.type).startswith(("list", "large_list")) else _distinct(column)
-    order = sorted(range(len(values)), key=lambda i: (values[i] is None, sorting_key(values[i])))
-    place = np.empty(len(values), dtype=np.int32)
-    place[order] = np.arange(len(values), dtype=np.int32)
-    return tuple(values[i] for i in order), place[raw] if values else raw.astype(np.int32)
-
-
-def _distinct(column: Any) -> tuple[list[Value], NDArray[np.int64]]:
-    """Different cells of an Arrow column, and which of them each one is."""
-    encoded = column.combine_chunks().dictionary_encode()
-    if hasattr(encoded, "combine_chunks"):
-        encoded = encoded.combine_chunks()
-    values: list[Value] = list(encoded.dictionary.to_pylist())
-    raw = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
-    return [*values, None] if encoded.null_count else values, raw
-
-
-def _listed(column: Any) -> tuple[list[Value], NDArray[np.int64]]:
-    """The same of a column of lists, which Arrow does not encode."""
-    place: dict[Value, int] = {}
-    cells = (tuple(cell) if isinstance(cell, list) else cell for cell in column.to_pylist())
-    raw = [place.setdefault(cell, len(place)) for cell in cells]
-    return list(place), np.array(raw, dtype=np.int64)

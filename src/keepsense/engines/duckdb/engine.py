@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines.base import Reading, SqlConnection, Writing
+from keepsense.engines.base import Part, Reading, Result, SqlConnection, Writing
 from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb import files
 from keepsense.engines.duckdb import profile as profiling
@@ -178,9 +178,11 @@ class DuckDBEngine(Store):
             return
         with whole_file(target) as part:
             try:
-                form.write(self, files.query(table, table.columns, how, True, rng), part, how)
+                sql, rows = files.outgoing(table, table.columns, how, True, rng)
+                if rows is None or form.write_coded is None or not form.write_coded(self, sql, rows, part, how):
+                    form.write(self, sql, part, how)
                 self.unchanged()
-            except duckdb.IOException:
+            except (duckdb.IOException, OSError):
                 self.unchanged()
                 raise BadInput(
                     f"{Path(target).name}: the file cannot be written; check that its folder may be written to and "
@@ -230,3 +232,11 @@ class DuckDBEngine(Store):
         {'job': ['nurse']}
         """
         return frame_like(self.reader(table, in_order=True).read_all(), like, recoded)
+
+    def each(self, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """What a function makes of each of some parts, one after another.
+
+        >>> DuckDBEngine().each(len, ["ab", "c"])
+        [2, 1]
+        """
+        return [function(part) for part in parts]

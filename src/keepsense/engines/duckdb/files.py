@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.engines.base import DECIMALS, NUMBER_FORMATS, Writing
 from keepsense.engines.duckdb.code import registered
@@ -17,29 +19,43 @@ from keepsense.random import Random, generator
 
 def query(table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random) -> str:
     """SQL for some columns as the format of `writing`, if it names one, spells them; no row number is among them."""
+    return outgoing(table, columns, writing, in_order, rng)[0]
+
+
+def outgoing(
+    table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random
+) -> tuple[str, Any | None]:
+    """The same SQL and, where it changes no cell and all of them are coded, the shuffled rows as an Arrow table."""
     form = None if writing.format is None else FORMATS[writing.format]
-    cells = ", ".join(quoted(name) if form is None else _cell(table, name, form, writing) for name in columns)
-    if writing.shuffle:
-        return f"SELECT {cells} FROM {_shuffled(table, columns, generator(rng))}"
-    return f"SELECT {cells} FROM {table.name}{f' ORDER BY {ROW}' if in_order and not table.ordered else ''}"
+    cells = [quoted(name) if form is None else _cell(table, name, form, writing) for name in columns]
+    sql = f"SELECT {', '.join(cells)} FROM"
+    if not writing.shuffle:
+        return f"{sql} {table.name}{f' ORDER BY {ROW}' if in_order and not table.ordered else ''}", None
+    order = _order(table, generator(rng))
+    if not table.ordered or not all(name in table.codes for name in columns):
+        return f"{sql} {_sorted(table, order)}", None
+    chosen = {name: replace(table.codes[name], codes=table.codes[name].codes[order]) for name in columns}
+    own, rows = registered(table.store, chosen)
+    named = ", ".join(f"k{i} AS {quoted(name)}" for i, name in enumerate(columns))
+    unchanged = cells == [quoted(name) for name in columns]
+    return f"{sql} (SELECT {named} FROM {own})", rows.rename_columns(list(columns)) if unchanged else None
 
 
-def _shuffled(table: DuckTable, columns: Sequence[str], rng: np.random.Generator) -> str:
-    """SQL for the rows of a table in an order drawn from the generator; the same for any of its columns."""
+def _order(table: DuckTable, rng: np.random.Generator) -> NDArray[np.int64]:
+    """The rows of a table in an order drawn from the generator; the same for any of its columns."""
+    # numbers of rows that were left out have a place in the order, too
+    last = f"SELECT coalesce(max({ROW}), 0) FROM {table.name}"
+    return rng.permutation(table.rows if table.ordered else int(table.store.run(last)[0][0]))
+
+
+def _sorted(table: DuckTable, order: NDArray[np.int64]) -> str:
+    """SQL for the rows of a table in an order."""
     import pyarrow as pa
 
-    store = table.store
-    # numbers of rows that were left out have a place in the order, too
-    size = table.rows if table.ordered else int(store.run(f"SELECT coalesce(max({ROW}), 0) FROM {table.name}")[0][0])
-    order = rng.permutation(size)
-    if all(name in table.codes for name in columns) and table.ordered:
-        chosen = {name: replace(table.codes[name], codes=table.codes[name].codes[order]) for name in columns}
-        own = registered(store, chosen)
-        return f"(SELECT {', '.join(f'k{i} AS {quoted(name)}' for i, name in enumerate(chosen))} FROM {own})"
-    place = np.empty(size, dtype=np.int64)
-    place[order] = np.arange(size)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
     name = fresh("order")
-    store.connection.register(name, pa.table({"ks_row": np.arange(1, size + 1), "ks_place": place}))
+    table.store.connection.register(name, pa.table({"ks_row": np.arange(1, len(order) + 1), "ks_place": place}))
     joined = f"POSITIONAL JOIN {name}" if table.ordered else f"JOIN {name} ON ks_row = {ROW}"
     return f"{table.name} {joined} ORDER BY ks_place"
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints
+from keepsense.arrays import used_codes
 from keepsense.counts import Counts, Value
+from keepsense.engines import arrow
 from keepsense.engines.coding import Coded, encoded, found_among, narrow, places_among, tight
 from keepsense.engines.duckdb.code import can_be_coded, coded, made_of, worth_coding
 from keepsense.engines.duckdb.files import hashed
 from keepsense.engines.duckdb.table import DuckTable, held
+from keepsense.engines.outputs import cells_of, decoded, not_covered, positions, typed
 from keepsense.engines.store import ROW, Store, literal, quoted
 from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
@@ -50,22 +53,23 @@ def _looked_up(table: DuckTable, rule: Recoding) -> dict[str, Coded] | None:
 def _cut_codes(table: DuckTable, rule: Cuts) -> dict[str, Coded] | None:
     before, columns = coded(table, rule.names), []
     for cut in rule.cuts:
-        labels = encoded(_cells_of(cut.outputs))
+        labels = encoded(cells_of(cut.outputs))
         inputs = _typed(table, cut.name, cut.inputs).to_pylist()
         lookup = _lookup_table(before[cut.name], dict(zip(inputs, labels.codes.tolist(), strict=True)), (cut.name,))
         columns.append(Coded(labels.dictionary, lookup[before[cut.name].codes]))
     if not rule.suppress:
         return {name: tight(column.dictionary, column.codes) for name, column in zip(rule.names, columns, strict=True)}
-    classes = [labels for labels in rule.suppress if len(labels) == len(columns)]
     places = []
+    known_ones = [labels for labels in rule.suppress if len(labels) == len(columns)]
     for j, column in enumerate(columns):
-        hidden_labels = _cells_of([labels[j] for labels in classes], column.dictionary.type)
-        if hidden_labels.type != column.dictionary.type:
+        hidden_labels = list(dict.fromkeys(map(itemgetter(j), known_ones)))
+        as_released = cells_of(hidden_labels, column.dictionary.type)
+        if as_released.type != column.dictionary.type:
             return None
         place = {value: i for i, value in enumerate(column.values)}
-        places.append([place.get(value, -1) for value in hidden_labels.to_pylist()])
-    some = np.array(places, dtype=np.int64).reshape(len(columns), -1)
-    some = some[:, (some >= 0).all(axis=0)]
+        known = zip(hidden_labels, map(place.get, as_released.to_pylist()), strict=True)
+        places.append({label: code for label, code in known if code is not None})
+    some = rule.suppressed_codes(places).T
     hidden = found_among([column.codes for column in columns], list(some), [len(column) for column in columns])
     return {name: _with_marks(table.store, c, hidden) for name, c in zip(rule.names, columns, strict=True)}
 
@@ -74,7 +78,7 @@ def _with_marks(store: Store, column: Coded, hidden: NDArray[np.bool_]) -> Coded
     """A column as text, with a mark in the rows that are hidden."""
     import pyarrow as pa
 
-    labels = encoded(pa.concat_arrays([_texts(store, column.dictionary), pa.array([SUPPRESSED])]))
+    labels = encoded(pa.concat_arrays([_texts(store, column.dictionary), arrow.array([SUPPRESSED])]))
     codes = labels.codes[column.codes]
     codes[hidden] = labels.codes[-1]
     return tight(labels.dictionary, codes)
@@ -103,14 +107,14 @@ def _cell_codes(table: DuckTable, rule: Cells, inputs: Counts) -> dict[str, Code
     places = places_among([before[name].codes for name in inputs.names], tuples, sizes)
     lost = int((places < 0).sum())
     if lost:
-        raise _not_covered(lost, inputs.names)
+        raise not_covered(lost, inputs.names)
     output = np.empty(len(inputs), dtype=np.int64)
     output[rule.source] = np.arange(len(rule.source))
     outputs = output[places]
     columns = {}
     for j, name in enumerate(rule.names):
-        used, of_output = np.unique(rule.codes[:, j], return_inverse=True)
-        labels = encoded(_cells_of([rule.values[j][code] for code in used.tolist()]))
+        used, of_output = used_codes(rule.codes[:, j])
+        labels = encoded(cells_of([rule.values[j][code] for code in used.tolist()]))
         columns[name] = tight(labels.dictionary, labels.codes[of_output][outputs])
     return columns
 
@@ -119,7 +123,7 @@ def _lookup_table(column: Coded, rule: dict[Value, int], names: Sequence[str]) -
     """For each value of a column its output; refuses rows that hold others."""
     lookup = np.array([rule.get(value, -1) for value in column.values], dtype=np.int64)
     if (lookup < 0).any():
-        raise _not_covered(int(column.rows()[lookup < 0].sum()), names)
+        raise not_covered(int(column.rows()[lookup < 0].sum()), names)
     return narrow(lookup, int(lookup.max(initial=0)) + 1)
 
 
@@ -128,7 +132,7 @@ def _lookup_table(column: Coded, rule: dict[Value, int], names: Sequence[str]) -
 
 def _cuts(table: DuckTable, rule: Cuts) -> DuckTable:
     joins, outputs = [], {}
-    released = [_cells_of(cut.outputs) for cut in rule.cuts]
+    released = [cells_of(cut.outputs) for cut in rule.cuts]
     for i, cut in enumerate(rule.cuts):
         name = _lookup(table.store, {"i": _typed(table, cut.name, cut.inputs), "o": released[i]})
         alias = f"m{i}"
@@ -138,7 +142,7 @@ def _cuts(table: DuckTable, rule: Cuts) -> DuckTable:
     hidden = None
     if rule.suppress:
         classes = list(rule.suppress)
-        columns = {f"c{j}": _cells_of([c[j] for c in classes], released[j].type) for j in range(len(rule.cuts))}
+        columns = {f"c{j}": cells_of([c[j] for c in classes], released[j].type) for j in range(len(rule.cuts))}
         name = _lookup(table.store, columns)
         on = " AND ".join(f"m{j}.o IS NOT DISTINCT FROM s.c{j}" for j in range(len(rule.cuts)))
         joins.append(f"LEFT JOIN {name} s ON {on}")
@@ -161,14 +165,14 @@ def _cells(table: DuckTable, rule: Cells, rng: np.random.Generator) -> DuckTable
     if rule.inputs is None:
         raise BadInput("the recoding does not say which tuples it is for; bind it with `cells.bound(counts)`")
     names, values, codes = rule.inputs.names, rule.inputs.values, rule.inputs.codes
-    inputs = [_typed(table, name, values[j]).take(_positions(codes[:, j])) for j, name in enumerate(names)]
+    inputs = [_typed(table, name, values[j]).take(positions(codes[:, j])) for j, name in enumerate(names)]
     source = _lookup(table.store, {f"c{j}": column for j, column in enumerate(inputs)})
     order = np.argsort(rule.source, kind="stable")
     owner, amount = rule.source[order], rule.multiplicity[order]
     ends = np.cumsum(amount)
     first = np.concatenate(([0], ends[:-1]))
     begin = first - first[np.searchsorted(owner, owner)]
-    out = {f"o{j}": _decoded(rule.values[j], rule.codes[order, j]) for j in range(len(rule.names))}
+    out = {f"o{j}": decoded(rule.values[j], rule.codes[order, j]) for j in range(len(rule.names))}
     target = _lookup(table.store, {"owner": owner, "begin": begin, **out})
     on = " AND ".join(f"t.{quoted(names[j])} IS NOT DISTINCT FROM s.c{j}" for j in range(len(names)))
     joined = f"{table.name} t LEFT JOIN {source} s ON {on}"
@@ -186,7 +190,7 @@ def _draws(table: DuckTable, rule: Draws, rng: np.random.Generator) -> DuckTable
     ends = np.cumsum(chance)
     first = np.concatenate(([0.0], ends[:-1]))
     base = first[np.searchsorted(row, np.arange(len(rule.inputs)))]
-    outputs = _decoded(rule.outputs, column.astype(np.int32))
+    outputs = decoded(rule.outputs, column.astype(np.int32))
     target = _lookup(table.store, {"owner": row, "begin": np.clip(first - base[row], 0.0, None), "o": outputs})
     joined = f"{table.name} t LEFT JOIN {source} s ON t.{quoted(rule.name)} IS NOT DISTINCT FROM s.i"
     _covered(table.store, joined, "s.k IS NULL", (rule.name,))
@@ -216,13 +220,7 @@ def _held(store: Store, sql: str, expected: int | None = None) -> DuckTable:
 def _covered(store: Store, joined: str, missing: str, names: Sequence[str]) -> None:
     lost = store.run(f"SELECT count(*) FROM {joined} WHERE {missing}")[0][0]
     if lost:
-        raise _not_covered(lost, names)
-
-
-def _not_covered(lost: int, names: Sequence[str]) -> BadInput:
-    return BadInput(
-        f"{lost:,} row(s) hold values of {', '.join(names)} that the recoding does not know; make it for this table"
-    )
+        raise not_covered(lost, names)
 
 
 def _lookup(store: Store, columns: dict[str, Any]) -> str:
@@ -235,39 +233,5 @@ def _lookup(store: Store, columns: dict[str, Any]) -> str:
 
 def _typed(table: DuckTable, column: str, values: Sequence[Value]) -> Any:
     """Input values as an Arrow array of the type the table's column has."""
-    import pyarrow as pa
-
     empty = table.store.connection.sql(f"{table.query([column])} LIMIT 0").to_arrow_table()
-    try:
-        return pa.array([list(v) if isinstance(v, tuple) else v for v in values], type=empty.schema.field(0).type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise BadInput(f"the recoding of column {column!r} is for values of another type than the table's") from None
-
-
-def _cells_of(values: Sequence[Value], kind: Any = None) -> Any:
-    """Output values as one Arrow array: as they are where they have one type, or are of the `kind`, else as text."""
-    import pyarrow as pa
-
-    try:
-        return pa.array([list(v) if isinstance(v, tuple) else v for v in values], kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([_text(v) for v in values], pa.string())
-
-
-def _text(value: Value) -> str | None:
-    """A value as DuckDB spells it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return None if value is None else str(value)
-
-
-def _decoded(values: Sequence[Value], codes: Ints) -> Any:
-    """Outputs from codes and their dictionary; values that no code stands for have no say in the type."""
-    used, positions = np.unique(codes, return_inverse=True)
-    return _cells_of([values[code] for code in used.tolist()]).take(_positions(positions))
-
-
-def _positions(codes: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(np.ascontiguousarray(codes))
+    return typed(column, values, empty.schema.field(0).type)

@@ -53,6 +53,21 @@ class Database:
     """What `commit` wrote beside a released table of an address; None where there is no such table."""
 
 
+@dataclass(frozen=True)
+class Layout:
+    """A text file whose rows are lines: what parts their cells, which quote it must not hold, and names of columns.
+
+    >>> Layout(";", '"', ("job", "age")).titled
+    True
+    """
+
+    delimiter: str
+    quote: str
+    names: tuple[str, ...]
+    titled: bool = True
+    """Whether the first line holds the names."""
+
+
 @dataclass(frozen=True, eq=False)
 class Format:
     """How tables of one format come and go.
@@ -68,6 +83,8 @@ class Format:
     """Takes a file or database table into a store, a part at a time; gives the name it has there."""
     write: Callable[[Store, str, Path, Writing], None] | None
     """Writes what a query of a store gives; None for a database, whose tables are staged."""
+    write_coded: Callable[[Store, str, Any, Path, Writing], bool] | None = None
+    """Writes what a query gives from an Arrow table of dictionaries that holds the same, where it can; whether so."""
     options: tuple[str, ...] = ()
     """Keys of `Reading` that it understands beside the format."""
     is_text: bool = False
@@ -86,6 +103,8 @@ class Format:
     """SQL for a column of a type where the format needs another type."""
     dialect: Callable[[str, Reading], tuple[str, str]] | None = None
     """What stands between the cells of a text file and ends its lines, so that another can be written alike."""
+    layout: Callable[[str, Reading], Layout | None] | None = None
+    """How the lines of a text file are parted, where whoever cuts them at every delimiter reads what `read` does."""
     database: Database | None = None
 
     def reading(self, **options: Any) -> Reading:
@@ -135,7 +154,7 @@ def names() -> str:
     """All formats in words.
 
     >>> names()
-    'arrow, csv, duckdb, excel, jsonl, parquet, postgresql or sqlite'
+    'arrow, csv, duckdb, excel, jsonl, parquet, postgresql, rds, spss, sqlite or stata'
     """
     *others, last = sorted(FORMATS)
     return f"{', '.join(others)} or {last}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -11,12 +12,13 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
 from keepsense.engines.base import Reading, Writing
 from keepsense.engines.files import encoding_of, readable, transcoded
-from keepsense.engines.formats import Format, register
+from keepsense.engines.formats import Format, Layout, register
 from keepsense.engines.store import Store, literal, refused
 from keepsense.errors import BadInput
 
@@ -96,18 +98,30 @@ def dialect(source: str, reading: Reading) -> tuple[str, str]:
     (';', '\\r\\n')
     """
     path = readable(source)
-    usual = "\t" if ".tsv" in path.suffixes else ","
     if not reading.guess:
-        return reading.delimiter or usual, "\n"
-    head = _decoded_head(path, reading.encoding)
-    quote = reading.quote or _quote(head)
+        return reading.delimiter or ("\t" if ".tsv" in path.suffixes else ","), "\n"
+    about = path.stat()
+    said = reading.encoding, reading.quote, reading.delimiter, reading.header
+    return _guessed(path, said, (about.st_mtime_ns, about.st_size, about.st_ino))
+
+
+@lru_cache(maxsize=16)
+def _guessed(
+    path: Path, said: tuple[str | None, str | None, str | None, bool | None], state: tuple[int, ...]
+) -> tuple[str, str]:
+    """The dialect of a file in one state, besides what is said of it: a run asks for it several times."""
+    encoding, given_quote, given_delimiter, header = said
+    usual = "\t" if ".tsv" in path.suffixes else ","
+    head = _decoded_head(path, encoding)
+    quote = given_quote or _quote(head)
     newline = "\r\n" if "\r\n" in head else "\n"
-    if reading.delimiter is not None:
-        return reading.delimiter, newline
-    if reading.header is None and _are_baskets(head):
+    if given_delimiter is not None:
+        return given_delimiter, newline
+    if header is None and _are_baskets(head):
         return usual, newline
-    several = len(next(iter(_records(head, _delimiter(head, quote), quote)), [])) > 1
-    return _delimiter(head, quote) if several else usual, newline
+    delimiter = _delimiter(head, quote)
+    several = len(next(iter(_records(head, delimiter, quote)), [])) > 1
+    return delimiter if several else usual, newline
 
 
 def _decoded_head(path: Path, encoding: str | None) -> str:
@@ -134,6 +148,49 @@ def _relation(path: Path, utf8: Path, reading: Reading) -> str:
         # a sign that stands in no text cuts nothing, so that each line is one cell
         uncut = "delim = '\x1f', quote = '', escape = '', columns = {'items': 'VARCHAR'}"
         return f"read_csv({literal(str(utf8))}, auto_detect = false, header = false, {uncut}, max_line_size = 16777216)"
+    shape = _layout(path, head, quote, reading)
+    escape = "\\" if reading.guess and _escaped(head, quote) else quote
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in shape.names)
+    options = [
+        "auto_detect = false",
+        f"header = {'true' if shape.titled else 'false'}",
+        f"delim = {literal(shape.delimiter)}",
+        f"quote = {literal(quote)}",
+        f"escape = {literal(escape)}",
+        f"columns = {{{columns}}}",
+        "null_padding = false",
+        "store_rejects = false",
+        "max_line_size = 16777216",
+    ]
+    return f"read_csv({literal(str(utf8))}, {', '.join(options)})"
+
+
+def layout(source: str, reading: Reading) -> Layout | None:
+    """How the lines of an uncompressed UTF-8 file are parted; None where one line is not simply one row.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_bytes(b"job;age\\nnurse;31\\n")
+    ...     layout(str(file), Reading()).names
+    ('job', 'age')
+    """
+    path = readable(source)
+    if path.suffix == ".gz" or codecs.lookup(reading.encoding or "utf-8").name != "utf-8":
+        return None
+    with path.open("rb") as file:
+        if file.read(3).startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return None
+    head = _head(path, path.name)
+    quote = reading.quote or (_quote(head) if reading.guess else '"')
+    _one_sign(path, "quote", quote)
+    if reading.guess and reading.delimiter is None and reading.header is None and _are_baskets(head):
+        return None
+    shape = _layout(path, head, quote, reading)
+    return shape if len(shape.names) > 1 else None
+
+
+def _layout(path: Path, head: str, quote: str, reading: Reading) -> Layout:
     delimiter = reading.delimiter or (_delimiter(head, quote) if reading.guess else _usual_delimiter(path, head, quote))
     _one_sign(path, "delimiter", delimiter)
     records = _records(head, delimiter, quote)
@@ -144,21 +201,7 @@ def _relation(path: Path, utf8: Path, reading: Reading) -> str:
             f"{path.name}: the first row looks like a record, not like names of columns; say so with header = false "
             "(--no-header), or with header = true (--header) if it holds names"
         )
-    names = _names(first if titled else [""] * len(first))
-    escape = "\\" if reading.guess and _escaped(head, quote) else quote
-    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
-    options = [
-        "auto_detect = false",
-        f"header = {'true' if titled else 'false'}",
-        f"delim = {literal(delimiter)}",
-        f"quote = {literal(quote)}",
-        f"escape = {literal(escape)}",
-        f"columns = {{{columns}}}",
-        "null_padding = false",
-        "store_rejects = false",
-        "max_line_size = 16777216",
-    ]
-    return f"read_csv({literal(str(utf8))}, {', '.join(options)})"
+    return Layout(delimiter, quote, tuple(_names(first if titled else [""] * len(first))), titled)
 
 
 def _head(path: Path, name: str) -> str:
@@ -230,6 +273,8 @@ def _usual_delimiter(path: Path, head: str, quote: str) -> str:
 
 def _quote(head: str) -> str:
     """Double quotes, unless single ones stand around cells and double ones nowhere do."""
+    if "'" not in head:
+        return '"'
     single = len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|]|\r?$)", head, flags=re.MULTILINE))
     double = len(re.findall(r'(?:^|[,;\t|])"', head, flags=re.MULTILINE))
     return "'" if single >= 2 and not double else '"'
@@ -282,5 +327,6 @@ register(
         runs_formulas=True,
         as_it_stands=as_it_stands,
         dialect=dialect,
+        layout=layout,
     )
 )

@@ -19,7 +19,9 @@ def read(store: Store, source: str, reading: Reading) -> str:
         if path.stat().st_size < LARGE or NUMBER in store.types(f"SELECT * FROM {as_it_stands(source, reading)}"):
             return store.keep(as_it_stands(source, reading))
         numbered = f"read_parquet({literal(source)}, {NUMBER} = true)"
-        return store.look_at(path, f"SELECT * EXCLUDE ({NUMBER}), {NUMBER} + 1 AS {ROW} FROM {numbered}")
+        view = store.look_at(path, f"SELECT * EXCLUDE ({NUMBER}), {NUMBER} + 1 AS {ROW} FROM {numbered}")
+        store.columnar[view] = path
+        return view
 
 
 LARGE = 1 << 24
@@ -42,6 +44,27 @@ def write(store: Store, query: str, part: Path, writing: Writing) -> None:
             out.write_batch(batch)
 
 
+def write_coded(store: Store, query: str, rows: Any, part: Path, writing: Writing) -> bool:
+    """The same from dictionaries, which the file then holds as they are: for many rows, of types that lose nothing."""
+    import pyarrow as pa
+
+    plain = (pa.types.is_string, pa.types.is_integer, pa.types.is_boolean, pa.types.is_date32)
+    if rows.num_rows < MANY or not all(any(test(kind.value_type) for test in plain) for kind in rows.schema.types):
+        return False
+    if writing.like is not None and _types(store, query, writing.like):
+        return False
+    import pyarrow.parquet as pq
+
+    pq.write_table(rows, part, row_group_size=_GROUP, store_schema=False)
+    return True
+
+
+MANY = 1 << 17
+"""Rows from which on a file is written from dictionaries."""
+_GROUP = 122_880
+"""Rows of a group, as DuckDB writes them."""
+
+
 def _types(store: Store, query: str, like: str) -> dict[str, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -57,4 +80,4 @@ def as_it_stands(source: str, reading: Reading) -> str:
     return f"read_parquet({literal(source)})"
 
 
-register(Format("parquet", (".parquet", ".pq"), read, write, as_it_stands=as_it_stands, by_column=True))
+register(Format("parquet", (".parquet", ".pq"), read, write, write_coded, as_it_stands=as_it_stands, by_column=True))

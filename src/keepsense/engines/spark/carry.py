@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import shutil
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import time
 from pathlib import Path
 from typing import Any
@@ -170,14 +170,3 @@ def restore(column: Any, kind: Any) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     return column if column.type == kind else column.cast(kind, safe=False)
-
-
-def arrow_cells(values: Iterable[Any], kind: Any = None) -> Any:
-    """Values of Python as an Arrow array; a tuple is a list.
-
-    >>> arrow_cells([("tea", "milk"), None]).to_pylist()
-    [['tea', 'milk'], None]
-    """
-    import pyarrow as pa
-
-    return pa.array([list(value) if isinstance(value, tuple) else value for value in values], kind)

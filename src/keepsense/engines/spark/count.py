@@ -1,11 +1,13 @@
 """One grouping by Spark, then codes in NumPy: how `Counts` are made from rows on a cluster.
 
-The rows are scanned once and grouped by their values. Where there are many distinct tuples, the executors turn them
-into codes, too: dictionaries and codes go to the driver, not the cells of every tuple.
+The rows of a small table are grouped by their values. Where there are many, dictionaries are collected first, and the
+executors look codes up and pack them: whole numbers are shuffled and go to the driver, not the cells of every tuple.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
 from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
+from keepsense.engines.coding import dictionary_of, sorting_key
 from keepsense.engines.spark.carry import carried, restore
 from keepsense.engines.spark.lookup import lookup
 from keepsense.engines.spark.session import quiet
@@ -20,7 +23,10 @@ from keepsense.engines.spark.table import SparkTable
 from keepsense.errors import BadInput
 
 FEW = 200_000
-"""Distinct tuples that the driver takes as they are; more of them become codes before they leave the executors."""
+"""Rows up to which values are grouped as they are; of more rows they become codes before they leave the executors."""
+
+_FEW_VALUES = 50_000
+"""Different values of a column up to which those of all columns are collected together."""
 
 
 def count(table: SparkTable, columns: tuple[str, ...], further: tuple[str, ...], sums: tuple[str, ...]) -> Counts:
@@ -30,6 +36,9 @@ def count(table: SparkTable, columns: tuple[str, ...], further: tuple[str, ...],
     for name in (*columns, *further):
         if table.holds_records(name):
             raise BadInput(f"column {name!r} holds records in its cells; make columns of them, or give it another role")
+    known = from_known(table.counted, columns, further, sums)
+    if known is not None:
+        return known
     more = tuple(name for name in dict.fromkeys(further) if name not in columns)
     with quiet():
         values, codes, numbers = _grouped(table, (*columns, *more), len(columns), sums)
@@ -66,6 +75,46 @@ def count(table: SparkTable, columns: tuple[str, ...], further: tuple[str, ...],
     return counts
 
 
+def from_known(
+    counted: Sequence[Counts], columns: tuple[str, ...], further: tuple[str, ...], sums: tuple[str, ...]
+) -> Counts | None:
+    """What is asked for, added up from what was counted before; None where that does not tell.
+
+    >>> before = Counts.of({"job": ["nurse", "clerk", "nurse"], "age": [31, 40, 35]})
+    >>> from_known([before], ("job",), (), ()).weights.tolist(), from_known([before], ("town",), (), ())
+    ([2, 1], None)
+    """
+    for counts in counted:
+        if {*columns} <= {*counts.names} and {*further} <= {*counts.histograms} and {*sums} <= {*counts.sums}:
+            fewer = counts.project(columns)
+            histograms = {name: fewer.histograms[name] for name in further}
+            return replace(fewer, histograms=histograms, sums={name: fewer.sums[name] for name in sums})
+    return None
+
+
+def recounted(counts: Counts, changed: Mapping[str, tuple[Sequence[Value], NDArray[Any]]]) -> Counts:
+    """Counts after some columns got other values: for each column its dictionary and the code of each tuple.
+
+    >>> before = Counts.of({"age": [31, 38, 40]})
+    >>> after = recounted(before, {"age": (["thirties", "forties"], np.array([0, 0, 1]))})
+    >>> after.values, after.weights.tolist()
+    ((('forties', 'thirties'),), [1, 2])
+    """
+    values, codes = list(counts.values), counts.codes.copy()
+    for name, (dictionary, given) in changed.items():
+        used, place = np.unique(given, return_inverse=True)
+        texts = [dictionary[code] for code in used.tolist()]
+        # equal values may have had several codes
+        order = sorted(dict.fromkeys(texts), key=lambda value: (value is None, sorting_key(value)))
+        rank = {value: i for i, value in enumerate(order)}
+        j = counts.index(name)
+        values[j] = tuple(order)
+        codes[:, j] = np.array([rank[value] for value in texts], dtype=np.int32)[place]
+    others = {name: h for name, h in counts.histograms.items() if name not in changed}
+    sums = {name: numbers for name, numbers in counts.sums.items() if name not in changed}
+    return replace(counts, histograms=others, sums=sums).recoded(values, codes).project(counts.names)
+
+
 def _mark(more: int, place: int) -> int:
     """What Spark's GROUPING_ID says where rows were grouped by one of several further columns.
 
@@ -79,31 +128,33 @@ def _grouped(
     table: SparkTable, names: tuple[str, ...], width: int, sums: tuple[str, ...]
 ) -> tuple[tuple[tuple[Value, ...], ...], Ints, list[NDArray[Any]]]:
     """Dictionaries, codes, and for each group which set it is of, its rows and its sums."""
-    from pyspark.sql import functions as F
-
-    keys, more = [table.column(n) for n in names[:width]], [table.column(n) for n in names[width:]]
-    numbers = [F.count(F.lit(1)).alias("n_"), *(_sum(table, name).alias(f"s{i}_") for i, name in enumerate(sums))]
-    if len(more) < 2:  # the tuples are added up from the finer groups
-        grouped = table.frame.groupBy(*keys, *more).agg(F.lit(0).alias("set_"), *numbers)
-    else:
-        sets = [[*keys, name] for name in more]
-        grouped = table.frame.groupingSets(sets, *keys, *more).agg(F.grouping_id().alias("set_"), *numbers)
-    wanted = [*(f"k{i}" for i in range(len(names))), "set_", "n_", *(f"s{i}_" for i in range(len(sums)))]
-    grouped = grouped.toDF(*wanted)
-    if table.size is not None and table.size <= FEW:
-        arrow = grouped.toArrow()
-    else:
-        grouped = grouped.persist()
-        try:
-            if grouped.count() > FEW:
-                return _coded(table, grouped, names)
-            arrow = grouped.toArrow()
-        finally:
-            grouped.unpersist()
-    columns = [restore(arrow.column(i).combine_chunks(), table.type_of(n)) for i, n in enumerate(names)]
-    coded = [_encode(column) for column in columns]
+    if table.size is None or table.size > FEW:
+        return _coded(table, names, width, sums)
+    columns = [table.column(name) for name in names]
+    grouped = _by_sets(table.frame, columns[:width], columns[width:], _numbers(table, sums))
+    arrow = grouped.toArrow()
+    cells = [restore(arrow.column(i).combine_chunks(), table.type_of(n)) for i, n in enumerate(names)]
+    coded = [dictionary_of(column) for column in cells]
     codes = np.stack([code for _, code in coded], axis=1)
     return tuple(v for v, _ in coded), codes, [c.to_numpy() for c in arrow.columns[len(names) :]]
+
+
+def _by_sets(frame: Any, keys: Sequence[str], more: Sequence[str], numbers: Sequence[Any]) -> Any:
+    """Rows grouped by keys, and by each of some further columns beside them; `set_` tells which."""
+    from pyspark.sql import functions as F
+
+    if len(more) < 2:  # the tuples are added up from the finer groups
+        grouped = frame.groupBy(*keys, *more).agg(F.lit(0).alias("set_"), *numbers)
+    else:
+        sets = [[*keys, name] for name in more]
+        grouped = frame.groupingSets(sets, *keys, *more).agg(F.grouping_id().alias("set_"), *numbers)
+    return grouped
+
+
+def _numbers(table: SparkTable, sums: tuple[str, ...]) -> list[Any]:
+    from pyspark.sql import functions as F
+
+    return [F.count(F.lit(1)).alias("n_"), *(_sum(table, name).alias(f"s{i}_") for i, name in enumerate(sums))]
 
 
 def _sum(table: SparkTable, name: str) -> Any:
@@ -116,50 +167,76 @@ def _sum(table: SparkTable, name: str) -> Any:
 
 
 def _coded(
-    table: SparkTable, grouped: Any, names: tuple[str, ...]
+    table: SparkTable, names: tuple[str, ...], width: int, sums: tuple[str, ...]
 ) -> tuple[tuple[tuple[Value, ...], ...], Ints, list[NDArray[Any]]]:
-    """The same where the executors look the codes up."""
+    """The same for many rows: executors look codes up, pack them into whole numbers, and group by these."""
     from pyspark.sql import functions as F
 
     dictionaries = []
-    for i, name in enumerate(names):
-        cells = grouped.select(f"k{i}").distinct().toArrow().column(0).combine_chunks()
-        values, code = _encode(restore(cells, table.type_of(name)))
+    frame = table.frame
+    for i, (name, cells) in enumerate(zip(names, _dictionaries(table, names), strict=True)):
+        values, code = dictionary_of(restore(cells, table.type_of(name)))
         dictionaries.append(values)
-        entries = lookup(table, {f"v{i}": cells.cast(carried(table.type_of(name))), f"code{i}": code})
+        entries = lookup(table, {f"v{i}": cells.cast(carried(table.type_of(name))), f"code{i}": code.astype(np.int64)})
         hint = F.broadcast(entries) if len(values) <= FEW else entries
-        grouped = grouped.join(hint, F.col(f"k{i}").eqNullSafe(F.col(f"v{i}")), "left").drop(f"k{i}", f"v{i}", "k_")
-    arrow = grouped.toArrow()
-    codes = np.stack([arrow[f"code{i}"].to_numpy() for i in range(len(names))], axis=1).astype(np.int32)
-    numbers = [arrow[name].to_numpy() for name in arrow.column_names if not name.startswith("code")]
-    return tuple(dictionaries), codes, numbers
+        frame = frame.join(hint.drop("k_"), F.col(table.column(name)).eqNullSafe(F.col(f"v{i}")), "left")
+    sizes = [max(1, len(values)) for values in dictionaries]
+    packs = packed(sizes[:width])
+    for j, places in enumerate(packs):
+        key = F.lit(0).cast("long")
+        for i in places:
+            key = key * F.lit(sizes[i]) + F.col(f"code{i}")
+        frame = frame.withColumn(f"p{j}_", key)
+    more = [f"code{i}" for i in range(width, len(names))]
+    arrow = _by_sets(frame, [f"p{j}_" for j in range(len(packs))], more, _numbers(table, sums)).toArrow()
+    codes = np.zeros((arrow.num_rows, len(names)), dtype=np.int32)
+    for j, places in enumerate(packs):
+        keys = arrow.column(j).to_numpy()
+        for i in places[::-1]:
+            keys, codes[:, i] = np.divmod(keys, sizes[i])
+    for j in range(len(more)):  # missing where rows were not grouped by it
+        codes[:, width + j] = arrow.column(len(packs) + j).fill_null(0).to_numpy()
+    return tuple(dictionaries), codes, [c.to_numpy() for c in arrow.columns[len(packs) + len(more) :]]
 
 
-def _encode(column: Any) -> tuple[tuple[Value, ...], Ints]:
-    """Codes of an Arrow column in a sorted dictionary, missing last.
+def packed(sizes: Sequence[int], most: int = 2**63 - 1) -> list[list[int]]:
+    """Columns with so many values each, packed together as long as one whole number holds all their combinations.
 
-    >>> import pyarrow as pa
-    >>> _encode(pa.array(["nurse", None, "clerk", "nurse"]))
-    (('clerk', 'nurse', None), array([1, 2, 0, 1], dtype=int32))
+    >>> packed([10, 20, 30], 1000)
+    [[0, 1], [2]]
     """
-    place: dict[Value, int] = {}
-    if str(column.type).startswith(("list", "large_list")):
-        cells = (tuple(cell) if isinstance(cell, list) else cell for cell in column.to_pylist())
-        raw = np.array([place.setdefault(cell, len(place)) for cell in cells], dtype=np.int64)
-        values = list(place)
-    else:
-        encoded = column.dictionary_encode()
-        values = list(encoded.dictionary.to_pylist())
-        raw = encoded.indices.fill_null(len(values)).to_numpy(zero_copy_only=False).astype(np.int64)
-        values = [*values, None] if encoded.null_count else values
-    order = sorted(range(len(values)), key=lambda i: (values[i] is None, _key(values[i])))
-    rank = np.empty(len(values), dtype=np.int32)
-    rank[order] = np.arange(len(values), dtype=np.int32)
-    return tuple(values[i] for i in order), rank[raw] if values else raw.astype(np.int32)
+    packs: list[list[int]] = [[]]
+    room = most
+    for i, size in enumerate(sizes):
+        if packs[-1] and room < size:
+            packs.append([])
+            room = most
+        packs[-1].append(i)
+        room //= size
+    return packs
 
 
-def _key(value: Any) -> tuple[str, Any]:
-    """Values of different types in an order, too."""
-    if isinstance(value, tuple):
-        return "tuple", tuple(_key(v) for v in value)
-    return ("", 0) if value is None else (type(value).__name__, value)
+def _dictionaries(table: SparkTable, names: tuple[str, ...]) -> list[Any]:
+    """The different values of each column: of all that have few in one scan, of each other in one of its own."""
+    import pyarrow as pa
+    from pyspark.sql import functions as F
+
+    columns = {name: table.column(name) for name in names}
+    guesses = table.frame.agg(*(F.approx_count_distinct(c).alias(f"g{i}") for i, c in enumerate(columns.values())))
+    numbers = dict(zip(columns, guesses.first(), strict=True))
+    plain_cells = ("string", "bigint", "int", "smallint", "tinyint", "boolean", "date")
+    kinds = dict(table.frame.dtypes)
+    few = [name for name in columns if numbers[name] <= _FEW_VALUES and kinds[columns[name]] in plain_cells]
+    cells: dict[str, Any] = {}
+    if few:
+        held = [F.collect_set(columns[name]).alias(f"v{i}") for i, name in enumerate(few)]
+        gaps = [F.count(F.when(F.col(columns[name]).isNull(), 1)).alias(f"n{i}") for i, name in enumerate(few)]
+        found = table.frame.agg(*held, *gaps).toArrow()
+        for i, name in enumerate(few):
+            values = found.column(i).combine_chunks().flatten()
+            missing = found.column(len(few) + i)[0].as_py()
+            cells[name] = pa.concat_arrays([values, pa.nulls(1, values.type)]) if missing else values
+    for name in columns:
+        if name not in cells:
+            cells[name] = table.frame.select(columns[name]).distinct().toArrow().column(0).combine_chunks()
+    return [cells[name] for name in names]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
 from keepsense.counts import Counts, Value
-from keepsense.engines.base import Reading, SqlConnection, Writing
+from keepsense.engines.base import Part, Reading, Result, SqlConnection, Writing
 from keepsense.engines.duckdb.engine import DuckDBEngine
 from keepsense.engines.formats import FORMATS, FORMULA, format_of
 from keepsense.engines.frames import arrow_of, frame_like, on_demand
@@ -19,6 +19,8 @@ from keepsense.engines.spark import profile as profiling
 from keepsense.engines.spark import recode as recoding
 from keepsense.engines.spark.carry import ROW, Room, plain
 from keepsense.engines.spark.draws import DRAW, KEY, with_draws
+from keepsense.engines.spark.each import each
+from keepsense.engines.spark.lines import of_lines
 from keepsense.engines.spark.read import is_frame, native, of_frame, remember
 from keepsense.engines.spark.session import own_session, quiet, spark_session
 from keepsense.engines.spark.sql import SparkConnection
@@ -33,7 +35,9 @@ _PART = 1_000_000
 
 
 class SparkEngine:
-    """Rows on a cluster: only counts, dictionaries and recodings pass the driver, and files that are not Parquet.
+    """Rows on a cluster: only counts, dictionaries and recodings pass the driver, and files that Spark does not read.
+
+    Executors read Parquet files, and large CSV files in which nothing is quoted.
 
     `master` is the URL of a cluster (or `local[4]` for Spark on this machine), `session` a session that is there
     already; without both it is the one that runs in this program, or Spark as it is configured. `staging` is a folder
@@ -71,6 +75,7 @@ class SparkEngine:
             return of_frame(self._room, source, how)
         if isinstance(source, str | PathLike):
             table = native(self._session, self._room, str(source), how)
+            table = table or of_lines(self._session, self._room, str(source), how)
             return table or self._passed(source, how)
         if how.cells or how.empty:
             return self._passed(source, how)
@@ -274,6 +279,10 @@ class SparkEngine:
                 for i, name in enumerate(table.columns)
             )
             return rows.select(*cells)
+
+    def each(self, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """What a function makes of each of some parts: every part is a task of the executors."""
+        return each(self._session, function, parts)
 
     def scratch(self, name: str) -> Path:
         """A place for a temporary file; it vanishes with the engine."""

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value
-from keepsense.engines.spark.carry import arrow_cells, plain
+from keepsense.engines.outputs import cells_of, decoded, not_covered, positions, text_of, typed
+from keepsense.engines.spark.carry import plain
+from keepsense.engines.spark.count import recounted
 from keepsense.engines.spark.draws import DRAW, KEY, uniform, with_draws
 from keepsense.engines.spark.lookup import lookup
 from keepsense.engines.spark.session import quiet
@@ -38,7 +39,7 @@ def _cuts(table: SparkTable, rule: Cuts) -> SparkTable:
 
     # what is hidden is text, so all the column is
     texts = bool(rule.suppress)
-    outputs = [_outputs([_text(v) for v in cut.outputs] if texts else cut.outputs) for cut in rule.cuts]
+    outputs = [_outputs(cells_of([text_of(v) for v in cut.outputs] if texts else cut.outputs)) for cut in rule.cuts]
     joined = table.frame
     for i, cut in enumerate(rule.cuts):
         entries = lookup(table, {f"i{i}": _typed(table, cut.name, cut.inputs), f"o{i}": outputs[i]})
@@ -51,7 +52,7 @@ def _cuts(table: SparkTable, rule: Cuts) -> SparkTable:
         hidden = lookup(
             table,
             {
-                f"h{j}": _outputs([_text(classes[j]) for classes in rule.suppress], outputs[j].type)
+                f"h{j}": _outputs(cells_of([text_of(classes[j]) for classes in rule.suppress], outputs[j].type))
                 for j in range(len(rule.cuts))
             },
         )
@@ -59,7 +60,38 @@ def _cuts(table: SparkTable, rule: Cuts) -> SparkTable:
         joined = joined.join(hidden, same, "left")
         gone = F.col("k_").isNotNull()
         cells = {name: F.when(gone, F.lit(SUPPRESSED)).otherwise(cell) for name, cell in cells.items()}
-    return _having(table, joined, cells, {cut.name: outputs[i].type for i, cut in enumerate(rule.cuts)})
+    changed = _having(table, joined, cells, {cut.name: outputs[i].type for i, cut in enumerate(rule.cuts)})
+    return replace(changed, counted=[_cut_counts(c, rule, outputs) for c in table.counted if _holds(c, rule)])
+
+
+def _holds(counts: Counts, rule: Recoding) -> bool:
+    """Whether counts have all columns of a recoding, so that what becomes of their tuples is known."""
+    return set(rule.names) <= set(counts.names)
+
+
+def _cut_counts(counts: Counts, rule: Cuts, outputs: Sequence[Any]) -> Counts:
+    """The counts of a table that is recoded so: nobody has to count it again."""
+    changed = {}
+    for cut, column in zip(rule.cuts, outputs, strict=True):
+        place = {value: i for i, value in enumerate(cut.inputs)}
+        lookup = np.array([place.get(value, 0) for value in counts.values_of(cut.name)], dtype=np.int64)
+        changed[cut.name] = (_listed(column), lookup[counts.column(cut.name)])
+    after = recounted(counts, changed)
+    if not rule.suppress:
+        return after
+    hidden = {tuple(text_of(value) for value in classes) for classes in rule.suppress}
+    at = [after.index(name) for name in rule.names]
+    classes = ([after.values[j][code] for j, code in zip(at, row, strict=True)] for row in after.codes[:, at].tolist())
+    gone = np.array([tuple(labels) in hidden for labels in classes], dtype=np.bool_)
+    marked = {}
+    for j, name in zip(at, rule.names, strict=True):
+        dictionary = (*after.values[j], SUPPRESSED)
+        marked[name] = (dictionary, np.where(gone, len(dictionary) - 1, after.codes[:, j]))
+    return recounted(after, marked)
+
+
+def _listed(column: Any) -> list[Value]:
+    return [tuple(value) if isinstance(value, list) else value for value in column.to_pylist()]
 
 
 def _cells(table: SparkTable, rule: Cells, key: bytes) -> SparkTable:
@@ -69,25 +101,31 @@ def _cells(table: SparkTable, rule: Cells, key: bytes) -> SparkTable:
     if rule.inputs is None:
         raise BadInput("the recoding does not say which tuples it is for; bind it with `cells.bound(counts)`")
     names, values, codes = rule.inputs.names, rule.inputs.values, rule.inputs.codes
-    inputs = {f"i{j}": _typed(table, name, values[j]).take(_positions(codes[:, j])) for j, name in enumerate(names)}
+    inputs = {f"i{j}": _typed(table, name, values[j]).take(positions(codes[:, j])) for j, name in enumerate(names)}
     order = np.argsort(rule.source, kind="stable")
     owner, amount = rule.source[order], rule.multiplicity[order]
-    outputs = {f"o{j}": _decoded(rule.values[j], rule.codes[order, j]) for j in range(len(rule.names))}
+    outputs = {f"o{j}": _outputs(decoded(rule.values[j], rule.codes[order, j])) for j in range(len(rule.names))}
     types = {name: outputs[f"o{j}"].type for j, name in enumerate(rule.names)}
     cells = {name: F.col(f"o{j}") for j, name in enumerate(rule.names)}
     same = [F.col(table.column(name)).eqNullSafe(F.col(f"i{j}")) for j, name in enumerate(names)]
     dealt = len(np.unique(owner)) < len(owner)
     if not dealt:  # every tuple has one output, so one join tells it
-        at = _positions(np.searchsorted(owner, np.arange(len(rule.inputs))).clip(max=len(owner) - 1))
+        at = positions(np.searchsorted(owner, np.arange(len(rule.inputs))).clip(max=len(owner) - 1))
         source = lookup(table, {**inputs, **{name: column.take(at) for name, column in outputs.items()}})
         joined = table.frame.join(source, same, "left")
-        if not _counted(table, rule.inputs):
+        known = _counted(table, rule.inputs)
+        if known is None:
             _covered(joined, {", ".join(names): "k_"})
-        return _having(table, joined, cells, types)
+        changed = _having(table, joined, cells, types)
+        if known is None or not _holds(known, rule):
+            return changed
+        places = np.asarray(at)
+        listed = {f: (_listed(outputs[f"o{j}"]), places) for j, f in enumerate(rule.names)}
+        return replace(changed, counted=[recounted(known, listed)])
     several = np.bincount(owner, minlength=len(rule.inputs)) > 1
     source = lookup(table, {**inputs, "several_": several}).withColumnRenamed("k_", "tuple_")
     joined = table.frame.join(source, same, "left")
-    if not _counted(table, rule.inputs):
+    if _counted(table, rule.inputs) is None:
         _covered(joined, {", ".join(names): "tuple_"})
     # a record of a tuple gets its place in a random order; each place has one output, so that it is found by equality
     place = F.row_number().over(Window.partitionBy("tuple_").orderBy(DRAW, "row_")) - F.lit(1)
@@ -112,7 +150,7 @@ def _draws(table: SparkTable, rule: Draws, key: bytes) -> SparkTable:
     begin = np.clip(first - base[row], 0.0, None)
     last = np.append(row[1:] != row[:-1], True)
     end = np.where(last, 2.0, np.append(begin[1:], 2.0))  # chances that add up to a little less than 1 leave nobody out
-    outputs = _decoded(rule.outputs, column.astype(np.int32))
+    outputs = _outputs(decoded(rule.outputs, column.astype(np.int32)))
     source = lookup(table, {"i0": _typed(table, rule.name, rule.inputs)}).withColumnRenamed("k_", "held_")
     joined = table.frame.join(source, F.col(table.column(rule.name)).eqNullSafe(F.col("i0")), "left")
     if not _knows(table, rule.name, rule.inputs):
@@ -141,15 +179,17 @@ def _held(counts: Counts, name: str) -> set[Value]:
     return {values[code] for code in np.unique(counts.column(name)).tolist()}
 
 
-def _counted(table: SparkTable, inputs: Counts) -> bool:
-    """Whether the tuples of a recoding are those that were counted in the table."""
-    return any(
-        counts.names == inputs.names
+def _counted(table: SparkTable, inputs: Counts) -> Counts | None:
+    """What was counted in the table, if its tuples are those that a recoding is for."""
+    same = (
+        counts
+        for counts in table.counted
+        if counts.names == inputs.names
         and counts.values == inputs.values
         and np.array_equal(counts.codes, inputs.codes)
         and np.array_equal(counts.weights, inputs.weights)
-        for counts in table.counted
     )
+    return next(same, None)
 
 
 def _covered(joined: Any, marks: dict[str, str]) -> None:
@@ -161,52 +201,16 @@ def _covered(joined: Any, marks: dict[str, str]) -> None:
     (lost,) = joined.agg(*(F.count(F.when(F.col(mark).isNull(), 1)) for mark in marks.values())).collect()
     for names, number in zip(marks, lost, strict=True):
         if number:
-            raise BadInput(
-                f"{number:,} row(s) hold values of {names} that the recoding does not know; make it for this table"
-            )
+            raise not_covered(number, [names])
 
 
 def _typed(table: SparkTable, column: str, values: Sequence[Value]) -> Any:
     """Input values as an Arrow array of the type the table's column has."""
+    return typed(column, values, plain(table.type_of(column)))
+
+
+def _outputs(cells: Any) -> Any:
+    """Output values as Spark takes them, to which nothing at all is of no type."""
     import pyarrow as pa
 
-    try:
-        return arrow_cells(values, plain(table.type_of(column)))
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        raise BadInput(f"the recoding of column {column!r} is for values of another type than the table's") from None
-
-
-def _outputs(values: Sequence[Value], kind: Any = None) -> Any:
-    """Output values as one Arrow array: as they are where they have one type, or are of the `kind`, else as text."""
-    import pyarrow as pa
-
-    try:
-        cells = arrow_cells(values, kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        cells = pa.array([_text(v) for v in values], pa.string())
     return cells.cast(pa.string()) if pa.types.is_null(cells.type) else cells
-
-
-def _text(value: Value) -> str | None:
-    """A value as DuckDB spells it.
-
-    >>> _text(True), _text(("tea", "milk")), _text(None), _text(31)
-    ('true', '[tea, milk]', None, '31')
-    """
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, tuple):
-        return f"[{', '.join(str(_text(item)) for item in value)}]"
-    return None if value is None else str(value)
-
-
-def _decoded(values: Sequence[Value], codes: Ints) -> Any:
-    """Outputs from codes and their dictionary; values that no code stands for have no say in the type."""
-    used, positions = np.unique(codes, return_inverse=True)
-    return _outputs([values[code] for code in used.tolist()]).take(_positions(positions))
-
-
-def _positions(codes: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(np.ascontiguousarray(codes))

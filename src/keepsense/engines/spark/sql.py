@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -69,6 +70,18 @@ class SparkConnection:
                 made.createOrReplaceTempView(create[1])
                 return []
             return [tuple(row) for row in self._session.sql(spelled(sql)).collect()]
+
+    def row_sums(self, table: str, columns: Sequence[str], key: str) -> tuple[int, ...]:
+        """Sums over rows, whatever their order, of two keyed 64-bit hashes of some columns' texts together."""
+        from pyspark.sql import functions as F
+
+        with quiet():
+            # Spark passes over missing cells when it hashes, so where they are is hashed, too
+            cells = [part for name in columns for part in (F.col(name).isNull(), F.col(name).cast("string"))]
+            hashes = [F.xxhash64(F.lit(key + half), *cells, F.lit(half + key)) for half in "lr"]
+            sums = (F.sum(number.cast("decimal(20, 0)")) for number in hashes)
+            (row,) = self._session.table(table).agg(F.count(F.lit(1)), *sums).collect()
+        return tuple(int(number or 0) for number in row)
 
     def close(self) -> None:
         """Forget all tables."""

@@ -91,7 +91,8 @@ class SparkTable:
         """The table with some of its columns."""
         if tuple(names) == self.columns:
             return self
-        return self.having(names, {name: self.column(name) for name in names})
+        # rows are the same, so what was counted of them holds
+        return replace(self.having(names, {name: self.column(name) for name in names}), counted=self.counted)
 
     def having(self, names: Sequence[str], cells: dict[str, Any], types: dict[str, Any] | None = None) -> SparkTable:
         """The table with other columns: names of the frame, or expressions over it, under new names."""

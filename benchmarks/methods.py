@@ -1,0 +1,181 @@
+"""Every method on many rows of ten quasi-identifiers, and the drafted default: what each takes, or why it refuses.
+
+`python -m benchmarks run scale-methods --rows 1000000` runs every method in a process of its own, one after the other,
+for ten minutes at most each; `KEEPSENSE_METHODS` names some of them, parted by commas. `scale-draft` drafts a project
+for the sample people and runs it as it is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks._registry import Figure, as_toml, benchmark
+from benchmarks.scale import QUASI_IDENTIFIERS, _part
+
+LIMIT = 600
+"""Seconds by the clock that a method may take."""
+AT_ONCE = 60
+"""Seconds after which a refusal is none at once any more."""
+DERIVED = ("region", "decade", "shift")
+"""Columns beside those of the sample people: the postcode's first figure, the age's first figure, and four shifts."""
+KINDS = {"age": "numeric", "postcode": "code", "decade": "numeric"}
+WORDS = ("occupation", "workplace", "hobby")
+"""Columns whose words WordNet knows."""
+SETS: dict[str, Any] = {name: {"role": "identifier"} for name in (*QUASI_IDENTIFIERS, *DERIVED)}
+SETS |= {"interests": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
+LINKAGE = {"model": "linkage risk", "threshold": 0.9}
+PROMISES: dict[str, Any] = {
+    "differentially private generalization": {"model": "approximate differential privacy", "epsilon": 2, "delta": 1e-6},
+    "apriori sets": {"model": "k^m-anonymity", "k": 5, "m": 2, "column": "interests"},
+    "disassociation": {"model": "k^m-anonymity of pieces", "k": 5, "m": 2, "column": "interests"},
+    "semantic disassociation": {"model": "k^m-anonymity of pieces", "k": 5, "m": 2, "column": "interests"},
+    "strict rank swapping": {"model": "probabilistic k-anonymity", "k": 5},
+}
+DRAWN = ("differential privacy", "semantic exponential mechanism", "randomized response", "noisy numbers")
+PROMISES |= {name: {"model": "differential privacy", "epsilon": 4.0} for name in DRAWN}
+PROMISES |= dict.fromkeys(
+    (
+        "rank swapping",
+        "rank swapping of tuples",
+        "rank swapping by one ranking",
+        "rank swapping of numbers",
+        "noise",
+        "correlated noise",
+        "noise on numbers",
+        "post-randomization",
+        "individual ranking",
+        "optimal univariate microaggregation",
+    ),
+    LINKAGE,
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a process took, how it ended, and what it said where it refused."""
+
+    seconds: float
+    processor: float
+    memory: float
+    code: int | None
+    said: str
+
+
+def keepsense(folder: Path, *arguments: str, limit: float = LIMIT) -> Outcome:
+    """Run the command in a folder, at most so long; memory is the most that it held at once."""
+    script = (
+        "import json, resource, sys\nfrom keepsense.cli import main\n"
+        "try: main(sys.argv[1:])\nexcept SystemExit as end: code = end.code\n"
+        "spent = resource.getrusage(resource.RUSAGE_SELF)\n"
+        "status = open('/proc/self/status').read() if sys.platform == 'linux' else ''\n"
+        "peak = int(status.partition('VmHWM:')[2].split()[0]) / 1024 if status else spent.ru_maxrss / 1024\n"
+        "print('\\n' + json.dumps([code or 0, spent.ru_utime + spent.ru_stime, peak]))"
+    )
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", script, *arguments],
+            cwd=folder, capture_output=True, text=True, timeout=limit, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return Outcome(limit, spent, float("nan"), None, f"stopped after {limit:,.0f} s")
+    lines = done.stdout.strip().splitlines()
+    code, processor, memory = json.loads(lines[-1]) if lines else (done.returncode, float("nan"), float("nan"))
+    said = next((line for line in done.stderr.splitlines() if line.startswith("keepsense: ")), "")
+    return Outcome(time.perf_counter() - start, processor, memory, code, said.removeprefix("keepsense: "))
+
+
+def write_table(folder: Path, rows: int) -> None:
+    """Sample people with three more columns, ten quasi-identifiers in all."""
+    import duckdb
+
+    from keepsense.sample import write_people
+
+    write_people(folder / "sample.parquet", rows, 1)
+    derived = "left(postcode, 1) AS region, age // 10 AS decade, ['early', 'late', 'night', 'day'][1 + id % 4] AS shift"
+    query = f"SELECT *, {derived} FROM '{folder / 'sample.parquet'}'"
+    duckdb.sql(f"COPY ({query}) TO '{folder / 'people.parquet'}' (FORMAT parquet)")
+
+
+def project(method: str, sets: bool) -> dict[str, Any]:
+    """A project for one method: all ten quasi-identifiers, or for methods that change sets alone the set column."""
+    names = (*QUASI_IDENTIFIERS, *DERIVED)
+    columns: dict[str, Any] = {name: {"role": "quasi-identifier", "kind": KINDS.get(name, "nominal")} for name in names}
+    for name in WORDS:
+        columns[name] |= {"taxonomy": "wordnet", "hierarchy": "auto"}
+    fixed: dict[str, Any] = {name: {"role": "identifier"} for name in ("id", "interests")}
+    promise = PROMISES.get(method, {"model": "k-anonymity", "k": 5})
+    fixed["diagnosis"] = {"role": "identifier" if "differential privacy" in promise["model"] else "sensitive"}
+    return {
+        "source": {"path": "people.parquet"},
+        "privacy": [promise],
+        "method": {"name": method},
+        "release": {"suppression": 0.05},
+        "columns": {**columns, **fixed, **(SETS if sets else {})},
+    }
+
+
+@benchmark("scale-methods")
+def scale_methods() -> Iterator[Figure]:
+    """Seconds and memory of every method at 10 quasi-identifiers; what cannot be done is refused at once."""
+    from keepsense.methods.registry import methods
+
+    rows = int(os.environ.get("KEEPSENSE_ROWS", 1_000_000))
+    some = os.environ.get("KEEPSENSE_METHODS")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_table(folder, rows)
+        for entry in methods():
+            if some and entry.name not in some.split(","):
+                continue
+            file = folder / "keepsense.toml"
+            file.write_text(as_toml(project(entry.name, entry.sets == "only")))
+            outcome = keepsense(folder, "run", file.name, "-q", "--output", entry.name.replace(" ", "-"))
+            label = f"scale-methods-{rows}-{entry.name.replace(' ', '-')}"
+            yield from _figures(label, outcome)
+
+
+def _figures(label: str, outcome: Outcome) -> Iterator[Figure]:
+    ended = "released" if outcome.code == 0 else f"refused: {outcome.said}" if outcome.code in (1, 2) else outcome.said
+    holds = outcome.code == 0 or (outcome.code in (1, 2) and outcome.seconds < AT_ONCE)
+    bar = f"at most {LIMIT} s, or refused at once"
+    yield Figure(label, outcome.seconds, "s", f"{LIMIT} s ({ended})", outcome.seconds / LIMIT, bar, holds)
+    yield Figure(f"{label}-processor", outcome.processor, "CPU s", "one core", None, "reported", None)
+    yield Figure(f"{label}-memory", outcome.memory, "MB", "one process", None, "reported", None)
+
+
+@benchmark("scale-draft")
+def scale_draft() -> Iterator[Figure]:
+    """The drafted default with its set column, against bare DuckDB that groups and writes the same rows.
+
+    The bar is 15 processor seconds for 1,000,000 rows where bare DuckDB takes 1.1.
+    """
+    rows = int(os.environ.get("KEEPSENSE_ROWS", 1_000_000))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _part(name, "people", rows)
+        bare = sum(_part(name, part, rows)["processor"] for part in ("group", "copy"))
+        drafted = keepsense(folder, "init", "people.parquet", "-q", limit=6 * LIMIT)
+        run = keepsense(folder, "run", "-q", limit=6 * LIMIT)
+    label = f"scale-draft-{rows}"
+    against = f"DuckDB's GROUP BY and shuffled COPY ({bare:.2f} CPU s)"
+    if run.code != 0:
+        yield Figure(label, None, "CPU s", f"{against}; {run.said}", None, "at most 13.6", False)
+        return
+    holds = run.processor <= 13.6 * bare
+    yield Figure(label, run.processor, "CPU s", against, run.processor / bare, "at most 13.6", holds)
+    yield Figure(f"{label}-memory", run.memory, "MB", "6 GB", run.memory / 6144, "under 6,144", run.memory < 6144)
+    drafting = drafted.processor
+    yield Figure(f"{label}-drafting", drafting, "CPU s", against, drafting / bare, "reported", None)

@@ -1,0 +1,25 @@
+"""Tables of SPSS (.sav, and compressed .zsav), with the labels of values as words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keepsense.engines.base import Reading, Writing
+from keepsense.engines.formats import Format, register
+from keepsense.engines.formats._labelled import needed, read_apart, write_labelled
+from keepsense.engines.store import Store
+
+
+def read(store: Store, source: str, reading: Reading) -> str:
+    """All variables; what the file declares as missing is missing."""
+    needed("pyreadstat", "statistics", "reading SPSS files")
+    return read_apart(store, source, "spss", "an SPSS file")
+
+
+def write(store: Store, query: str, part: Path, writing: Writing) -> None:
+    """With the labels of the source, where that is an SPSS file, too."""
+    needed("pyreadstat", "statistics", "writing SPSS files")
+    write_labelled(store, query, part, writing, "spss")
+
+
+register(Format("spss", (".sav", ".zsav"), read, write, extra="statistics"))

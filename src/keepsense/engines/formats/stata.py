@@ -1,0 +1,25 @@
+"""Tables of Stata (.dta), with the labels of values as words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keepsense.engines.base import Reading, Writing
+from keepsense.engines.formats import Format, register
+from keepsense.engines.formats._labelled import needed, read_apart, write_labelled
+from keepsense.engines.store import Store
+
+
+def read(store: Store, source: str, reading: Reading) -> str:
+    """All variables; every missing value, .a to .z included, is missing."""
+    needed("pyreadstat", "statistics", "reading Stata files")
+    return read_apart(store, source, "stata", "a Stata file")
+
+
+def write(store: Store, query: str, part: Path, writing: Writing) -> None:
+    """With the labels of the source, where that is a Stata file, too."""
+    needed("pyreadstat", "statistics", "writing Stata files")
+    write_labelled(store, query, part, writing, "stata")
+
+
+register(Format("stata", (".dta",), read, write, extra="statistics"))
