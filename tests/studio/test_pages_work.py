@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.studio.test_browser import Tab, browser, studio
+
+from keepsense.hierarchies import read_hierarchy
 
 __all__ = ["browser", "studio"]
 pytestmark = pytest.mark.more
@@ -21,6 +25,16 @@ baker;worker;employee;person
 pilot;worker;employee;person
 teacher;educator;professional;person
 pianist;musician;performer;person
+"""
+
+TIDY = """surgeon;medics;health;person
+dentist;medics;health;person
+nurse;nursing;health;person
+clerk;writing;office;person
+teacher;teaching;office;person
+baker;kitchen;service;person
+pilot;transport;service;person
+pianist;music;service;person
 """
 
 
@@ -66,9 +80,108 @@ def test_a_faulty_tree_is_taken_from_a_file_and_mended_by_a_click(tab: Tab, peop
     assert columns["job"]["hierarchy"].startswith("hierarchies/job-")
 
 
+def _with_tidy_tree(tab: Tab, people: Path) -> None:
+    """The tree of job as a file has it, shown."""
+    people.with_name("jobs.csv").write_text(TIDY, encoding="utf-8")
+    tab.step("hierarchies")
+    tab.press("job")
+    tab.sees("The tree of job")
+    tab.press("From a file")
+    tab.view.get_by_label("Path of the file").fill(str(people.with_name("jobs.csv")))
+    tab.view.get_by_role("button", name="Use it", exact=True).last.click()
+    tab.view.get_by_role("button", name="Back to automatic").wait_for()
+    _node(tab, "medics").wait_for()
+
+
+def _node(tab: Tab, label: str) -> Any:
+    return tab.view.locator(".node").filter(has=tab.view.get_by_text(label, exact=True))
+
+
+def _sectors(people: Path) -> dict[str, str]:
+    """The sector of each group of jobs, in the hierarchy file that the project names now."""
+    columns = _project(people)["columns"]
+    assert isinstance(columns, dict)
+    tree = read_hierarchy(people.parent / columns["job"]["hierarchy"], "job")
+    return {str(row[1]): str(row[2]) for row in tree.rows()}
+
+
+def test_a_label_is_dragged_to_another_parent_taken_back_and_done_again(tab: Tab, people: Path) -> None:
+    _with_tidy_tree(tab, people)
+    assert _sectors(people)["medics"] == "health"
+    _node(tab, "medics").drag_to(_node(tab, "office"))
+    undo = tab.view.get_by_role("button", name=re.compile("^Undo: .*medics"))
+    undo.wait_for()
+    assert _sectors(people)["medics"] == "office"
+    undo.click()
+    redo = tab.view.get_by_role("button", name=re.compile("^Redo: .*medics"))
+    redo.wait_for()
+    assert _sectors(people)["medics"] == "health"
+    redo.click()
+    tab.view.get_by_role("button", name=re.compile("^Undo: .*medics")).wait_for()
+    assert _sectors(people)["medics"] == "office"
+
+
+def test_the_keyboard_moves_a_label_too(tab: Tab, people: Path) -> None:
+    _with_tidy_tree(tab, people)
+    tab.view.get_by_role("button", name="Change medics").focus()
+    tab.view.keyboard.press("Enter")
+    tab.view.wait_for_function("document.activeElement.closest('.q-menu')")
+    for _ in range(6):
+        if tab.view.evaluate("document.activeElement.innerText.trim()") == "Move under …":
+            break
+        tab.view.keyboard.press("Tab")
+    tab.view.keyboard.press("Enter")
+    tab.view.get_by_role("dialog").get_by_role("combobox", name="New parent").focus()
+    tab.view.keyboard.press("Enter")
+    tab.view.keyboard.type("office")
+    tab.view.get_by_role("option", name="office").wait_for()
+    tab.view.keyboard.press("ArrowDown")
+    tab.view.keyboard.press("Enter")
+    tab.view.get_by_role("button", name="Do it", exact=True).focus()
+    tab.view.keyboard.press("Enter")
+    tab.view.get_by_role("button", name=re.compile("^Undo: .*medics")).wait_for()
+    assert _sectors(people)["medics"] == "office"
+
+
+def _slider(tab: Tab, name: str) -> Any:
+    """What Tab stops at in a slider."""
+    return tab.view.get_by_role("slider", name=re.compile(f"^{name}")).locator("[tabindex='0']")
+
+
+def test_sliders_are_moved_by_keys(tab: Tab, people: Path) -> None:
+    tab.step("protect")
+    _slider(tab, "k: ").focus()
+    tab.view.keyboard.press("ArrowRight")
+    tab.view.keyboard.press("ArrowRight")
+    tab.sees("is shared by at least 7 records")
+    assert _project(people)["privacy"][0] == {"model": "k-anonymity", "k": 7}  # type: ignore[index]
+    _slider(tab, "Weight of job").focus()
+    tab.view.keyboard.press("ArrowRight")
+    tab.view.keyboard.press("ArrowRight")
+    tab.view.get_by_role("button", name="Undo: job weighs 2").wait_for()
+
+
+def test_another_node_of_the_lattice_is_chosen_and_released(tab: Tab, people: Path) -> None:
+    tab.step("protect")
+    tab.choose("Any other method", "Datafly")
+    tab.view.get_by_role("button", name="Undo: the method is datafly").wait_for()
+    tab.step("explore")
+    tab.view.get_by_role("button", name=re.compile("^Try age ")).first.click()
+    take = tab.view.get_by_role("button", name=re.compile("^Use the levels "))
+    levels = str(take.get_attribute("aria-label")).removeprefix("Use the levels ")
+    take.click()
+    tab.view.get_by_role("button", name=f"Undo: the levels are {levels}").wait_for()
+    tab.sees(f"You chose these levels: {levels}.")
+    method = _project(people)["method"]
+    assert isinstance(method, dict)
+    assert ", ".join(f"{name} {level}" for name, level in method["parameters"]["levels"].items()) == levels
+    tab.release()
+    tab.sees("Verified and released")
+
+
 def test_a_larger_k_is_chosen_and_the_project_file_follows(tab: Tab, people: Path) -> None:
     tab.step("protect")
-    tab.view.locator("#work h3", has_text="After").wait_for()
+    tab.view.get_by_role("region", name="Rows before and after", exact=True).wait_for()
     tab.view.locator("#work .setting .q-slider").first.click()
     tab.sees("is shared by at least 26 records")
     assert _project(people)["privacy"][0] == {"model": "k-anonymity", "k": 26}  # type: ignore[index]

@@ -36,6 +36,40 @@ def test_the_lattice_shows_every_node_and_the_chosen_one_is_the_best_safe_one(se
     assert all(share == pytest.approx(1.0) for share in lost.values())
 
 
+def test_another_node_is_chosen_released_and_taken_back(session: Session) -> None:
+    session.set_method("datafly")
+    found = solutions.lattice(session)
+    assert found is not None
+    other = min((node for node in found.nodes if node.safe and not node.chosen), key=lambda node: node.loss)
+    solutions.choose(session, other, found.columns)
+    assert solutions.own_levels(session)
+    again = solutions.lattice(session)
+    assert again is not None
+    (chosen,) = [node.levels for node in again.nodes if node.chosen]
+    assert chosen == other.levels
+    shown, made = session.preview(), session.start().wait()
+    assert made.outcome is not None, made.problem
+    assert made.outcome.recodings[0].levels == other.levels  # type: ignore[union-attr]
+    lost = {n: c["lost"] for n, c in made.outcome.description["columns"].items() if "lost" in c}
+    assert shown.lost == pytest.approx(lost, abs=1e-3)
+    session.undo()
+    assert session.project.method.name == "datafly", "one click, one undo"
+    session.redo()
+    solutions.leave_to_search(session)
+    assert not solutions.own_levels(session)
+
+
+def test_levels_that_break_a_promise_are_refused_with_a_way_out(session: Session) -> None:
+    session.set_method("optimal", {"levels": {"age": 0, "job": 0}})
+    shown = session.preview()
+    assert "the chosen levels leave" in shown.problem
+    remedies = {remedy.text: remedy for advice in session.findings() for remedy in advice.remedies}
+    session.settle(remedies["Let the search choose the levels"])
+    assert session.preview().ok
+    session.set_method("optimal", {"levels": {"age": 99, "job": 0}})
+    assert "look at 'age', from 0 to" in session.preview().problem
+
+
 def test_a_division_goes_from_the_whole_to_classes_that_hide_people(session: Session) -> None:
     session.set_method("mondrian")
     assert solutions.lattice(session) is None
@@ -72,3 +106,15 @@ def test_other_methods_and_weights_are_tried(session: Session) -> None:
     offers = solutions.weighed_twice(session)
     assert offers is not None
     assert [offer.column for offer in offers.offers] == ["age", "job"]
+
+
+def test_columns_beside_sets_are_weighed_too(tmp_path: Path) -> None:
+    with Session.sample(tmp_path, rows=300) as session:
+        sets = [column.name for column in session.columns if column.kind == "set"]
+        assert sets
+        offers = solutions.weighed_twice(session)
+        assert offers is not None
+        names = [offer.column for offer in offers.offers]
+        assert len(names) > 2
+        assert not set(names) & set(sets)
+        assert any(offer.twice < offer.lost for offer in offers.offers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,8 @@ from keepsense.shown import percent
 from keepsense.studio.preview import Preview
 
 _STEPS = {"W1": "meaning", "W2": "hierarchies", "W4": "protect", "W5": "protect"}
+_COMMAND = re.compile(r"`keepsense (\w+)[^`]*`")
+_INSTEAD = {"map": "Meaning", "init": "Open", "inspect": "Open", "run": "Release", "hierarchy": "Hierarchies"}
 _MORE_SUPPRESSION = 0.05
 _USUAL = (5, 11)
 
@@ -54,6 +57,17 @@ class Advice:
     message: str
     step: str
     remedies: tuple[Remedy, ...] = ()
+
+
+def in_the_studio(message: str) -> str:
+    """A message with the step of the studio in place of the command that does the same.
+
+    >>> in_the_studio("2 values are not known: `keepsense map FILE job --output mapping.csv`")
+    '2 values are not known: the step Meaning'
+    >>> in_the_studio('accept all of them with suggestions = "accept"')
+    'accept all of them with suggestions = "accept"'
+    """
+    return _COMMAND.sub(lambda command: f"the step {_INSTEAD.get(command[1], 'Protect')}", message)
 
 
 def of_decision(decision: Decision) -> Advice:
@@ -128,6 +142,8 @@ def _of_preview(job: Job, shown: Preview | None) -> Iterator[Advice]:
 
 
 def _relaxed(project: Project, shown: Preview) -> Iterator[Remedy]:
+    if "levels" in project.method.parameters:
+        yield Remedy("Let the search choose the levels", {("method", "parameters", "levels"): None})
     allowed = project.release.suppression
     if allowed < _MORE_SUPPRESSION:
         yield Remedy("Let 5% of the records be suppressed", {("release", "suppression"): _MORE_SUPPRESSION})

@@ -57,7 +57,7 @@ def exports(made: Run, project_file: Path, shelf: Shelf) -> Mapping[str, Export]
             _beside(folder),
             False,
         ),
-        "project": ("Project file", "`keepsense run` makes the same release with it.", project_file, False),
+        "project": ("Project file", "The command keepsense run makes the same release with it.", project_file, False),
     }
     return {
         word: Export(title, about, shelf.put(f"{word}-{made.number}", file, show=shown), shown)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nicegui.element import Element
 
-from keepsense.studio.advice import Advice
+from keepsense.studio.advice import Advice, in_the_studio
 from keepsense.studio.desk import Desk
 from keepsense.studio.pages import PAGES
 from keepsense.studio.parts import box, button, words
@@ -60,7 +60,7 @@ def _show(room: Room, place: Element, rest: list[Advice]) -> None:
 def _finding(room: Room, advice: Advice) -> None:
     with box("note stack finding" + (" edge-red" if advice.code.startswith("E") else "")):
         about = f"{advice.where}: " if advice.where else ""
-        words("p", f"{about}{advice.message}", "small breaks")
+        words("p", f"{about}{in_the_studio(advice.message)}", "small breaks")
         if advice.remedies or (advice.step != room.page and advice.step in PAGES):
             with box("line tight"):
                 for remedy in advice.remedies:

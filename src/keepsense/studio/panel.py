@@ -69,9 +69,7 @@ def _preview(seen: Preview) -> None:
             words("h3", "Promises")
             for promise in seen.promises:
                 _promise(promise)
-    _rows("Before", seen.before, seen)
-    if seen.after.cells:
-        _rows("After", seen.after, seen)
+    _rows(seen)
 
 
 def _promise(promise: Kept) -> None:
@@ -83,12 +81,21 @@ def _promise(promise: Kept) -> None:
         words("span", word, f"small {look} nowrap")
 
 
-def _rows(title: str, table: Rows, seen: Preview) -> None:
-    """Five rows, of the columns that change."""
-    places = [i for i, name in enumerate(table.names) if name in seen.lost] or list(range(min(4, len(table.names))))
+def _rows(seen: Preview) -> None:
+    """Five rows before and after, of the columns that change."""
+    names = [name for name in seen.before.names if name in seen.lost] or list(seen.before.names[:4])
+    before = _columns(seen.before, names)
     with box("stack"):
-        words("h3", title)
-        rows([table.names[i] for i in places], [[cells[i] for i in places] for cells in table.cells[:_ROWS]])
+        words("h3", "Five rows, before and after" if seen.after.cells else "Five rows, as they are")
+        if seen.after.cells:
+            rows(names, _columns(seen.after, names), before=before, about="Five rows before and after")
+        else:
+            rows(names, before, about="Five rows as they are")
+
+
+def _columns(table: Rows, names: list[str]) -> list[list[str | None]]:
+    places = [table.names.index(name) if name in table.names else None for name in names]
+    return [[None if i is None else cells[i] for i in places] for cells in table.cells[:_ROWS]]
 
 
 def _problem(problem: str, remedies: tuple[str, ...]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -14,6 +15,22 @@ from keepsense.privacy.registry import PRIVACY
 _NOT_ASKED = {
     *("counts", "hierarchies", "columns", "models", "listener", "rng", "numbers", "distances", "importance"),
     *("suppression", "target", "domains", "bounds", "memory", "taxonomies", "sensitive", "delimiter", "start"),
+}
+_USUAL = {
+    "k": "How many records are taken together, or among how many ranks a value may move: more protects better.",
+    "alpha": "How strong the noise is, as a share of how much the values vary: more protects better.",
+    "keep": "The chance that a value stays as it is: less protects better.",
+    "near": "How much likelier values near in meaning are drawn than others.",
+    "m": "How many items of a person's set somebody may know.",
+    "candidates": "How many records are compared at a time: more takes longer and loses less.",
+    "anonymity": "How gained protection is weighed against lost detail.",
+    "reference": "Where noise is measured from.",
+    "ties": "What is done with values that are equally far.",
+    "among": "The columns whose relations shall stay.",
+    "rule": "How the partner of an exchange is chosen.",
+    "how": "How groups are brought closer to the whole table.",
+    "sizes": "Whether sets keep their sizes.",
+    "rows_per_person": "How many rows one person may have at most: each of them costs privacy.",
 }
 _SHARES = {"alpha", "keep", "near", "percent", "t", "c", "boundary"}
 
@@ -33,6 +50,8 @@ class Field:
     most: float | None = None
     options: tuple[str, ...] = ()
     optional: bool = False
+    about: str = ""
+    """What it does, in a sentence."""
 
 
 def of_method(method: Method) -> list[Field]:
@@ -55,8 +74,16 @@ def of_method(method: Method) -> list[Field]:
         usual = None if parameter.default is parameter.empty else parameter.default
         made = _field(name, hints.get(name), usual)
         if made is not None:
-            fields.append(made)
+            fields.append(replace(made, about=_about(inspect.getdoc(method.function) or "", name)))
     return fields
+
+
+def _about(docstring: str, name: str) -> str:
+    """The sentence of a docstring that tells of a parameter, as people read it; what is usual where there is none."""
+    told = re.sub(r"\s+", " ", docstring.partition(">>>")[0])
+    sentences = re.split(r"(?<=[.!?])\s", told)
+    sentence = next((said for said in sentences if f"`{name}`" in said), _USUAL.get(name, ""))
+    return sentence.replace("`", "")
 
 
 def _field(name: str, hint: Any, usual: Any) -> Field | None:
@@ -88,5 +115,6 @@ def of_promise(promise: Mapping[str, Any]) -> list[Field]:
         if name not in promise or parameter.column or parameter.kind in ("string", "array"):
             continue
         kind: Literal["whole", "number"] = "whole" if parameter.kind == "integer" else "number"
-        fields.append(Field(name, kind, promise[name], parameter.least, parameter.most))
+        about = f"{entry.promises[:1].upper()}{entry.promises[1:]}; {name} is {parameter}."
+        fields.append(Field(name, kind, promise[name], parameter.least, parameter.most, about=about))
     return fields

@@ -6,7 +6,7 @@ or a style. They are thin: whatever NiceGUI offers can be drawn beside them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from nicegui import ui
@@ -86,44 +86,82 @@ def bar(share: float, name: str, look: Literal["", "before", "bad", "doubt"] = "
 
 
 def rows(
-    names: Sequence[str], cells: Iterable[Sequence[object]], *, before: Sequence[Sequence[object]] = ()
+    names: Sequence[str],
+    cells: Iterable[Sequence[object]],
+    *,
+    before: Sequence[Sequence[object]] = (),
+    about: str = "Rows of the table",
+    looks: Mapping[str, str] | None = None,
 ) -> Element:
-    """A table of a few rows; cells that differ from those `before` are marked."""
-    with box("scroll").props("tabindex=0") as around, box("plain", "table"):
+    """A table of a few rows; cells that differ from those `before` show both, what was and what it becomes.
+
+    `looks` are classes of the stylesheet for the heads of columns.
+    """
+    with box("scroll").props("tabindex=0 role=region") as around, box("plain", "table"):
         with box(tag="thead"), box(tag="tr"):
             for name in names:
-                words("th", name).props("scope=col")
+                words("th", name, (looks or {}).get(name, "")).props("scope=col")
         with box(tag="tbody"):
             for i, row in enumerate(cells):
                 with box(tag="tr"):
                     for j, value in enumerate(row):
-                        new = bool(before) and str(before[i][j]) != str(value)
-                        words("td", "" if value is None else value, "new" if new else "")
-    return named(around, f"Table of {len(names)} columns")
+                        _cell(value, before[i][j] if before else value)
+    return named(around, about)
+
+
+def _cell(value: object, was: object) -> None:
+    shown = "" if value is None else str(value)
+    if shown == ("" if was is None else str(was)):
+        words("td", shown).props["title"] = shown
+        return
+    with box(tag="td") as cell:
+        words("del", "" if was is None else was, "was")
+        words("ins", shown, "new")
+    cell.props["title"] = f"{was}, released as {shown}"
 
 
 def metric(name: str, value: float | None, label: str = "") -> Element:
     """A figure of the registry of metrics: pointed at, it says what it means; pressed, how it is computed."""
+    text = "–" if value is None else METRICS[name].text(value)
+    return figure(text, label or METRICS[name].label, *meaning_of(name))
+
+
+def meaning_of(name: str) -> tuple[str, str]:
+    """What a metric means in a sentence, and how it is computed.
+
+    >>> meaning_of("certainty penalty")[0]
+    'Share of certainty lost: none where every value is kept, all where all are hidden.'
+    """
     entry = METRICS[name]
-    text = "–" if value is None else entry.text(value)
-    return figure(text, label or entry.label, f"{entry.meaning[:1].upper()}{entry.meaning[1:]}.", entry.formula)
+    return f"{entry.meaning[:1].upper()}{entry.meaning[1:]}.", entry.formula
 
 
 def figure(text: str, label: str, meaning: str, how: str = "") -> Element:
     """A figure with its name: pointed at, it says what it means; pressed, how it is computed."""
     with box("figure", "button").props("type=button") as made:
         words("span", text, "big")
-        words("div", label, "small muted about")
+        words("span", label, "small muted about")
+    return _explains(made, label, meaning, how)
+
+
+def term(text: str, meaning: str, how: str = "", classes: str = "small") -> Element:
+    """A word or figure in a line that explains itself: pointed at, what it means; pressed, how it is computed."""
+    return _explains(words("button", text, f"term {classes}").props("type=button"), text, meaning, how)
+
+
+def _explains(made: Element, title: str, meaning: str, how: str) -> Element:
     hint(made, meaning)
 
     def explain() -> None:
         with ui.dialog() as dialog, ui.card().classes("card"):
-            words("h2", label)
+            words("h2", title)
             words("p", meaning, "prose")
             if how:
                 words("h3", "How it is computed")
                 words("p", how, "prose")
-            button("Close", dialog.close)
+            with box("line"):
+                button("Close", dialog.close)
+        dialog.props["aria-label"] = title
         dialog.on("hide", dialog.delete)
         dialog.open()
 
@@ -136,9 +174,20 @@ def loss(column: str, share: float | None) -> None:
     with box("stack"):
         with box("line tight"):
             words("span", column, "grow small breaks")
-            words("span", percent(share) or "–", "small number")
+            lost_of(column, share)
         lost = share or 0.0
         bar(lost, f"{column}: {percent(share) or 'nothing'} of its detail is lost", "bad" if lost > 0.9 else "")
+
+
+def lost_of(column: str, share: float | None, text: str = "{}") -> Element:
+    """How much of a column's detail is lost, as a figure that explains itself."""
+    _, how = meaning_of("certainty penalty")
+    said = text.format(percent(share) or "–")
+    return named(
+        term(said, f"Share of the detail of {column} that is lost: none where every value is kept, all where all are "
+             "hidden.", how, "small number nowrap"),
+        f"{column}: {said} of its detail is lost",
+    )  # fmt: skip
 
 
 def empty(title: str, about: str, icon: str) -> None:

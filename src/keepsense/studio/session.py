@@ -18,28 +18,28 @@ It drafts a project as `keepsense init` does, or takes the one that is there, an
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from keepsense.draft.prepare import prepared
-from keepsense.draft.write import FILE, column_keys, promises_of
 from keepsense.engines import Reading
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.registry import method as find_method
-from keepsense.privacy import KAnonymity, XYAnonymity, model
+from keepsense.privacy import model
 from keepsense.progress import Event
 from keepsense.project.decide import Decision, decisions
-from keepsense.project.file import Project, check_project, read_project
-from keepsense.project.inspect import Inspection, inspect
+from keepsense.project.file import Project, check_project
+from keepsense.project.inspect import Inspection
 from keepsense.project.inspected import Inspected
 from keepsense.project.lines import Keys, loaded, with_keys
 from keepsense.project.roles import ROLES
 from keepsense.release.job import Job
 from keepsense.studio.advice import Advice, Remedy, findings, of_decision
 from keepsense.studio.bench import Bench
+from keepsense.studio.changes import kind_keys, method_keys, promises_with_k, role_keys
+from keepsense.studio.columns import ColumnView, as_it_stands, column_views
 from keepsense.studio.history import History
+from keepsense.studio.opening import opened
 from keepsense.studio.preview import Preview, preview
 from keepsense.studio.rows import Rows, as_text, first_values
 from keepsense.studio.runs import Run, shares_of
@@ -50,33 +50,6 @@ HEAD = 20
 """Rows of the table that are shown."""
 _PREVIEWS = 40
 """Previews that are kept."""
-
-
-@dataclass(frozen=True)
-class ColumnView:
-    """A column as the first step shows it: role and kind as they are now, what was guessed and why.
-
-    `colour` stands for the role; `sure` is false where the guess should be looked at, and true once somebody chose.
-
-    >>> from keepsense.studio.session import Session
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder, Session.sample(folder, rows=60) as session:
-    ...     age = next(column for column in session.columns if column.name == "age")
-    ...     age.role, age.kind, age.guessed, age.colour
-    ('quasi-identifier', 'numeric', 'quasi-identifier', 'yellow')
-    """
-
-    name: str
-    role: str
-    kind: str
-    guessed: str
-    reason: str
-    sure: bool
-    colour: str
-    distinct: int
-    missing: int
-    taxonomy: str | None = None
-    notes: tuple[str, ...] = ()
 
 
 class Session:
@@ -125,29 +98,8 @@ class Session:
         The project of a table is `keepsense.toml` in `folder`, or beside the table: the one that is there where it is
         about this table, a draft where there is none, and a draft under another name where it is about another table.
         """
-        file = Path(path)
-        if file.suffix.lower() == ".toml":
-            return cls._of_project(file)
-        if "://" not in str(path) and not file.is_file():
-            raise BadInput(f"{file.name}: there is no such file; check the path")
-        home = Path(folder) if folder is not None else file.absolute().parent
-        place, there = _place(file, home)
-        if there:
-            return cls._of_project(place)
-        draft = prepared(str(path), place, reading, language=language)
-        return cls(place, draft.text, draft.inspection)
-
-    @classmethod
-    def _of_project(cls, file: Path) -> Session:
-        project = read_project(file)
-        if project.source is None:
-            raise BadInput(f"{file.name}: the project names no table; add a [source] section with its path")
-        place = project.source.path
-        table = place if "://" in place else str(file.parent / place)
-        if "://" not in table and not Path(table).is_file():
-            raise BadInput(f"{file.name}: its table {Path(place).name} is not there; mend `path` in [source]")
-        seen = inspect(table, replace(project.reading(project.source), cells={}))
-        return cls(file, file.read_text(encoding="utf-8"), seen, saved=True)
+        made = opened(path, folder, reading, language)
+        return cls(made.file, made.text, made.inspection, saved=made.saved)
 
     @classmethod
     def of_frame(cls, frame: object, folder: str | Path, name: str = "table") -> Session:
@@ -215,27 +167,7 @@ class Session:
     @property
     def columns(self) -> tuple[ColumnView, ...]:
         """Every column with its role, and what was guessed about it and why."""
-        views = []
-        for seen in self.inspection.columns:
-            said = self._project.columns.get(seen.name)
-            role, kind = (seen.role, seen.kind) if said is None else (said.role, said.kind)
-            chosen = role != seen.role or seen.name in self._settled
-            views.append(
-                ColumnView(
-                    seen.name,
-                    role,
-                    kind if ROLES[role].described else seen.kind,
-                    seen.role,
-                    seen.reason if role == seen.role else f"you chose it; guessed was {seen.role}: {seen.reason}",
-                    chosen or seen.confidence != "unsure",
-                    ROLES[role].colour,
-                    seen.profile.distinct,
-                    seen.profile.missing,
-                    None if said is None else said.taxonomy,
-                    seen.notes,
-                )
-            )
-        return tuple(views)
+        return column_views(self.inspection, self._project, self._settled)
 
     def inspected(self, name: str) -> Inspected:
         """What was found out about a column."""
@@ -256,18 +188,8 @@ class Session:
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """The two or three questions that matter most and that nobody answered yet."""
-        asked = decisions(self._as_it_stands(), most=99)
+        asked = decisions(as_it_stands(self.inspection, self._project, self._settled), most=99)
         return tuple(d for d in asked if d.question not in self._settled and not self._chosen(d))[:3]
-
-    def _as_it_stands(self) -> Inspection:
-        """The inspection as if the roles that were chosen had been guessed, and surely."""
-        columns = []
-        for seen in self.inspection.columns:
-            said = self._project.columns.get(seen.name)
-            role = seen.role if said is None else said.role
-            chosen = role != seen.role or seen.name in self._settled
-            columns.append(replace(seen, role=role, confidence="sure" if chosen else seen.confidence))
-        return replace(self.inspection, columns=tuple(columns))
 
     def _chosen(self, decision: Decision) -> bool:
         return bool(decision.columns) and all(name in self._settled for name in decision.columns)
@@ -344,49 +266,17 @@ class Session:
             raise BadInput(
                 f"no role is called {role!r}; there are {', '.join(ROLES)}.{did_you_mean(role, list(ROLES))}"
             )
-        seen = self.inspected(column)
-        said = self._project.columns.get(column)
-        before = {} if said is None else said.model_dump(exclude_unset=True)
-        if before.get("role") == role:
-            self._settled.add(column)
+        seen, said = self.inspected(column), self._project.columns.get(column)
+        self._settled.add(column)
+        if said is not None and said.model_dump(exclude_unset=True).get("role") == role:
             self._tell()
             return
-        usual = column_keys(replace(seen, role=str(before.get("role", seen.role))))
-        own = {key: value for key, value in before.items() if usual.get(key) != value}
-        keys = {**column_keys(replace(seen, role=role)), **own, "role": role}
-        if not ROLES[role].coarse:
-            keys |= {"width": None, "level": None}
-        self._settled.add(column)
-        changes: dict[tuple[str, ...], object] = {("columns", column, key): None for key in before if key not in keys}
-        changes |= {("columns", column, key): value for key, value in keys.items()}
-        changes["privacy",] = self._promises_with(column, role)
-        self.change(changes, f"{column} is {role}")
-
-    def _promises_with(self, column: str, role: str) -> list[dict[str, Any]]:
-        """The promises when a column has another role: none about it unless it is sensitive, people where counted."""
-        promises = [dict(promise) for promise in self._project.privacy]
-        if role != "sensitive":
-            promises = [promise for promise in promises if promise.get("column") != column]
-        elif not any(promise.get("column") == column for promise in promises):
-            promises += promises_of(replace(self.inspected(column), role=role))
-        for promise in promises:
-            if role == "person" and promise["model"] == KAnonymity.name:
-                promise |= {"model": XYAnonymity.name, "person": column}
-            elif role != "person" and promise.get("person") == column:
-                promise["model"] = KAnonymity.name
-                del promise["person"]
-        return promises
+        self.change(role_keys(self._project, seen, role), f"{column} is {role}")
 
     def set_kind(self, column: str, kind: str) -> None:
         """Say what the values of a column are; what was said about their meaning goes where it no longer fits."""
-        name = KINDS.name_of(kind)
-        keys: dict[tuple[str, ...], object] = {("columns", column, "kind"): name}
-        seen = self.inspected(column)
-        if name == "ordinal" and self._project.columns[column].order is None:
-            keys["columns", column, "order"] = [str(value) for value in seen.profile.values]
-        if not KINDS[name].words:
-            keys |= {("columns", column, key): None for key in ("taxonomy", "domain", "mapping", "suggestions")}
-        self.change(keys, f"{column} is {name}")
+        keys = kind_keys(self._project, self.inspected(column), KINDS.name_of(kind))
+        self.change(keys, f"{column} is {KINDS.name_of(kind)}")
 
     def set_taxonomy(self, column: str, taxonomy: str | None, domain: str | list[str] | None = None) -> None:
         """Take the meaning of a column's words from another taxonomy, by name or file, or from none."""
@@ -412,13 +302,7 @@ class Session:
 
     def set_k(self, k: int) -> None:
         """Ask for classes of at least k people, in the promise that says so, or in one more."""
-        promises = [dict(promise) for promise in self._project.privacy]
-        sized = [promise for promise in promises if "k" in promise]
-        if sized:
-            sized[0]["k"] = int(k)
-        else:
-            promises.insert(0, {"model": KAnonymity.name, "k": int(k)})
-        self.set_promises(promises, f"k is {k}")
+        self.set_promises(promises_with_k(self._project, int(k)), f"k is {k}")
 
     def set_promises(self, promises: Sequence[Mapping[str, Any]], what: str = "other promises") -> None:
         """Promise this, and nothing else."""
@@ -427,11 +311,7 @@ class Session:
     def set_method(self, name: str, parameters: Mapping[str, Any] | None = None) -> None:
         """Use another method, with these parameters and no others."""
         chosen = find_method(name)
-        keys: dict[tuple[str, ...], object] = {
-            ("method", "parameters", key): None for key in self._project.method.parameters
-        }
-        keys["method", "name"] = chosen.name
-        keys |= {("method", "parameters", key): value for key, value in (parameters or {}).items()}
+        keys = method_keys(self._project, chosen.name, parameters or {})
         self.change(keys, f"the method is {chosen.name}")
 
     def set_parameter(self, name: str, value: object) -> None:
@@ -586,18 +466,3 @@ class _OutdatedError(Exception):
 def _k_of(project: Project) -> str:
     sizes = [str(promise["k"]) for promise in project.privacy if "k" in promise]
     return sizes[0] if sizes else "-"
-
-
-def _place(table: Path, home: Path) -> tuple[Path, bool]:
-    """The project file of a table, and whether it is there; one that is about another table is left alone."""
-    for name in (FILE, f"keepsense-{table.stem}.toml"):
-        file = home / name
-        if not file.exists():
-            return file, False
-        try:
-            source = read_project(file).source
-        except KeepsenseError:
-            continue
-        if source is not None and (home / source.path).resolve() == table.resolve():
-            return file, True
-    raise BadInput(f"{file.name}: it is about another table; move it away, or open it by its own name")

@@ -136,6 +136,8 @@ class Tab:
             undo.set_enabled(session.can_undo)
             redo = icon_button("redo", f"Redo: {session.redoes}" if session.can_redo else "Nothing to redo", self._redo)
             redo.set_enabled(session.can_redo)
+        with box("wide-hidden"):
+            icon_button("menu_book", "Catalogue", lambda: self.room.go("catalogue"))
         icon_button("contrast", "Light or dark", self._turn)
         icon_button("help_outline", "Help", lambda: self.room.go("help"))
 

@@ -25,7 +25,7 @@ def _seen(room: Room) -> tuple[object, ...]:
 
 
 def _rows(room: Room) -> None:
-    """The rows of the newest preview; those before are behind a switch where it is narrow."""
+    """The rows of the newest preview: each cell as it is, and as it would be released."""
     live, shown = room.desk.live, preview_of(room)
     if shown is None:
         waiting = live is not None and live.waiting
@@ -44,13 +44,8 @@ def _rows(room: Room) -> None:
     names = shown.after.names or shown.before.names
     at = [shown.before.names.index(name) for name in names]
     before = [tuple(row[i] for i in at) for row in shown.before.cells]
-    with box("two"):
-        with box("stack"):
-            words("h3", "Before")
-            rows(names, before)
-        with box("stack"):
-            words("h3", "After")
-            if shown.after.cells:
-                rows(names, shown.after.cells, before=before)
-            else:
-                words("p", "Nothing yet.", "small muted")
+    if shown.after.cells:
+        words("p", "What becomes vaguer shows both: above what it was, below what is released.", "small muted prose")
+        rows(names, shown.after.cells, before=before, about="Rows before and after")
+    else:
+        rows(names, before, about="Rows before")

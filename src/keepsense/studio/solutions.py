@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from keepsense.errors import KeepsenseError
+from keepsense.methods.registry import methods
 from keepsense.progress import Event
 from keepsense.recoding import Cuts
 from keepsense.release.alternatives import Tried, judged_nodes, other_methods
@@ -13,6 +16,7 @@ from keepsense.release.choosing import some_tuples
 from keepsense.release.job import Job
 from keepsense.release.trade import Trade, trade
 from keepsense.shown import percent
+from keepsense.studio.trees import written_tree
 
 if TYPE_CHECKING:
     from keepsense.studio.session import Session
@@ -124,6 +128,46 @@ def attempt(session: Session, node: Solution, columns: tuple[str, ...]) -> dict[
         levels = dict(zip(columns, node.levels, strict=True))
         cuts = Cuts(tuple(job.hierarchies[name].named(name).cut(level) for name, level in levels.items()))
         return column_penalties(job, [cuts])
+
+
+def choose(session: Session, node: Solution, columns: tuple[str, ...]) -> None:
+    """Let the release have the levels of a node: its search is told them, and checks them; to be called in a thread.
+
+    The trees are written down with it, so that levels mean the same in every later run.
+    """
+    levels = dict(zip(columns, node.levels, strict=True))
+    with session.bench.lock:
+        job = session.job()
+        keys: dict[tuple[str, ...], object] = {
+            ("method", "parameters", key): None for key in session.project.method.parameters
+        }
+        keys["method", "name"] = _by_levels()
+        keys["method", "parameters", "levels"] = levels
+        for column in columns:
+            if session.project.columns[column].hierarchy in (None, "auto"):
+                keys["columns", column, "hierarchy"] = written_tree(session, job, column, job.hierarchies[column])
+        session.change(keys, f"the levels are {_listed(levels)}")
+
+
+def _by_levels() -> str:
+    """The method that gives whole values one level, and can be told which."""
+    told = (found for found in methods(in_projects=True) if "levels" in signature(found.function).parameters)
+    return next(found.name for found in told if found.whole_values)
+
+
+def leave_to_search(session: Session) -> None:
+    """Let the method choose the levels again."""
+    session.change({("method", "parameters", "levels"): None}, "the search chooses the levels")
+
+
+def own_levels(session: Session) -> str:
+    """The levels that somebody chose, in words; empty where the method chooses them."""
+    levels = session.project.method.parameters.get("levels")
+    return _listed(levels) if isinstance(levels, Mapping) else ""
+
+
+def _listed(levels: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} {level}" for name, level in levels.items())
 
 
 class _Watching:

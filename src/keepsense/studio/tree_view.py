@@ -21,6 +21,15 @@ _OPEN = 12
 """Branches that are open at first, as long as there are not many labels."""
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _item(text: str, press: Callable[[], object]) -> None:
+    """A line of a menu, which screen readers know as one."""
+    ui.menu_item(text, press).props("role=menuitem")
+
+
 class Place(NamedTuple):
     """A label of a level."""
 
@@ -93,9 +102,9 @@ class TreeView:
             words("span", self._shown(place), "label strong" if children else "label")
             if children:
                 values = self._values(place)
-                words("span", f"{values:,} value{'' if values == 1 else 's'}", "small muted nowrap")
+                words("span", _counted(values, "value"), "small muted nowrap")
             box("spread")
-            words("span", f"{self._records(place):,} rows", "small muted number nowrap narrow-hidden")
+            words("span", _counted(self._records(place), "row"), "small muted number nowrap narrow-hidden")
             if place.level < self._tree.height or children:
                 with box("narrow-hidden"):
                     self._menu(place, children)
@@ -157,17 +166,15 @@ class TreeView:
         made = icon_button("more_vert", f"Change {self._shown(place)}")
         with made, ui.menu():
             if place.level > 0:
-                ui.menu_item("Rename …", lambda: self._rename(place))
+                _item("Rename …", lambda: self._rename(place))
             if place.level < self._tree.height:
-                ui.menu_item("Move under …", lambda: self._move(place))
+                _item("Move under …", lambda: self._move(place))
             if 0 < place.level < self._tree.height:
-                ui.menu_item("Merge with …", lambda: self._merge(place))
+                _item("Merge with …", lambda: self._merge(place))
             if len(children) > 2:
-                ui.menu_item("Group some below it …", lambda: self._group(children))
+                _item("Group some below it …", lambda: self._group(children))
             if 0 < place.level < self._tree.height:
-                ui.menu_item(
-                    f"Remove the whole level {place.level}", lambda: self._change("drop_level", level=place.level)
-                )
+                _item(f"Remove the whole level {place.level}", lambda: self._change("drop_level", level=place.level))
 
     def _ask(self, title: str, about: str, fields: Callable[[], Callable[[], Awaitable[str]]]) -> None:
         """A dialog with some fields; what they make of an answer is a complaint, or nothing where it was done."""

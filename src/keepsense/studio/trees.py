@@ -312,7 +312,12 @@ def _evaluated(job: Job, column: str, trees: Sequence[Hierarchy], judge: Distanc
 
 
 def _use(session: Session, job: Job, column: str, tree: Hierarchy, what: str) -> None:
-    """Write a hierarchy under a name that depends on what is in it, and let the project file name it."""
+    """Let the project file name a hierarchy that is written down."""
+    session.change({("columns", column, "hierarchy"): written_tree(session, job, column, tree)}, what)
+
+
+def written_tree(session: Session, job: Job, column: str, tree: Hierarchy) -> str:
+    """Write a hierarchy under a name that depends on what is in it; its place, as a project file names it."""
     known = job.taxonomy(column) if job.column(column).taxonomy is not None and tree.concepts is not None else None
     folder = session.folder / FOLDER
     folder.mkdir(exist_ok=True)
@@ -321,7 +326,7 @@ def _use(session: Session, job: Job, column: str, tree: Hierarchy, what: str) ->
     file = folder / f"{plain}-{digest}.json"
     if not file.exists():
         write_hierarchy(replace(tree, name=column), file, taxonomy=known)
-    session.change({("columns", column, "hierarchy"): f"{FOLDER}/{file.name}"}, what)
+    return f"{FOLDER}/{file.name}"
 
 
 def _in_words(operation: str, arguments: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ from keepsense.guide.catalogue import catalogue, children, entry, flowchart
 from keepsense.guide.flowchart_svg import draw_svg
 from keepsense.methods.registry import Described, Relation
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import box, button, complaint, head, pill, words
+from keepsense.studio.parts import box, button, complaint, head, named, pill, words
 from keepsense.studio.room import Room
 
 _COLOURS = 8
@@ -171,10 +171,13 @@ class _Player:
 
     def _table(self, step: Step, before: Step | None) -> None:
         trace, colours = self._trace, _colours(step)
-        with box("scroll").props("tabindex=0"), box("plain lesson-table", "table"):
+        around = box("scroll").props("tabindex=0 role=region")
+        with named(around, "The table after this step"), box("plain lesson-table", "table"):
             with box(tag="thead"), box(tag="tr"):
-                for name in trace.head(step):
-                    words("th", name).props("scope=col")
+                names = trace.head(step)
+                for place, name in enumerate(names):
+                    counted = place == len(names) - 1 and not step.marks
+                    words("th", name, "n" if counted else "").props("scope=col")
             with box(tag="tbody"):
                 for i, row in enumerate(step.table):
                     hidden = step is trace.final and trace.suppressed[i]

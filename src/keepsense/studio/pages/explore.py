@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from keepsense.methods.registry import METHODS
 from keepsense.metrics import METRICS
 from keepsense.release.alternatives import Tried
 from keepsense.release.trade import FACTOR, Trade
@@ -14,7 +15,20 @@ from keepsense.studio import solutions
 from keepsense.studio.distributions import Spread, before_and_after
 from keepsense.studio.following import following, worked_out
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, loss, named, pill, words
+from keepsense.studio.parts import (
+    bar,
+    box,
+    button,
+    complaint,
+    empty,
+    head,
+    loss,
+    meaning_of,
+    named,
+    pill,
+    term,
+    words,
+)
 from keepsense.studio.room import Room
 from keepsense.studio.runs import Run
 from keepsense.studio.side_by_side import draw_rows
@@ -22,6 +36,15 @@ from keepsense.studio.solutions import Group, Solution, Solutions
 
 _BEST = 6
 _RISKS = ("prosecutor, highest", "prosecutor, average", "marketer")
+_LEFT_OUT = (
+    "Records that were hidden because they would have broken a promise.",
+    "Records whose quasi-identifiers are all hidden in the release, or that are not in it.",
+)
+_GROUPS = (
+    "Groups of records that look alike in every quasi-identifier: nobody inside can be told from the others.",
+    "Released records are grouped by all quasi-identifiers together, as they are released.",
+)
+_SECONDS = ("How long the run took.", "From the first row read to the last promise checked, on this machine.")
 
 
 def draw(room: Room) -> None:
@@ -110,6 +133,12 @@ class _Lattice:
             pill("chosen", "blue")
         chart = ui.echart(self._options(), on_point_click=lambda event: self._pressed(event.data))
         named(chart.classes("lattice").props("role=img"), f"{found.safe:,} of {found.size:,} solutions are safe")
+        self._wrong = complaint()
+        own = solutions.own_levels(room.session)
+        if own:
+            with box("line"):
+                words("span", f"You chose these levels: {own}.", "grow breaks")
+                button("Let the search choose", lambda: room.do(solutions.leave_to_search, room.session))
         self._tried = box("stack")
         best = sorted((node for node in found.nodes if node.safe), key=lambda node: node.loss)[:_BEST]
         words("h3", "The best that are safe")
@@ -165,12 +194,25 @@ class _Lattice:
                 pill("keeps every promise" if node.safe else "breaks a promise", "green" if node.safe else "red")
             for name in self._found.columns:
                 loss(name, lost.get(name))
-            if node.safe and not node.chosen:
-                words(
-                    "p",
-                    "To come there, give the columns that lose less in it more weight, under Protect.",
-                    "small muted prose",
-                )
+            if node.chosen:
+                words("p", "This is what would be released now.", "small muted")
+            elif node.safe:
+                with box("line"):
+                    take = button("Use these levels", lambda: self._use(node), look="primary")
+                    named(take, f"Use the levels {self._levels(node)}")
+                    words("span", "The preview, the rows and the next run follow; undo is on top.", "small muted")
+            else:
+                words("p", "It breaks a promise, so it cannot be chosen.", "small muted")
+
+    async def _use(self, node: Solution) -> None:
+        self._wrong.text = ""
+        await self._room.work(
+            solutions.choose,
+            self._room.session,
+            node,
+            self._found.columns,
+            complain=lambda text: setattr(self._wrong, "text", text),
+        )
 
 
 def _division(tree: Group) -> None:
@@ -230,23 +272,25 @@ def _compared(room: Room) -> None:
             "small muted prose",
         )
     else:
-        with box("scroll").props("tabindex=0 role=region aria-label='Runs side by side'"), box("plain", "table"):
+        with box("scroll").props("tabindex=0 role=region aria-label='Runs side by side'"), box("plain runs", "table"):
             with box(tag="thead"), box(tag="tr"):
-                words("th", "").props("scope=col")
+                words("td", "")
                 for run in runs:
                     words("th", f"{run.number}. {run.name}").props("scope=col")
             with box(tag="tbody"):
-                _line("", [_state(run, room) for run in runs])
-                _line("detail lost", [percent(_mean_loss(run)) for run in runs], "certainty penalty")
+                _line("outcome", [_state(run, room) for run in runs])
+                _line("detail lost", [percent(_mean_loss(run)) for run in runs], meaning_of("certainty penalty"))
                 for name in _RISKS:
                     figures = [run.figure("risk", "after", name) for run in runs]
-                    _line(f"risk: {name}", [percent(figure) if figure is not None else "–" for figure in figures], name)
-                _line("records left out", [_number(run.figure("suppressed records")) for run in runs])
-                _line("groups", [_number(run.figure("classes")) for run in runs])
-                _line("seconds", [f"{run.seconds:.1f}" for run in runs])
+                    shown = [percent(figure) if figure is not None else "–" for figure in figures]
+                    _line(f"risk: {METRICS[name].label}", shown, meaning_of(name))
+                _line("records left out", [_number(run.figure("suppressed records")) for run in runs], _LEFT_OUT)
+                _line("groups", [_number(run.figure("classes")) for run in runs], _GROUPS)
+                _line("seconds", [f"{run.seconds:.1f}" for run in runs], _SECONDS)
                 for column in room.session.project.quasi_identifiers:
                     figures = [run.figure("columns", column, "lost") for run in runs]
-                    _line(f"{column} loses", [percent(figure) if figure is not None else "–" for figure in figures])
+                    shown = [percent(figure) if figure is not None else "–" for figure in figures]
+                    _line(f"{column} loses", shown, meaning_of("certainty penalty"))
     with box("line"):
         if going is None:
             button("Try it on the whole table", start, icon="play_arrow")
@@ -255,12 +299,14 @@ def _compared(room: Room) -> None:
             button("Stop", going.cancel, look="danger")
 
 
-def _line(name: str, cells: list[str], metric: str = "") -> None:
+def _line(name: str, cells: list[str], about: tuple[str, str] | None = None) -> None:
+    """A row of the table of runs: a figure that explains itself, and what it was in each run."""
     with box(tag="tr"):
-        label = words("td", name)
-        if metric in METRICS:
-            meaning = METRICS[metric].meaning
-            hint(label, f"{meaning[:1].upper()}{meaning[1:]}.")
+        with box(tag="th").props("scope=row"):
+            if about:
+                term(name, *about)
+            else:
+                words("span", name)
         for cell in cells:
             words("td", cell, "number")
 
@@ -325,9 +371,8 @@ def _risk(run: Run) -> None:
         before, after = (run.figure("risk", when, name) for when in ("before", "after"))
         if before is None:
             continue
-        label = words("span", name, "small strong")
-        if name in METRICS:
-            hint(label, f"{METRICS[name].meaning[:1].upper()}{METRICS[name].meaning[1:]}.")
+        with box("line"):
+            term(f"{METRICS[name].label[:1].upper()}{METRICS[name].label[1:]}", *meaning_of(name), "small strong")
         for when, share, look in (("before", before, "before"), ("after", after, "")):
             if share is not None:
                 with box("line tight"):
@@ -368,12 +413,12 @@ def _others(room: Room, tried: list[Tried]) -> None:
     wrong = complaint()
     for one in sorted(tried, key=lambda found: (bool(found.problem), found.penalty or 1.0)):
         with box("line"):
-            words("span", one.method, "strong grow")
+            words("span", METHODS[one.method].title if one.method in METHODS else one.method, "strong grow")
             if one.problem:
                 words("span", one.problem, "small muted")
                 continue
-            words("span", f"loses {percent(one.penalty)}", "small number")
-            words("span", f"{one.classes:,} groups", "small muted number")
+            term(f"loses {percent(one.penalty)}", *meaning_of("certainty penalty"), "small number")
+            term(f"{one.classes:,} groups", *_GROUPS, "small muted number")
             use = button(
                 "Use it",
                 lambda name=one.method: room.do(

@@ -14,12 +14,23 @@ from keepsense.shown import percent
 from keepsense.studio import trees
 from keepsense.studio.following import worked_out
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
+from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
 from keepsense.studio.room import Room
 from keepsense.studio.tree_view import TreeView
 
 _SHOWN = 6
 """Candidates that are listed before somebody asks for more."""
+_GSL = (
+    "For each level: how far, in the taxonomy, the label of a value is from the value itself, averaged over the "
+    "different values; the figure of a tree is the weighted mean of its levels."
+)
+_COST = (
+    "The method is run on a sample with this tree in place of the one in use; the losses of all columns are averaged."
+)
+_REWARD = (
+    "Candidates are ranked in each of four aspects; the best of n earns n points, the worst one. Points are multiplied "
+    "by the weights and added up."
+)
 
 
 def draw(room: Room) -> None:
@@ -151,7 +162,12 @@ class _Work:
                         bar(loss, f"{name} loses {percent(loss)} of the meaning"),
                         f"Generalized to {name}, values lose {percent(loss)} of their meaning (the papers' GSL).",
                     )
-                    words("span", percent(loss), "small number")
+                    term(
+                        percent(loss),
+                        f"Generalized to {name}, values lose {percent(loss)} of their meaning (the papers' GSL).",
+                        _GSL,
+                        "small number",
+                    )
                 else:
                     words("span", "the values themselves" if level == 0 else "", "small muted")
                     words("span", "", "small")
@@ -220,7 +236,7 @@ class _Work:
         with box("line"):
             order = ui.toggle({False: "by cost", True: "by reward"}, value=self._by_reward)
             named(order.props("no-caps unelevated toggle-color=primary"), "What candidates are ranked by")
-        sliders = box("weights")
+        sliders = box("stack")
         listed = box("stack")
 
         def show() -> None:
@@ -232,11 +248,11 @@ class _Work:
 
         with sliders:
             for place, aspect in enumerate(ASPECTS):
-                hint(words("span", aspect, "small"), f"{trees.ASPECT_MEANINGS[aspect]}.")
-                slider = ui.slider(min=0, max=1, step=0.05, value=self._weights[place])
-                named(slider, f"Weight of {aspect}")
-                said = words("span", f"{self._weights[place]:.2f}", "small number")
-                words("span", "", "")
+                with box("weighed"):
+                    hint(words("span", aspect, "small"), f"{trees.ASPECT_MEANINGS[aspect]}.")
+                    slider = ui.slider(min=0, max=1, step=0.05, value=self._weights[place])
+                    named(slider, f"Weight of {aspect}")
+                    said = words("span", f"{self._weights[place]:.2f}", "small number")
                 slider.on_value_change(lambda event, said=said: setattr(said, "text", f"{event.value:.2f}"))
 
                 def weigh(event: GenericEventArguments, place: int = place) -> None:
@@ -251,16 +267,14 @@ class _Work:
         rewards = dict(zip(map(id, found.all), found.rewards(self._weights), strict=True))
         ranked = found.by_reward(self._weights) if self._by_reward else found.by_cost()
         with box("candidate"):
-            for name, about in (
-                ("how it is made", "What rule built the tree."),
-                ("cost", "What all columns lose together with it, measured on a sample."),
-                ("GSL", "The loss of meaning on the way up, averaged over levels: 0 is none, 1 is all."),
-                ("reward", "The papers' reward for the weights above: the higher, the better."),
-                ("", ""),
+            for name, about, how in (
+                ("how it is made", "What rule built the tree.", ""),
+                ("cost", "What all columns lose together with it, measured on a sample.", _COST),
+                ("GSL", "The loss of meaning on the way up, averaged over levels: 0 is none, 1 is all.", _GSL),
+                ("reward", "The papers' reward for the weights above: the higher, the better.", _REWARD),
             ):
-                made = words("span", name, "small muted")
-                if about:
-                    hint(made, about)
+                term(name, about, how, "small muted")
+            words("span", "")
         for candidate in ranked[:_SHOWN]:
             self._candidate(candidate, rewards[id(candidate)])
 

@@ -8,7 +8,7 @@ from nicegui.events import UploadEventArguments
 
 from keepsense.shown import percent
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
+from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
 from keepsense.studio.room import Room
 from keepsense.studio.words import (
     ColumnWords,
@@ -93,8 +93,9 @@ class _ColumnCard:
                 button("Own files", self._own_files, look="quiet", about="A taxonomy or a mapping file of yours.")
             self._wrong = complaint()
             self._place = box("stack wide")
-            with self._place:
-                words("p", "Looking the words up …", "small muted")
+            with self._place, box("line tight").props("role=status"):
+                ui.spinner(size="1rem").classes("accent")
+                words("span", "Looking the words up …", "small muted")
 
     def now(self) -> tuple[object, ...]:
         """What the project says about the column's meaning."""
@@ -136,7 +137,13 @@ class _ColumnCard:
 
     def _show(self, found: ColumnWords) -> None:
         with box("line"):
-            hint(words("span", percent(found.rows), "big"), "Share of the rows whose word the taxonomy knows.")
+            term(
+                percent(found.rows),
+                "Share of the rows whose word the taxonomy knows.",
+                "Rows whose word was found in the taxonomy, by its name, a synonym, an inflected form or your mapping, "
+                "divided by all rows that are not empty.",
+                "big",
+            )
             words("span", f"of the rows are known to {found.taxonomy}", "muted grow")
             words("span", f"{percent(found.values)} of the different words", "small muted number")
         bar(found.rows, f"{percent(found.rows)} of the rows are covered", "" if found.rows > 0.8 else "doubt")
@@ -162,7 +169,8 @@ class _ColumnCard:
                 words("span", word.value, "strong breaks")
                 words(
                     "span",
-                    f"{word.rows:,} rows" + (f" · taken for {word.chosen}" if word.chosen else ""),
+                    f"{word.rows:,} row{'' if word.rows == 1 else 's'}"
+                    + (f" · taken for {word.chosen}" if word.chosen else ""),
                     "small muted",
                 )
             hint(pill(word.state, _COLOURS[word.state]), _MEANT[word.state])

@@ -10,6 +10,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.decide import Decision
 from keepsense.project.roles import ROLES
 from keepsense.studio.advice import of_decision
+from keepsense.studio.columns import ColumnView
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.parts import (
     box,
@@ -19,11 +20,12 @@ from keepsense.studio.parts import (
     hint,
     named,
     pill,
+    rows,
     words,
 )
 from keepsense.studio.room import Room
+from keepsense.studio.rows import Rows
 from keepsense.studio.security import readable
-from keepsense.studio.session import ColumnView
 
 _SHOWN = 20
 
@@ -167,30 +169,26 @@ def _opened(room: Room) -> None:
     show()
     room.on_change(show)
 
-    async def fill() -> None:
-        rows = await room.work(session.head, _SHOWN, complain=lambda text: setattr(wrong, "text", text))
-        if rows is None or table.is_deleted:
-            return
-        colours = {column.name: column.colour for column in session.columns}
-        with table:
-            ui.table(
-                columns=[
-                    {
-                        "name": f"c{j}",
-                        "label": name,
-                        "field": f"c{j}",
-                        "align": "left",
-                        "headerClasses": f"role-{colours.get(name, 'grey')}",
-                    }
-                    for j, name in enumerate(rows.names)
-                ],
-                rows=[
-                    {"id": i, **{f"c{j}": "" if cell is None else cell for j, cell in enumerate(cells)}}
-                    for i, cells in enumerate(rows.cells)
-                ],
-                row_key="id",
-            ).props("flat dense hide-bottom").classes("preview")
+    first: list[Rows] = []
+    coloured: list[str] = []
 
+    def show_head() -> None:
+        """The rows, under names in the colours of their columns' roles as they are now."""
+        colours = [column.colour for column in session.columns]
+        if not first or table.is_deleted or coloured == colours:
+            return
+        coloured[:] = colours
+        looks = {column.name: f"role-{column.colour}" for column in session.columns}
+        table.clear()
+        with table:
+            rows(first[0].names, first[0].cells, about="The first rows", looks=looks).classes("preview")
+
+    async def fill() -> None:
+        made = await room.work(session.head, _SHOWN, complain=lambda text: setattr(wrong, "text", text))
+        first[:] = [] if made is None else [made]
+        show_head()
+
+    room.on_change(show_head)
     room.later(fill)
 
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from nicegui import ui
 
+from keepsense.studio.advice import in_the_studio
 from keepsense.studio.exports import Export
+from keepsense.studio.following import following
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.parts import box, button, figure, head, hint, metric, words
 from keepsense.studio.room import Room
@@ -45,13 +47,12 @@ def draw(room: Room) -> None:
 
 
 def _state(room: Room) -> object:
-    session, live = room.session, room.desk.live
+    session = room.session
     made = _last(room)
     return (
         session.text,
         None if made is None else (made.number, made.state),
         None if made is None else made.number in room.desk.exported,
-        None if live is None else (id(live.preview), live.waiting, live.problem),
     )
 
 
@@ -86,15 +87,9 @@ def _draw(room: Room) -> None:
 
 
 def _before(room: Room) -> None:
-    session, live = room.session, room.desk.live
-    seen = None if live is None else live.preview
-    if seen is not None and not _waiting(room) and not seen.ok:
-        with box("stop unmet").props("role=alert"):
-            words("p", "As things stand, the goal is not met", "strong")
-            words("p", seen.problem or "A promise would not be kept.", "breaks")
-            for remedy in seen.remedies:
-                words("p", f"You could {remedy}.", "small")
-            words("p", "You can try the full run all the same: it releases nothing that breaks a promise.", "small")
+    session = room.session
+    # apart from the button below: drawn anew while somebody presses it, the button would not hear that
+    following(room, lambda: _expected(room), lambda: _unmet(room))
     with box("card"):
         words("h2", "What will be promised")
         for sentence in _promises(room):
@@ -109,6 +104,26 @@ def _before(room: Room) -> None:
         with box("line"):
             start = button("Make the release", lambda: _start(room), look="primary", icon="verified")
             hint(start, "Runs the whole table, writes it, reads it back and verifies it.")
+
+
+def _expected(room: Room) -> object:
+    """The newest preview: what it says about the goal is drawn anew when this changes."""
+    live = room.desk.live
+    return None if live is None else (id(live.preview), live.waiting, live.problem)
+
+
+def _unmet(room: Room) -> None:
+    """Say that the goal would not be met, as far as the preview can tell."""
+    live = room.desk.live
+    seen = None if live is None else live.preview
+    if seen is None or _waiting(room) or seen.ok:
+        return
+    with box("stop unmet").props("role=alert"):
+        words("p", "As things stand, the goal is not met", "strong")
+        words("p", seen.problem or "A promise would not be kept.", "breaks")
+        for remedy in seen.remedies:
+            words("p", f"You could {remedy}.", "small")
+        words("p", "You can try the full run all the same: it releases nothing that breaks a promise.", "small")
 
 
 def _waiting(room: Room) -> bool:
@@ -180,13 +195,25 @@ def _released(room: Room, made: Run) -> None:
                 words("span", "✓", "good strong").props("aria-hidden=true")
                 words("span", sentence, "grow breaks")
     with box("columns"):
-        figure(f"{about['records']:,}", "records released", "Rows of the released file.")
+        figure(
+            f"{about['records']:,}",
+            "records released",
+            "Rows of the released file.",
+            "Counted in the file after it was written and read back.",
+        )
         figure(
             f"{about['classes']:,}",
-            "classes",
+            "groups",
             "Groups of records that look alike in every quasi-identifier: nobody inside can be told from the others.",
+            "Released records are grouped by all quasi-identifiers together; the papers call such a group an "
+            "equivalence class.",
         )
-        figure(f"{about['suppressed records']:,}", "records suppressed", "Records that were hidden or left out.")
+        figure(
+            f"{about['suppressed records']:,}",
+            "records left out",
+            "Records that were hidden because they would have broken a promise.",
+            "Records whose quasi-identifiers are all hidden in the file, or that are not in it.",
+        )
         if "certainty penalty" in about["utility"]:
             metric("certainty penalty", about["utility"]["certainty penalty"])
     place = box("stack wide")
@@ -202,9 +229,11 @@ def _released(room: Room, made: Run) -> None:
             await room.work(room.desk.export, made, complain=lambda text: setattr(said, "text", text))
 
         room.later(write)
+    shown = {(advice.code, advice.where) for advice in (room.desk.live.advice if room.desk.live else ())}
     for finding in made.findings:
-        with box("note stack"):
-            words("p", f"{finding.where}: {finding.message}", "small breaks")
+        if (finding.code, finding.where) not in shown:  # those are below, with what settles them
+            with box("note stack"):
+                words("p", f"{finding.where}: {in_the_studio(finding.message)}", "small breaks")
     with box("line"):
         button("Make it again", lambda: _start(room))
 
