@@ -47,7 +47,9 @@ JOBS = replace(
 )
 AGES = Hierarchy.of_rows([(a, f"{a // 10}0s", "*") for a in range(20, 50)], name="age", kind="numeric")
 HIERARCHIES = {"job": JOBS, "age": AGES}
-GENERALIZATIONS = [found for found in methods(in_projects=True) if ".generalize." in found.code]
+GENERALIZATIONS = [
+    found for found in methods(in_projects=True) if ".generalize." in found.code and KAnonymity.name in found.promises
+]
 EVERY = pytest.mark.parametrize("algorithm", GENERALIZATIONS, ids=lambda a: a.name)
 pytestmark = pytest.mark.filterwarnings("ignore::keepsense.errors.PrivacyWarning")
 
@@ -105,7 +107,7 @@ def test_the_released_file_keeps_the_promise(algorithm: Method, seed: int, k: in
         rule = recoding.bound(counts) if isinstance(recoding, Cells) else recoding
         rows = duck.frame(duck.recode(duck.read(columns), [rule], rng=1))
     text = pa.table({name: [str(v) for v in rows[name].to_pylist()] for name in rows.column_names})
-    if algorithm.name == "local suppression":
+    if algorithm.name.endswith("local suppression"):
         return  # cells are suppressed one by one there; its own tests look at classes under that convention
     starred = pc.and_(pc.equal(text["job"], SUPPRESSED), pc.equal(text["age"], SUPPRESSED))
     if 0 < pc.sum(starred).as_py() < k:  # too few to be a class of their own: they are left out of a release

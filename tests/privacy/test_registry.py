@@ -75,13 +75,27 @@ def test_what_others_ask_of_a_model():
         name for name in models() if "about" in _any(name).promise()
     ]
     assert {name for name in models() if not PRIVACY[name].model.kept_by_classes} == {
+        "approximate differential privacy",
         "differential privacy",
         "linkage risk",
     }
     assert [model("maximum risk", threshold=t).least_size for t in (0.2, 0.3, 0.09, 1.0)] == [5, 4, 12, 1]
     assert KAnonymity(7).least_size == 7
     assert model("average risk", threshold=0.2).least_size is None
-    assert [name for name in models() if _any(name).covers_every_column] == ["differential privacy"]
+    assert {name for name in models() if _any(name).covers_every_column} == {
+        "approximate differential privacy",
+        "differential privacy",
+    }
+
+
+@pytest.mark.parametrize("name", models())
+def test_every_model_is_explained_and_can_be_chosen(name):
+    docs = Path(__file__).parents[2] / "docs"
+    explained = (docs / "explanation" / "privacy-models.md").read_text(encoding="utf-8").lower()
+    assert f"*{name.lower()}*" in explained
+    table = (docs / "how-to" / "choose-privacy-model.md").read_text(encoding="utf-8")
+    for form in PRIVACY[name].forms:
+        assert f"`{form.__name__}(" in table
 
 
 def _any(name):
@@ -99,7 +113,15 @@ OTHERS = {
     ("api.py", "k-anonymity"),  # what a user would say: the default of a public function
     *(  # what another tool's models are called here
         ("draft/arx.py", name)
-        for name in ("k-anonymity", "l-diversity", "t-closeness", "delta-disclosure", "beta-likeness", "average risk")
+        for name in (
+            "k-anonymity",
+            "l-diversity",
+            "t-closeness",
+            "delta-disclosure",
+            "beta-likeness",
+            "average risk",
+            "strict-average risk",
+        )
     ),
 }
 

@@ -104,8 +104,8 @@ CASES = {
     "k-map": [_sized("k-map", k=[2, 3, 5, 20])],
     "delta-presence": [_sized("delta-presence", lower=[0.0, 0.0, 0.3], upper=[0.5, 2 / 3, 0.9, 1.0])],
 }
-OF_SETS = {"k^m-anonymity"}
-OF_MECHANISMS = {"differential privacy", "linkage risk"}
+OF_SETS = {"k^m-anonymity", "k^m-anonymity of pieces"}
+OF_MECHANISMS = {"differential privacy", "approximate differential privacy", "linkage risk"}
 
 
 def test_every_model_is_judged():
@@ -182,6 +182,39 @@ def test_sets_are_judged_too(tables):
             assert check.holds == expected, (promise, sets)
             verdicts[expected] += 1
     assert min(verdicts.values()) > 5
+
+
+@pytest.mark.parametrize("tables", [60, pytest.param(600, marks=pytest.mark.more)])
+def test_pieces_of_sets_are_judged_too(tables):
+    """Pieces that mostly keep to their cluster; some hold an item of another, or say nothing of theirs."""
+    rng = random.Random("pieces")
+    verdicts = Counter()
+    for _ in range(tables):
+        sets = []
+        for _ in range(rng.randint(1, 3)):
+            cluster = rng.choice("12")
+            kinds = [
+                {
+                    f"#{cluster}",
+                    *rng.sample([f"{cluster}.{p} {i}" for p, i in ("1a", "1b", "2c", "2d")], rng.randint(0, 3)),
+                }
+                for _ in range(2)
+            ]
+            kinds = [held | ({f"{cluster}+ e"} if rng.random() < 0.4 else set()) for held in kinds]
+            sets += [rng.choice(kinds) for _ in range(rng.randint(2, 8))]
+        if rng.random() < 0.1:
+            sets.append(rng.choice([{"#1", "2.1 a"}, {"a"}, {"#1", "#2"}, set()]))
+        promise = {
+            "model": "k^m-anonymity of pieces",
+            "k": rng.randint(1, 3),
+            "m": rng.randint(1, 3),
+            "column": "basket",
+        }
+        (check,) = verify_sets([sorted(held) for held in sets], [promise]).checks
+        expected = judge.holds(promise, judge.Case([{"basket": held} for held in sets], ["basket"]))
+        assert check.holds == expected, (promise, sets)
+        verdicts[expected] += 1
+    assert min(verdicts[True], verdicts[False]) > tables / 8, "the tables decide nothing"
 
 
 def test_presence_with_wildcards_counts_every_record_that_fits():

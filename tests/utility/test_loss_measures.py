@@ -32,6 +32,7 @@ from keepsense.utility import (
     released_classes,
 )
 from keepsense.utility.losses import mean_of
+from keepsense.utility.pairs import column_pairs, pairs
 from keepsense.utility.recoded import Recoded
 
 JOBS = Hierarchy.of_rows(
@@ -308,3 +309,53 @@ def test_the_registry_computes_each_metric_as_its_function_does(release):
         "average class size": average_class_size(counts, rule),
     }
     assert found == pytest.approx(expected)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(JOBS.leaves), st.sampled_from("fm")), min_size=1, max_size=25),
+    st.integers(0, 3),
+    st.sets(st.tuples(st.sampled_from(JOBS.leaves), st.sampled_from("fm"))),
+)
+def test_pairs_of_whole_columns_are_those_counted_tuple_by_tuple(
+    rows: list[tuple[str, str]], level: int, some: set[tuple[str, str]]
+) -> None:
+    counts = Counts.of({"job": [row[0] for row in rows], "sex": [row[1] for row in rows]})
+    cut = JOBS.cut(level)
+    label = dict(zip(cut.inputs, cut.outputs, strict=True))
+    hidden = frozenset((label[job], sex) for job, sex in some)
+    rule = Cuts((cut, Cut("sex", ("f", "m"), ("f", "m"))), hidden)
+    for name, column in column_pairs(counts, rule).items():
+        slow = pairs(counts, rule.cells(counts), name)
+        for field in ("original", "released", "hidden", "weights"):
+            assert getattr(column, field).tolist() == getattr(slow, field).tolist()
+        assert (column.originals, column.values) == (slow.originals, slow.values)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.sampled_from(JOBS.leaves), st.sampled_from("fm")), min_size=1, max_size=25),
+    st.integers(0, 3),
+    st.sets(st.tuples(st.sampled_from(JOBS.leaves), st.sampled_from("fm"))),
+    st.booleans(),
+)
+def test_classes_of_the_counted_release_are_those_of_the_recoding(
+    rows: list[tuple[str, str]], level: int, some: set[tuple[str, str]], dropped: bool
+) -> None:
+    counts = Counts.of({"job": [row[0] for row in rows], "sex": [row[1] for row in rows]})
+    cut = JOBS.cut(level)
+    label = dict(zip(cut.inputs, cut.outputs, strict=True))
+    rule = Cuts(
+        (cut, Cut("sex", ("f", "m"), ("f", "m"))),
+        frozenset((label[job], sex) for job, sex in some),
+    )
+    after = rule.apply(counts)
+    if dropped:
+        sexes = np.array([sex == SUPPRESSED for sex in after.values_of("sex")])[after.column("sex")]
+        after = Counts(after.names, after.values, after.codes[~sexes], after.weights[~sexes])
+    by_recoding, by_release = (
+        by_name(figures("utility", Recoded(counts, [rule], released=released), every_run=True))
+        for released in (None, after)
+    )
+    for name in ("average class size", "discernibility"):
+        assert by_release[name] == by_recoding[name]

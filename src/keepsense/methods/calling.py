@@ -5,17 +5,23 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from keepsense.counts import Counts
 from keepsense.errors import BadInput, InputWarning, did_you_mean
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.methods import blocks
 from keepsense.methods.edits import Edit, mend
 from keepsense.methods.gaps import emptied, filled
 from keepsense.methods.importance import weights_of
 from keepsense.methods.registry import Method
-from keepsense.methods.task import Task
+from keepsense.methods.registry import method as find_method
+from keepsense.methods.task import Task, group_size
 from keepsense.progress import Listener
+from keepsense.random import Random
 from keepsense.recoding import Cells, Recoding
+from keepsense.semantics.attribute import Attribute
 
 _NOT_TO_SET = {"counts", "hierarchies", "columns", "models", "listener", "rng"}
 
@@ -121,7 +127,8 @@ def by_columns(
     """Change values: the counts, what each column means and the promises; then mend impossible combinations.
 
     `beside` are further columns that decide where a record goes, but are not changed. `edits` of the parameters are
-    combinations that must not come out: a list of columns with their values each.
+    combinations that must not come out: a list of columns with their values each. `block`, for methods that can be run
+    so, is the number of distinct records in a block at most; tables with very many are cut into blocks by themselves.
 
     >>> from keepsense.methods.registry import method
     >>> from keepsense.release.example import example_job
@@ -135,13 +142,44 @@ def by_columns(
     counts = task.count([*task.quasi_identifiers, *beside])
     whole = filled(counts, task.quasi_identifiers, task.rng) if method.gaps == "filled" else counts
     columns = task.attributes(whole, meaning=method.gaps == "filled", apart=method.gaps == "apart")
-    offered = {"importance": weights_of(task), "rng": task.rng, "listener": listener}
-    cells: Cells = call(method.function, options, whole, columns, task.models, **offered)
+    asked = options.pop("block", None) if method.blocks != "none" else None
+    most = None if method.blocks == "none" else blocks.size_of_blocks(whole, asked)
+    if most is None:
+        offered = {"importance": weights_of(task), "rng": task.rng, "listener": listener}
+        cells: Cells = call(method.function, options, whole, columns, task.models, **offered)
+    else:
+        cells = _in_blocks(method, task, options, whole, columns, most)
     if whole is not counts:
         cells = emptied(counts, cells)
     if edits:
         cells = mend(counts, cells, edits, rng=task.rng)
     return [cells.bound(counts)]
+
+
+def _in_blocks(
+    method: Method, task: Task, options: Mapping[str, Any], counts: Counts, columns: Sequence[Attribute], most: int
+) -> Cells:
+    """The same, block by block, wherever the task lets it be done."""
+    k = group_size(task.models, options.get("k"))
+    # by its name, and without the promises: that is all that has to travel
+    kernel = partial(_call_on_block, method.name, {**method.settings, **options, "k": k}, weights_of(task))
+    parts = blocks.blocks_of(counts, columns, most, least=2 * k, rng=task.rng)
+    work = partial(blocks.recoded, kernel, columns, method.blocks == "varying columns")
+    done = task.each(work, parts)
+    return blocks.merged(counts, [column.name for column in columns], list(zip(parts, done, strict=True)))
+
+
+def _call_on_block(
+    name: str,
+    options: Mapping[str, Any],
+    importance: Mapping[str, float],
+    counts: Counts,
+    columns: Sequence[Attribute],
+    rng: Random,
+) -> Cells:
+    here = {column.name: importance[column.name] for column in columns}
+    cells: Cells = call(find_method(name).function, options, counts, columns, (), importance=here, rng=rng)
+    return cells
 
 
 def _edits(task: Task, listed: Any) -> list[Edit]:

@@ -22,12 +22,15 @@ from keepsense.registry import Registry, plain
 
 Sets = Literal["apart", "together", "only"]
 Gaps = Literal["far", "filled", "apart"]
+Blocks = Literal["none", "every column", "varying columns"]
 Function = Callable[..., Any]
 Runner = Callable[["Method", Task, Mapping[str, Any], Listener | None], list[Recoding]]
 """Calls a method's function with what a task has of what it takes."""
 SetRunner = Callable[["Method", Task, str, Counts, Mapping[str, Any], Listener | None], Cells]
 """The same for one set-valued column: the last of the counts, whose others tell the class of each record."""
 Promised = Callable[[Task, Sequence[Recoding]], tuple[str, ...]]
+LEFT_OUT = "left out"
+"""What the information of a recoding calls values that mark rows which a step draws not: a column and its mark."""
 
 
 NUMBERS = ("numeric", "ordinal", "date")
@@ -138,6 +141,9 @@ class Method(Described):
     function: Function
     runner: Runner | None = None
     set_runner: SetRunner | None = None
+    step: Runner | None = None
+    """Calls it as a step of a project file, before the method: on any columns where values stay true, else on those
+    by which nobody recognizes people."""
     aliases: tuple[str, ...] = ()
     variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Further names, which stand for settings too: what papers call the method with them."""
@@ -160,6 +166,9 @@ class Method(Described):
     """What it does with empty cells: they are as far from every value as can be, and so are words that no taxonomy
     knows; or each takes part with a value drawn from its column and is empty again in the end; or they stay as they
     are, and the others are changed among themselves."""
+    blocks: Blocks = "none"
+    """Whether a large table may be cut into blocks of similar records (`keepsense.methods.blocks`), and which columns
+    it gets of each: all, or those that hold several values there, because it refuses others."""
     streaming: bool = False
     """Whether it takes records one by one, as they come."""
     quick: bool = False
@@ -187,6 +196,22 @@ class Method(Described):
     def in_projects(self) -> bool:  # type: ignore[override]
         """Whether project files can name it."""
         return self.runner is not None or self.set_runner is not None
+
+    @property
+    def as_step(self) -> bool:
+        """Whether project files can name it as a step."""
+        return self.step is not None
+
+    def run_step(self, task: Task, parameters: Mapping[str, Any], listener: Listener | None = None) -> list[Recoding]:
+        """Decide what becomes of a task's columns, or which rows are drawn, before another method decides."""
+        return self.check_step()(self, task, {**self.settings, **parameters}, listener)
+
+    def check_step(self) -> Runner:
+        """What calls it as a step; refuses a method that is none."""
+        if self.step is None:
+            able = ", ".join(found.name for found in methods() if found.as_step)
+            raise BadInput(f"{self.name!r} is no step of a project file; name it in [method], or one of these: {able}")
+        return self.step
 
     def run(self, task: Task, parameters: Mapping[str, Any], listener: Listener | None = None) -> list[Recoding]:
         """Decide what becomes of a task's quasi-identifiers; a method for sets alone has nothing to decide here."""
@@ -227,10 +252,10 @@ def method(name: str) -> Method:
     'local recoding'
     >>> method("SNA-3").name, dict(method("SNA-3").settings)
     ('correlated noise', {'reference': 'root'})
-    >>> method("optimol")
+    >>> method("mondrain")
     Traceback (most recent call last):
     ...
-    keepsense.errors.BadInput: no method is called 'optimol'. Did you mean optimal?
+    keepsense.errors.BadInput: no method is called 'mondrain'. Did you mean mondrian?
     """
     found = METHODS[name]
     settings = {plain(variant): settings for variant, settings in found.variants.items()}.get(plain(name))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from keepsense.semantics.attribute import Attribute
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
+
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 
 class Column(Protocol):
@@ -43,6 +47,10 @@ class Column(Protocol):
     @property
     def mapping(self) -> str | None:
         """File that says what its words mean."""
+
+    @property
+    def hierarchy(self) -> str | None:
+        """File of its hierarchy, or auto, or None, where one is built."""
 
     @property
     def weight(self) -> float:
@@ -105,6 +113,9 @@ class Task(Protocol):
 
     def count(self, columns: Sequence[str]) -> Counts:
         """Distinct tuples of some columns of the source."""
+
+    def each(self, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """What a function makes of each of some parts, in their order, wherever the engine runs it."""
 
     def attributes(
         self,

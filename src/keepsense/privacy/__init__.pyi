@@ -40,9 +40,11 @@ from keepsense.privacy.linkage import record_linkage as record_linkage
 from keepsense.privacy.matching import class_sizes as class_sizes
 from keepsense.privacy.matching import classes as classes
 from keepsense.privacy.matching import sizes_in as sizes_in
+from keepsense.privacy.mechanisms import ApproximatePrivacy as ApproximatePrivacy
 from keepsense.privacy.mechanisms import DifferentialPrivacy as DifferentialPrivacy
 from keepsense.privacy.mechanisms import LinkageRisk as LinkageRisk
 from keepsense.privacy.mechanisms import differentially_private as differentially_private
+from keepsense.privacy.pieces import PiecesOfSets as PiecesOfSets
 from keepsense.privacy.presence import DeltaPresence as DeltaPresence
 from keepsense.privacy.presence import KMap as KMap
 from keepsense.privacy.presence import with_population as with_population

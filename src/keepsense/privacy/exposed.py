@@ -239,6 +239,7 @@ def _uniqueness(exposed: Exposed, estimator: str) -> float | None:
     "unique in the population, Dankar's rule",
     "share of one of a kind in the population, by Dankar's rule",
     about="risk",
+    every_run=True,
     rank=13,
 )
 def _unique_by_rule(exposed: Exposed) -> float | None:
@@ -251,7 +252,11 @@ def _unique_by_rule(exposed: Exposed) -> float | None:
 
 
 @metric(
-    "unique in the population, Pitman", "share of one of a kind in the population, by Pitman", about="risk", rank=14
+    "unique in the population, Pitman",
+    "share of one of a kind in the population, by Pitman",
+    about="risk",
+    every_run=True,
+    rank=14,
 )
 def _unique_by_pitman(exposed: Exposed) -> float | None:
     """Share of records that probably fit one person only, for small samples.
@@ -265,6 +270,7 @@ def _unique_by_pitman(exposed: Exposed) -> float | None:
     "unique in the population, slide negative binomial",
     "share of one of a kind in the population, by the slide negative binomial",
     about="risk",
+    every_run=True,
     rank=15,
 )
 def _unique_by_slide(exposed: Exposed) -> float | None:
@@ -275,7 +281,7 @@ def _unique_by_slide(exposed: Exposed) -> float | None:
     return _uniqueness(exposed, "snb")
 
 
-@metric("individual risk, highest", "most at risk, individual risk", about="risk", rank=16)
+@metric("individual risk, highest", "most at risk, individual risk", about="risk", every_run=True, rank=16)
 def _individual_highest(exposed: Exposed) -> float | None:
     """Chance to find the person most at risk, given how many people each class probably has.
 
@@ -284,7 +290,7 @@ def _individual_highest(exposed: Exposed) -> float | None:
     return None if exposed.stands_for is None else float(individual_risk(*exposed.stands_for).max())
 
 
-@metric("individual risk, average", "average, individual risk", about="risk", rank=17)
+@metric("individual risk, average", "average, individual risk", about="risk", every_run=True, rank=17)
 def _individual_average(exposed: Exposed) -> float | None:
     """The same chance for a record drawn at random.
 
@@ -318,7 +324,7 @@ def _linked_by_meaning(exposed: Exposed) -> float | None:
     return None if exposed.linkage is None else exposed.linkage.risk
 
 
-@metric("household risk, highest", "household most at risk", about="risk", rank=19)
+@metric("household risk, highest", "household most at risk", about="risk", every_run=True, rank=19)
 def _household_highest(exposed: Exposed) -> float | None:
     """Chance that anybody of the household most at risk is found, and with them all who live there.
 
@@ -327,7 +333,7 @@ def _household_highest(exposed: Exposed) -> float | None:
     return None if exposed.of_households is None else float(exposed.of_households[0].max())
 
 
-@metric("household risk, average", "average, somebody of the household is found", about="risk", rank=20)
+@metric("household risk, average", "average, somebody of the household is found", about="risk", every_run=True, rank=20)
 def _household_average(exposed: Exposed) -> float | None:
     """The same chance for a record drawn at random.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -140,6 +140,36 @@ class Tree(Ground):
 
 
 @dataclass(frozen=True, eq=False)
+class OwnTree(Ground):
+    """The same by the hierarchy of the column itself, which a project file names beside it; made when it is asked for.
+
+    >>> OwnTree().promise()
+    {'ground': 'hierarchical'}
+    """
+
+    make: Callable[[], Tree] | None = None
+    name: ClassVar[str] = Tree.name
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The distance by the hierarchy; refused where nobody said how values generalize."""
+        if self.make is None:
+            raise BadInput(
+                "t-closeness by a hierarchy needs one: give the sensitive column a hierarchy in the project file, or "
+                "`Tree(hierarchy)` as the ground distance in Python"
+            )
+        return self.make()
+
+    def distances(self, histogram: Histogram, reference: NDArray[np.int64]) -> Floats:
+        """Closed form on the tree."""
+        return self.tree.distances(histogram, reference)
+
+    def evidence(self) -> dict[str, object]:
+        """The hierarchy, a row a leaf."""
+        return self.tree.evidence()
+
+
+@dataclass(frozen=True, eq=False)
 class Links(Ground):
     """Values in a taxonomy that is a tree: links between them over twice the height; closed form.
 
@@ -250,7 +280,7 @@ class Semantic(Ground):
 
 
 def ground(kind: str | Ground | Hierarchy) -> Ground:
-    """A ground distance from its name (`equal`, `ordered`, `numeric`), or from a hierarchy.
+    """A ground distance from its name (`equal`, `ordered`, `numeric`, `hierarchical`), or from a hierarchy.
 
     >>> ground("ordered")
     Ordered(order=None, by_number=False)
@@ -262,12 +292,18 @@ def ground(kind: str | Ground | Hierarchy) -> Ground:
     if isinstance(kind, str) and kind in BY_NAME:
         return BY_NAME[kind]
     raise BadInput(
-        f"t-closeness: {kind!r} is no ground distance; use equal, ordered or numeric, or give a hierarchy or `Semantic`"
+        f"t-closeness: {kind!r} is no ground distance; use equal, ordered, numeric or hierarchical, or give a "
+        "hierarchy or `Semantic`"
     )
 
 
-BY_NAME: Mapping[str, Ground] = {"equal": Equal(), "ordered": Ordered(), "numeric": Ordered(by_number=True)}
-"""Ground distances that need nothing but a name."""
+BY_NAME: Mapping[str, Ground] = {
+    "equal": Equal(),
+    "ordered": Ordered(),
+    "numeric": Ordered(by_number=True),
+    OwnTree.name: OwnTree(),
+}
+"""Ground distances that project files name."""
 
 
 def numbers_of(values: Sequence[Value]) -> Floats | None:

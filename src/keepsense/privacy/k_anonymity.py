@@ -52,7 +52,7 @@ class KAnonymity(Model):
     promises="nobody is linked to a record with a chance above 1/k; records need not be true",
     choose="values should stay as they are and be exchanged between people",
     paper="Soria-Comas and Domingo-Ferrer 2012",
-    rank=4,
+    rank=5,
     begin={"k": 5},
 )
 @dataclass(frozen=True)

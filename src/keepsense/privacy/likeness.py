@@ -183,6 +183,8 @@ class ConceptLikeness(OfConcepts):
     promises="no sensitive value is much more frequent among people who look alike than in the whole table",
     choose="a rare diagnosis could be many times as frequent in a group as elsewhere, which t-closeness allows",
     paper="Cao and Karras 2012",
+    rank=4,
+    begin={"beta": 2.0},
 )
 @dataclass(frozen=True)
 class EnhancedLikeness(OfShares):

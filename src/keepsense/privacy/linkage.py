@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput, KeepsenseError
-from keepsense.metrics import SEED, Note
+from keepsense.metrics import SEED, Note, sampled_share
 from keepsense.recoding import Cells, Cuts
 
 Distances = Mapping[str, NDArray[np.float64]]
@@ -34,6 +34,8 @@ class Linkage:
 
     >>> Linkage(risk=0.25, linked=1.0, group=4.0).risk
     0.25
+    >>> [round(end, 3) for end in Linkage(0.25, 1.0, 4.0, tried=200, records=9000).estimates[0].interval]
+    [0.195, 0.314]
     """
 
     risk: float
@@ -41,6 +43,13 @@ class Linkage:
     group: float
     tried: int = 0
     records: int = 0
+
+    @property
+    def estimates(self) -> tuple[float, float]:
+        """Risk and share linked; with 95% confidence intervals where only some of the records were tried."""
+        if self.tried >= self.records:
+            return self.risk, self.linked
+        return sampled_share(self.risk, self.tried), sampled_share(self.linked, self.tried)
 
 
 def record_linkage(counts: Counts, recoding: Cells | Cuts, distances: Distances, *, noise: float = 1e-9) -> Linkage:

@@ -37,13 +37,15 @@ class Association:
     after: float
 
 
-def association(counts: Counts) -> float:
+def association(counts: Counts, pair: tuple[str, str] | None = None) -> float:
     """Cramér's V of two columns, corrected for the bias of small samples (Bergsma 2013): 0 none, 1 full.
+
+    The columns are those of the counts unless they are named.
 
     >>> round(association(Counts.of({"a": ["x", "y"] * 50, "b": ["p", "q"] * 50})), 3)
     1.0
     """
-    first, second = counts.names
+    first, second = counts.names if pair is None else pair
     table = counts.joint(first, second).tocoo()
     n = float(table.sum())
     rows, columns = (np.asarray(table.sum(axis=axis)).ravel() for axis in (1, 0))
@@ -81,7 +83,7 @@ def associations(before: Counts, after: Counts) -> tuple[Association, ...]:
     [1.0, 1.0]
     """
     return tuple(
-        Association(first, second, *(association(counts.project((first, second))) for counts in (before, after)))
+        Association(first, second, *(association(counts, (first, second)) for counts in (before, after)))
         for first, second in combinations(after.names[:PAIRED_COLUMNS], 2)
     )
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.counts import Counts, distinct_rows
+from keepsense.counts import Counts, added_up, row_keys
 from keepsense.errors import BadInput
 from keepsense.metrics import metric
-from keepsense.recoding import suppressed_tuples
+from keepsense.recoding import SUPPRESSED, Cuts, suppressed_tuples
 from keepsense.utility.pairs import Generalized
 from keepsense.utility.recoded import Recoded
 
@@ -47,8 +47,8 @@ def released_classes(counts: Counts, recoding: Generalized) -> Classes:
     """
     cells = recoding.cells(counts)
     shown = np.ones(len(cells.source), np.bool_) if cells.suppressed is None else ~cells.suppressed
-    distinct, group = distinct_rows(np.ascontiguousarray(cells.codes[shown]))
-    sizes = np.bincount(group, cells.multiplicity[shown], len(distinct)).astype(np.int64)
+    keys, space = row_keys(cells.codes)
+    _, sizes = added_up(keys[shown], space, cells.multiplicity[shown])
     return Classes(sizes, int(cells.multiplicity[~shown].sum()))
 
 
@@ -101,11 +101,22 @@ def _classes(recoded: Recoded) -> Classes:
     """Classes of the release; where sets are among its columns, they part classes too."""
     counts, rule = recoded.generalized
     after = recoded.released
-    if after is None or not recoded.set_rules:
+    if after is None or not (recoded.set_rules or _tells_all(rule, after)):
         return released_classes(counts, rule)
     hidden = suppressed_tuples(after)
     left_out = max(0, recoded.counts.total - after.total)
     return Classes(after.weights[~hidden], int(after.weights[hidden].sum()) + left_out)
+
+
+def _tells_all(rule: Generalized, after: Counts) -> bool:
+    """Whether counts of the release hold its classes, and records that read as suppressed are so: none else do."""
+    return (
+        isinstance(rule, Cuts)
+        and len(after) > 1
+        and set(after.names) == set(rule.names)
+        and any(SUPPRESSED not in cut.outputs for cut in rule.cuts)
+        and all(isinstance(label, str) for cut in rule.cuts for label in cut.outputs)
+    )
 
 
 @metric("average class size", "average class", span=(1.0, None), unit="records", every_run=True, rank=4)

@@ -13,7 +13,7 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.intervals import parse_interval
-from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
+from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts, Draws, Recoding
 
 Generalized = Cells | Cuts
 """A recoding that says for each tuple what it becomes."""
@@ -84,9 +84,33 @@ def column_pairs(counts: Counts, recoding: Generalized) -> dict[str, Pairs]:
     cells = recoding.cells(counts)
     table, columns = _COUNTED.get(cells, (None, {}))
     if table is not counts:
-        columns = {name: pairs(counts, cells, name) for name in cells.names}
+        columns = (
+            {cut.name: _cut_pairs(counts, cells, cut) for cut in recoding.cuts}
+            if isinstance(recoding, Cuts)
+            else {name: pairs(counts, cells, name) for name in cells.names}
+        )
         _COUNTED[cells] = counts, columns
     return dict(columns)
+
+
+def _cut_pairs(counts: Counts, cells: Cells, cut: Cut) -> Pairs:
+    """The same where every value became one other: only suppressed tuples are looked at one by one."""
+    values, originals = cells.values[cells.names.index(cut.name)], counts.values_of(cut.name)
+    place, rule = {value: i for i, value in enumerate(values)}, dict(zip(cut.inputs, cut.outputs, strict=True))
+    became = np.array([place[rule[value]] for value in originals], dtype=np.int64)
+    gone = np.empty(0, np.int64) if cells.suppressed is None else np.flatnonzero(cells.suppressed)
+    hidden = np.bincount(counts.column(cut.name)[gone], counts.weights[gone], len(originals)).astype(np.int64)
+    shown = counts.marginal(cut.name) - hidden
+    left, lost = np.flatnonzero(shown), np.flatnonzero(hidden)
+    return Pairs(
+        cut.name,
+        originals,
+        values,
+        np.concatenate((left, lost)),
+        np.concatenate((became[left], np.full(len(lost), place.get(SUPPRESSED, 0)))),
+        np.arange(len(left) + len(lost)) >= len(left),
+        np.concatenate((shown[left], hidden[lost])),
+    )
 
 
 _COUNTED: WeakKeyDictionary[Cells, tuple[Counts, dict[str, Pairs]]] = WeakKeyDictionary()

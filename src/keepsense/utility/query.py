@@ -12,7 +12,7 @@ from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.metrics import SEED, metric
+from keepsense.metrics import NORMAL, SEED, Estimate, metric, sampled_mean
 from keepsense.utility.alignment import some_columns
 from keepsense.utility.pairs import (
     Generalized,
@@ -58,6 +58,18 @@ class QueryError:
     def median(self) -> float:
         """Median relative error."""
         return float(np.median(self.errors))
+
+    @property
+    def estimates(self) -> tuple[Estimate, Estimate]:
+        """Mean and median with 95% confidence, the queries being a sample of all that could be asked.
+
+        The interval of the median lies between two of the errors in their order (Conover 1999, Sec. 3.2).
+        """
+        low, high = sampled_mean(self.errors.tolist()).interval
+        ordered, n = np.sort(self.errors), len(self.errors)
+        reach = NORMAL * n**0.5 / 2
+        ends = ordered[max(0, int(n / 2 - reach))], ordered[min(n - 1, int(np.ceil(n / 2 + reach)))]
+        return Estimate(self.mean, max(0.0, low), high), Estimate(self.median, float(ends[0]), float(ends[1]))
 
 
 def random_queries(
@@ -201,7 +213,7 @@ def _mean_query_error(recoded: Recoded) -> float | None:
     Computed: mean of difference of answer and truth / max(truth, a thousandth of the table) (LeFevre et al. 2006).
     """
     errors = recoded.once(_questions)
-    return None if errors is None else errors.mean
+    return None if errors is None else errors.estimates[0]
 
 
 @metric("query error, median", "error of counting questions, median", span=(0.0, None), rank=31)
@@ -212,4 +224,4 @@ def _median_query_error(recoded: Recoded) -> float | None:
     2006).
     """
     errors = recoded.once(_questions)
-    return None if errors is None else errors.median
+    return None if errors is None else errors.estimates[1]

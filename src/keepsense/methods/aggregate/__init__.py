@@ -5,6 +5,7 @@ from keepsense.methods.aggregate.apriori import apriori_sets, generalize_sets_ap
 from keepsense.methods.aggregate.closeness import t_close_microaggregation
 from keepsense.methods.aggregate.compare import SetComparison, categories, compare_sets
 from keepsense.methods.aggregate.concepts import ConceptSets, map_sets
+from keepsense.methods.aggregate.disassociation import disassociation, semantic_disassociation
 from keepsense.methods.aggregate.item_distances import ItemDistances
 from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree
 from keepsense.methods.aggregate.items import ItemSets, from_delimited, from_lists, from_long
@@ -23,9 +24,10 @@ from keepsense.methods.aggregate.univariate import optimal_univariate_microaggre
 __all__ = [
     "KINDS", "Chunker", "ConceptSets", "GeneralizedSets", "ItemDistances", "ItemSets", "ItemTree", "Partition",
     "RecordSpace", "SetComparison", "SetRelease", "SetSpace", "Space", "adaptive_microaggregation", "apriori_sets",
-    "categories", "compare_sets", "from_delimited", "from_lists", "from_long", "generalize_sets_apriori",
-    "generalize_sets_top_down", "individual_ranking", "map_sets", "mdav", "microaggregate_sets",
-    "microaggregation_along_a_score", "microaggregation_of_records", "noun_phrases",
+    "categories", "compare_sets", "disassociation", "from_delimited", "from_lists", "from_long",
+    "generalize_sets_apriori", "generalize_sets_top_down", "individual_ranking", "map_sets", "mdav",
+    "microaggregate_sets", "microaggregation_along_a_score", "microaggregation_of_records", "noun_phrases",
     "optimal_univariate_microaggregation", "phrases_by_hanta", "phrases_by_spacy", "read_baskets", "read_sets",
-    "set_distance", "set_microaggregation", "t_close_microaggregation", "top_down_sets", "write_baskets",
+    "semantic_disassociation", "set_distance", "set_microaggregation", "t_close_microaggregation", "top_down_sets",
+    "write_baskets",
 ]  # fmt: skip

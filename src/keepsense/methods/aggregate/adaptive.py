@@ -126,6 +126,7 @@ METHOD = registered(
         paper="Martínez, Sánchez and Valls 2012.",
         example="Twenty nurses stay nurses; the only bishop joins the vicars.",
         truthful=False,
+        blocks="every column",
         promises=(K_ANONYMITY, PROBABILISTIC),
         falls_short=NOT_SENSITIVE,
         fillings={

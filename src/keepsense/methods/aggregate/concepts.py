@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints, Rows, frozen
+from keepsense.arrays import Ints, Rows, frozen, once
 from keepsense.counts import Value
 from keepsense.errors import BadInput, Finding
 from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
@@ -220,7 +220,7 @@ def _terms(sets: ItemSets, taxonomy: Taxonomy | None, phrases: Chunker | bool) -
         len(texts),
     )
     record = np.repeat(sets.rows.row_of(), of_item.sizes[sets.rows.indices])
-    pairs = np.unique(record.astype(np.int64) * max(1, len(terms)) + of_item.gather(sets.rows.indices))
+    pairs = once(record.astype(np.int64) * max(1, len(terms)) + of_item.gather(sets.rows.indices))
     width = max(1, len(terms))
     return tuple(terms), Rows.from_pairs(pairs // width, pairs % width, len(sets))
 
@@ -231,7 +231,7 @@ def _as_sets(term_rows: Rows, thing_of: Ints, nothing: int) -> Rows:
     record = term_rows.row_of().astype(np.int64)
     empty = np.flatnonzero(term_rows.sizes == 0).astype(np.int64)
     pairs = np.concatenate([record * width + thing_of[term_rows.indices], empty * width + nothing])
-    pairs = np.unique(pairs)
+    pairs = once(pairs)
     return Rows.from_pairs(pairs // width, pairs % width, len(term_rows))
 
 

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from keepsense.arrays import Rows
+from keepsense.arrays import Rows, once
 from keepsense.counts import Value
 from keepsense.errors import BadInput, Finding
 from keepsense.random import generator
@@ -178,16 +178,16 @@ def _divided(texts: Sequence[str | None], delimiter: str, quote: str, column: st
     owner = np.repeat(np.flatnonzero(known), np.diff(lists.offsets.to_numpy()))
     told = codes >= 0
     width = max(1, len(items))
-    once = np.unique(owner[told] * width + codes[told])
-    sizes = np.bincount(once // width, minlength=len(texts))
+    pairs = once(owner[told] * width + codes[told])
+    sizes = np.bincount(pairs // width, minlength=len(texts))
     starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
     counts = dict.fromkeys(COUNTED, 0) | {
         "missing cells": sum(text is None for text in texts),
         "blank items": int((~told).sum()),
-        "duplicate items": int(told.sum()) - len(once),
+        "duplicate items": int(told.sum()) - len(pairs),
         "empty sets": int((sizes == 0).sum()),
     }
-    rows = Rows(starts, (once % width).astype(np.int32))
+    rows = Rows(starts, (pairs % width).astype(np.int32))
     return ItemSets(column, tuple(items), rows, "delimited", delimiter, quote, (), counts)
 
 

@@ -239,6 +239,7 @@ RANKING = registered(
         title="Individual ranking",
         function=individual_ranking,
         runner=by_columns,
+        step=by_columns,
         family="microaggregation",
         place=4,
         short="one column at a time: little lost, little protected",

@@ -92,6 +92,7 @@ METHOD = registered(
         title="Optimal univariate microaggregation",
         function=optimal_univariate_microaggregation,
         runner=by_columns,
+        step=by_columns,
         family="microaggregation",
         place=5,
         aliases=("Hansen-Mukherjee",),

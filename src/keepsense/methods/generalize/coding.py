@@ -13,11 +13,14 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.bands import round_between, spelled
+from keepsense.methods.calling import call
 from keepsense.methods.fit import GOES_BEFORE, Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.registry import Method, Relation, Shown, registered
+from keepsense.methods.task import Task
 from keepsense.privacy import Model
-from keepsense.recoding import Cut, Cuts
+from keepsense.progress import Listener
+from keepsense.recoding import Cut, Cuts, Recoding
 
 
 def top_and_bottom_coding(
@@ -98,11 +101,23 @@ def _ends(numbers: Any, weights: Any, share: float) -> tuple[float, float]:
     return float(bottom), float(top)
 
 
+def _columns_of(method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    """The columns of a step one by one, each by the same thresholds or the same share."""
+    if not task.quasi_identifiers:
+        raise BadInput("top and bottom coding: name the columns to code in `columns` of the step")
+    return [
+        call(top_and_bottom_coding, parameters, task.count([name]), {}, (), column=name)
+        for name in task.quasi_identifiers
+    ]
+
+
 METHOD = registered(
     Method(
         name="top and bottom coding",
         title="Top and bottom coding",
         function=top_and_bottom_coding,
+        step=_columns_of,
+        whole_values=True,
         place=9,
         short="put rare extremes together",
         intent="Put the rare values at both ends together, since the oldest and the richest are known to everybody.",

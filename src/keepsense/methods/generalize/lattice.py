@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from numpy.typing import NDArray
 from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.generalize.parts import plain
 from keepsense.methods.generalize.parts.objective import METRICS, LossTables, Metric, Objective, objective
+from keepsense.methods.generalize.parts.packed import LARGE, Goal, Store
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
 from keepsense.methods.generalize.parts.semantic_losses import semantic_tables
 from keepsense.methods.generalize.parts.space import Node, Space, prepare
@@ -101,11 +104,23 @@ class LatticeSearch:
             memory=self.memory,
         )
 
+    @property
+    def plain(self) -> bool:
+        """Whether the search is small, so that nothing need be compiled or loaded for it."""
+        return plain.suits(len(self.space.counts), self.space.size)
+
+    @property
+    def loops(self) -> ModuleType:
+        """The loops that do the work; which ones changes nothing but the time it takes."""
+        if self.plain:
+            return plain
+        from keepsense.methods.generalize.kernels import loops
+
+        return loops
+
     @cached_property
     def goal(self) -> Any:
         """What compiled loops ask of a class."""
-        from keepsense.methods.generalize.kernels.tables import Goal
-
         required = self.required
         need = np.array([least for _, least in required.distinct], dtype=np.int64)
         words = [_words(self.space.counts.histograms[column]) for column, _ in required.distinct]
@@ -114,9 +129,6 @@ class LatticeSearch:
     @cached_property
     def store(self) -> Any:
         """Arena of class tables; the first one holds the distinct tuples."""
-        from keepsense.methods.generalize.kernels.merge import LARGE
-        from keepsense.methods.generalize.kernels.tables import Store, values_seen
-
         space = self.space
         n, words = space.keys.shape
         d = len(space.names)
@@ -131,7 +143,7 @@ class LatticeSearch:
         seen[:n] = 0
         for (column, _), at in zip(self.required.distinct, self.goal.need_at.tolist(), strict=False):
             h = space.counts.histograms[column]
-            values_seen(h.rows.starts, h.rows.indices, h.counts, at, seen)
+            self.loops.values_seen(h.rows.starts, h.rows.indices, h.counts, at, seen)
         tables = 1 << 12
         first, length, rank = np.zeros(tables, np.int64), np.zeros(tables, np.int64), np.zeros(tables, np.int64)
         length[0] = n
@@ -151,16 +163,15 @@ class LatticeSearch:
 
     def judge(self, node: Node) -> tuple[Verdict, float, NDArray[np.int64]]:
         """Judge one node; also what suppression surely adds to the loss here and below, and the class figures."""
-        from keepsense.methods.generalize.kernels.tables import evaluate, mark_bad, table_of
-
+        loops = self.loops
         self.checks += 1
         space, store, goal, losses = self.space, self.store, self.goal, self.objective.losses
         levels = np.array(node, dtype=np.int64)
-        place = table_of(space.levels, store, levels, losses.leafwise or bool(self.required.rest))
+        place = loops.table_of(space.levels, store, levels, losses.leafwise or bool(self.required.rest))
         self.place = place
-        mark_bad(store, goal, place)
+        loops.mark_bad(store, goal, place)
         penalty, found = np.zeros(len(node)), np.zeros(6, np.int64)
-        evaluate(space.levels, store, losses, goal, place, levels, penalty, found)
+        loops.evaluate(space.levels, store, losses, goal, place, levels, penalty, found)
         holds = found[0] <= goal.limit and found[1] > 0
         whole = all(map(int.__le__, node, space.heights))
         added = self.objective.price(levels, penalty)
@@ -169,7 +180,7 @@ class LatticeSearch:
             holds, kept = self._ask(place)
             found = np.zeros(6, np.int64)
             store.bad[: len(kept)] = ~kept
-            evaluate(space.levels, store, losses, goal, place, levels, penalty, found)
+            loops.evaluate(space.levels, store, losses, goal, place, levels, penalty, found)
         value = np.inf
         if holds and whole:
             value = self._value(levels, penalty, found)
@@ -188,22 +199,20 @@ class LatticeSearch:
 
     def histograms(self, m: int) -> dict[str, Histogram]:
         """Histograms of the classes of the table rolled up last from the distinct tuples."""
-        from keepsense.methods.generalize.kernels.tables import merge_histogram
-
         found = {}
         for name in needed_columns(self.required.bound):
             h = self.space.counts.histograms[name]
-            starts, indices, counts = merge_histogram(
+            starts, indices, counts = self.loops.merge_histogram(
                 h.rows.starts, h.rows.indices, h.counts, len(h.values), self.store.target, m
             )
             found[name] = Histogram(h.values, Rows(starts, indices), counts)
         return found
 
     def _value(self, node: NDArray[np.int64], penalty: NDArray[np.float64], found: NDArray[np.int64]) -> float:
-        from keepsense.methods.generalize.kernels.walk import value_of
-
         o = self.objective
-        return float(value_of(o.kind, o.scale, self.goal.total, o.column, o.base(node), node, penalty, found))
+        return float(
+            self.loops.value_of(o.kind, o.scale, self.goal.total, o.column, o.base(node), node, penalty, found)
+        )
 
     # ---- what is known of the nodes ------------------------------------------------------------------------------
 
@@ -216,10 +225,8 @@ class LatticeSearch:
 
     def tag(self, verdict: Verdict) -> None:
         """Tag what a verdict tells about the nodes above and below (only where the models are monotone)."""
-        from keepsense.methods.generalize.kernels.walk import tag
-
         scratch = np.empty(self.space.size, np.int64)
-        tag(self.nodes, self.space.levels.heights, np.array(verdict.node), verdict.holds, scratch)
+        self.loops.tag(self.nodes, self.space.levels.heights, np.array(verdict.node), verdict.holds, scratch)
 
 
 def _words(histogram: Histogram) -> int:

@@ -15,10 +15,11 @@ from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize.local import local_recoding
+from keepsense.methods.generalize.parts.fewest_cells import at_least
 from keepsense.methods.generalize.parts.objective import LossTables
-from keepsense.methods.importance import Importance
+from keepsense.methods.importance import Importance, importances
 from keepsense.methods.registry import Method, Relation, registered
-from keepsense.methods.task import promised
+from keepsense.methods.task import least_size, promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import SUPPRESSED, Cells
@@ -36,11 +37,13 @@ def local_suppression(
     """Replace single cells by `*`, few of them, until every record shares its values with enough others.
 
     It is local recoding over hierarchies of two levels, the value and `*`; hierarchies that are given are not looked
-    at. It is a heuristic: it looks for few cells, and fewer could suffice, since the fewest are hard to find (Meyerson
-    and Williams 2004). `importance` says how much the loss of a cell in each column counts (1 by default): cells of
-    important columns are kept longer. A suppressed cell is a value of its own for the promise. Use it for columns of
-    words with few rare combinations; numbers are better generalized. Cost: as local recoding, on a lattice of 2 to the
-    number of columns.
+    at. It is a heuristic: it looks for few cells, and fewer could suffice, since the fewest are hard to find
+    (Meyerson and Williams 2004; `optimal_local_suppression` finds them for small tables). How far it may be from the
+    fewest is told: the recoding's `info` has what the suppressed cells cost, what they must cost at least
+    (`keepsense.methods.generalize.parts.fewest_cells.at_least`), and the gap between both as a share. `importance` says
+    how much the loss of a cell in each column counts (1 by default): cells of important columns are kept longer. A
+    suppressed cell is a value of its own for the promise. Use it for columns of words with few rare combinations;
+    numbers are better generalized. Cost: as local recoding, on a lattice of 2 to the number of columns.
 
     >>> counts = Counts.of({"sex": ["f", "f", "f", "m"], "job": ["nurse", "nurse", "clerk", "clerk"]})
     >>> cells = local_suppression(counts, k=2)
@@ -55,10 +58,11 @@ def local_suppression(
         for name, values in zip(counts.names, counts.values, strict=True)
         if values
     }
+    models = promised(models, k)
     cells = local_recoding(
         counts,
         flat,
-        promised(models, k),
+        models,
         metric=LossTables("suppressed cells", dict.fromkeys(flat, (0.0, 1.0)), dict.fromkeys(flat, 1.0)),
         importance=importance,
         listener=listener,
@@ -72,8 +76,21 @@ def local_suppression(
         "classes": cells.info["classes"],
         "suppressed_cells": int(blank.sum(axis=1) @ counts.weights),
         "suppressed": int(counts.weights[whole].sum()),
+        **gap_told(
+            float(counts.weights @ (blank @ importances(counts.names, importance))),
+            at_least(counts, least_size(models) or 1, importance),
+        ),
     }
     return replace(cells, suppressed=whole, info=info)
+
+
+def gap_told(cost: float, bound: float) -> dict[str, float]:
+    """What suppressed cells cost, what they must cost at least, and the share by which the two may differ.
+
+    >>> gap_told(8.0, 6.0)["gap"]
+    0.25
+    """
+    return {"cost": cost, "cost at least": bound, "gap": (cost - bound) / cost if cost else 0.0}
 
 
 METHOD = registered(

@@ -276,7 +276,7 @@ class _Division:
         """The active tuples sorted by group and by rank in one dimension."""
         tuples, group = self._sorted(j)
         rank = self.ranks[tuples, j]
-        start = np.searchsorted(group, np.arange(len(self.refused)))
+        start = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=len(self.refused)))[:-1]))
         run = np.cumsum(self.weights[tuples])
         ends = np.append(start[1:], len(tuples)) - 1
         base = np.where(start > 0, run[start - 1], 0)
@@ -331,7 +331,7 @@ class _Division:
                 quality[quality <= 1e-12] = -np.inf
             top = np.maximum.reduceat(quality, view.start)
             first = np.flatnonzero(quality == top[view.group])
-            _, once = np.unique(view.group[first], return_index=True)
+            once = np.searchsorted(first, view.start)  # the first place of each group; views are sorted by group
             if order == "best":
                 value = top * view.dimension.importance
             elif order == "widest":
@@ -382,7 +382,8 @@ class _Division:
         self.closed += int(closing.sum())
         kept = 2 * self.group[~done] + side[~done]
         self.active = self.active[~done]
-        used, self.group = np.unique(kept, return_inverse=True)
+        there = np.bincount(kept, minlength=2 * groups) > 0
+        used, self.group = np.flatnonzero(there), (np.cumsum(there) - 1)[kept]
         fresh = np.zeros((len(used), len(self.dimensions)), dtype=np.bool_)
         again = wrong[used // 2]
         fresh[again] = self.refused[used[again] // 2]

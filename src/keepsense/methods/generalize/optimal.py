@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.errors import Infeasible
+from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
@@ -42,6 +42,7 @@ def optimal(  # noqa: PLR0913
     suppression: float = 0.0,
     classify: bool = False,
     time_limit: float | None = None,
+    levels: Mapping[str, int] | None = None,
     importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cuts:
@@ -51,7 +52,7 @@ def optimal(  # noqa: PLR0913
     `metric` what is to be least: a name from `METRICS` or `LossTables` of one's own, `importance` how much the loss of
     each column counts. With `classify` every node is judged (`info["status"]`: 1 and 2 hold, checked or tagged; 3 and 4
     fail). With a `time_limit` in seconds the best node so far is returned, with `info["bound"]`, below which no node's
-    loss can be.
+    loss can be. With `levels` of your own, one for each column, nothing is searched: they are checked, and taken.
 
     Use it when one level a column, everywhere, is wanted and the lattice has up to some million nodes. It costs some
     hundred class tables, each made from a smaller one; rows are never looked at.
@@ -66,6 +67,8 @@ def optimal(  # noqa: PLR0913
                            importance=importance)  # fmt: skip
     deadline = None if time_limit is None else time.monotonic() + time_limit
     emit(listener, "start", 0, search.space.size, algorithm="optimal", columns=search.space.names)
+    if levels is not None:
+        return _checked(search, levels, listener)
     best, bound = find_best(search, deadline, listener)
     if best is None and np.isfinite(bound):
         raise Infeasible(
@@ -78,6 +81,30 @@ def optimal(  # noqa: PLR0913
     if classify:
         info["status"] = classified(search, listener)
     found = recoding(search, best.node, "optimal", **info)
+    emit(listener, "chosen", search.space.size, search.space.size, node=found.info["node"], loss=found.info["loss"])
+    return found
+
+
+def _checked(search: LatticeSearch, levels: Mapping[str, int], listener: Listener | None) -> Cuts:
+    """The recoding of levels that somebody chose, if it keeps the promise."""
+    names, tops = search.space.names, search.space.heights
+    unknown = [name for name in levels if name not in names]
+    wrong = [name for name, top in zip(names, tops, strict=True) if not 0 <= levels.get(name, -1) <= top]
+    if unknown or wrong:
+        column = (unknown + wrong)[0]
+        may = "which is no quasi-identifier" if unknown else f"from 0 to {dict(zip(names, tops, strict=True))[column]}"
+        raise BadInput(
+            f"levels must name a level for each of {', '.join(names)}, and nothing else; look at {column!r}, {may}"
+        )
+    node = tuple(int(levels[name]) for name in names)
+    verdict = search.check(node)
+    if not verdict.holds:
+        raise Infeasible(
+            f"the chosen levels leave {verdict.suppressed:,} of {search.space.total:,} records in classes that break "
+            f"the promise, and {search.required.limit:,} may be suppressed",
+            relax=("leave the levels to the search", "allow more suppression", "choose higher levels"),
+        )
+    found = recoding(search, node, "optimal")
     emit(listener, "chosen", search.space.size, search.space.size, node=found.info["node"], loss=found.info["loss"])
     return found
 

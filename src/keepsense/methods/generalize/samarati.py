@@ -15,6 +15,7 @@ from keepsense.methods.fit import CLASSES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
+from keepsense.methods.generalize.parts.levels import spread
 from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
@@ -77,12 +78,9 @@ def samarati(
 
 def _by_height(search: LatticeSearch) -> list[NDArray[np.int64]]:
     """Indices of the nodes of each height, those of least loss first."""
-    from keepsense.methods.generalize.kernels.walk import spread
-
     space = search.space
-    height = np.empty(space.size)
     steps = np.broadcast_to(np.arange(space.levels.sizes.shape[1], dtype=np.float64), space.levels.sizes.shape)
-    spread(np.ascontiguousarray(steps), space.levels.heights, height)
+    height = spread(steps, space.levels.heights)
     order = np.lexsort((search.nodes.base, height))
     cuts = np.searchsorted(height[order], np.arange(1, sum(space.heights) + 1))
     return np.split(order, cuts)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
+from keepsense.methods.calling import call
 from keepsense.methods.fit import GOES_BEFORE, Fit
 from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.registry import Method, Relation, Shown, registered
+from keepsense.methods.registry import LEFT_OUT, Method, Relation, Shown, registered
+from keepsense.methods.task import Task
 from keepsense.privacy import Model
+from keepsense.progress import Listener
 from keepsense.random import generator
-from keepsense.recoding import SUPPRESSED, Cells
+from keepsense.recoding import SUPPRESSED, Cells, Recoding
 
 
 def sampling(
@@ -67,11 +72,60 @@ def sampling(
     ).bound(counts)
 
 
+def _rows_of(method: Method, task: Task, parameters: Mapping[str, Any], listener: Listener | None) -> list[Recoding]:
+    """Draw rows of a table, or people with all their rows: one column marks what is not drawn, and only for a moment.
+
+    The rows of a value are dealt at random, so that every sample of the size is as likely as any other.
+    """
+    if task.quasi_identifiers:
+        raise BadInput("sampling draws rows and changes no column; leave `columns` out of the step")
+    if task.person is not None:
+        name, counts = task.person, task.count([task.person])
+        people = Counts(counts.names, counts.values, counts.codes, (counts.weights > 0).astype(np.int64))
+        drawn = call(sampling, parameters, people, rng=task.rng)
+        share = counts.weights[drawn.source]
+    else:
+        name, counts = _markable(task)
+        drawn = call(sampling, parameters, counts, rng=task.rng)
+        share = drawn.multiplicity
+    mark = _mark(counts.values_of(name))
+    gone = np.flatnonzero(drawn.suppressed)
+    codes = counts.codes[drawn.source].copy()
+    codes[gone] = len(counts.values[0])
+    left = {**drawn.info, LEFT_OUT: {name: mark}} if len(gone) else dict(drawn.info)
+    return [Cells((name,), ((*counts.values[0], mark),), drawn.source, codes, share, info=left).bound(counts)]
+
+
+def _markable(task: Task) -> tuple[str, Counts]:
+    """A column whose type has room for one more value, counted."""
+    for name in dict.fromkeys((*task.every_quasi_identifier, *task.released)):
+        counts = task.count([name])
+        if _mark(counts.values_of(name)) is not None:
+            return name, counts
+    raise BadInput("sampling needs a column of text, numbers or dates by which the rows that are not drawn are marked")
+
+
+def _mark(values: Sequence[Value]) -> Value:
+    """A value that a column does not hold, of the type that it has; None where there is none."""
+    held = {type(value) for value in values if value is not None}
+    if held <= {str}:
+        mark = SUPPRESSED
+        while mark in values:
+            mark += SUPPRESSED
+        return mark
+    known: list[Any] = [value for value in values if value is not None]
+    if held == {int}:
+        return int(max(known)) + 1
+    following: Value = max(known) + datetime.timedelta(days=1) if held == {datetime.date} else None
+    return following
+
+
 METHOD = registered(
     Method(
         name="sampling",
         title="Sampling",
         function=sampling,
+        step=_rows_of,
         place=8,
         short="release some of the records",
         intent="Release a random part of the records, so that nobody knows whether a person is in it.",

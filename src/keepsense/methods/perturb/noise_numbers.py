@@ -131,6 +131,7 @@ METHOD = registered(
         title="Noise on numbers",
         function=noise_on_numbers,
         runner=by_columns,
+        step=by_columns,
         family="noise addition",
         place=3,
         short="the classical method, plain or correlated",

@@ -171,6 +171,7 @@ METHOD = registered(
         title="Post-randomization (PRAM)",
         function=post_randomization,
         runner=by_columns,
+        step=by_columns,
         place=4,
         aliases=("PRAM",),
         short="redraw values by published chances",

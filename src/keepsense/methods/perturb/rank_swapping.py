@@ -63,6 +63,7 @@ METHOD = registered(
         title="Semantic rank swapping by clusters (SRS-2)",
         function=rank_swapping,
         runner=by_columns,
+        step=by_columns,
         family="swapping",
         place=2,
         aliases=("SRS-2", "SRS-Algorithm2", "SRS-Algorithm 2"),

@@ -143,6 +143,7 @@ METHOD = registered(
         title="Semantic rank swapping by one ranking (SRS-1)",
         function=rank_swapping_by_one_ranking,
         runner=by_columns,
+        step=by_columns,
         family="swapping",
         place=1,
         aliases=("SRS-1", "SRS-Algorithm1", "SRS-Algorithm 1"),

@@ -112,6 +112,7 @@ METHOD = registered(
         title="Rank swapping of numbers",
         function=rank_swapping_of_numbers,
         runner=by_columns,
+        step=by_columns,
         family="swapping",
         place=5,
         short="numbers and ordered values, by rank",

@@ -25,27 +25,34 @@ class Sets:
     def __init__(self, connection: SqlConnection, sets: Sequence[Collection[str]], suppressed: str = "*") -> None:
         import pyarrow as pa
 
-        self._run = connection.run
+        self.run = connection.run
         self.suppressed = suppressed
+        self._made: set[str] = set()
         held = [(str(number), item) for number, items in enumerate(sets) for item in sorted(set(items))]
         spellings = [json.dumps(sorted(set(items))) for items in sets]
         connection.table("sets", pa.table({"spelling": pa.array(spellings, pa.string())}))
         columns = {"record": [record for record, _ in held], "item": [item for _, item in held]}
         connection.table("held", pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()}))
 
+    def make(self, name: str, query: str) -> None:
+        """Keep what a query gives as a table, unless there is one of this name."""
+        if name not in self._made:
+            self.run(f"CREATE TABLE {name} AS {query}")
+            self._made.add(name)
+
     def distinct(self) -> int:
         """Different sets."""
-        return int(self._run("SELECT count(DISTINCT c0) FROM sets")[0][0])
+        return int(self.run("SELECT count(DISTINCT c0) FROM sets")[0][0])
 
     def hidden(self) -> int:
         """Records whose set is suppressed."""
         alone = json.dumps([self.suppressed])
-        return int(self._run(f"SELECT count(*) FROM sets WHERE c0 = {text(alone)}")[0][0])
+        return int(self.run(f"SELECT count(*) FROM sets WHERE c0 = {text(alone)}")[0][0])
 
     def groups(self, query: str, k: int) -> tuple[int, int, float | None]:
         """Of a query that gives `times`: groups below k, the records in them, and the smallest group."""
         below = f"FILTER (WHERE times < {k})"
-        ((broken, records, least),) = self._run(
+        ((broken, records, least),) = self.run(
             f"SELECT count(*) {below}, sum(times) {below}, min(times) FROM ({query}) grouped"
         )
         return int(broken), int(records or 0), None if least is None else float(least)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from keepsense.compiled import njit
 from keepsense.methods.generalize.kernels.together import span_loss
 
 _MOST = 48

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-LARGE = 1 << 16
-"""Classes from which on a table is merged part by part."""
+from keepsense.compiled import njit
 
 
 @njit(cache=True, nogil=True)

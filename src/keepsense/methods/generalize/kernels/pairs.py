@@ -5,43 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-
-@njit(cache=True, nogil=True)
-def single_limits(codes: Any, codes_at: Any, marginal: Any, marginal_at: Any, levels: Any, k: int, limit: int) -> Any:
-    """Lowest level of each column at which the column alone would need no more than `limit` records suppressed."""
-    d = len(levels.heights)
-    lowest = np.zeros(d, np.int64)
-    for j in range(d):
-        width = levels.heights[j] + 1
-        for level in range(width):
-            size = levels.sizes[j, level]
-            count = np.zeros(size, np.int64)
-            for v in range(marginal_at[j + 1] - marginal_at[j]):
-                count[codes[codes_at[j] + v * width + level]] += marginal[marginal_at[j] + v]
-            few = 0
-            for c in range(size):
-                if count[c] < k:
-                    few += count[c]
-            lowest[j] = level
-            if few <= limit:
-                break
-    return lowest
+from keepsense.compiled import njit
 
 
 @njit(cache=True, nogil=True)
 def pair_limits(
-    tuples: Any, weights: Any, codes: Any, codes_at: Any, levels: Any, lowest: Any, k: int, limit: int, cells: int
-) -> Any:
-    """Whether two columns at two levels alone would need more than `limit` records suppressed.
+    tuples: Any, weights: Any, codes: Any, codes_at: Any, levels: Any, start: Any, k: int, limit: int, fine: Any
+) -> None:
+    """Whether two columns at two levels alone would need more than `limit` records suppressed: `fine` says so.
 
-    Pairs with more than `cells` combinations are counted at a higher level, which rules out less but never too much.
+    A level below `start` gets the verdict of the one that is counted.
     """
     d = tuples.shape[1]
-    width = np.max(levels.heights) + 1
-    fine = np.ones((d, d, width, width), np.bool_)
-    start = _counted_levels(levels, lowest, cells)
     x = _columns(tuples, codes, codes_at, levels.heights, start)
     most = 1
     for b in range(1, d):
@@ -75,33 +51,16 @@ def pair_limits(
             for q in range(now):
                 a = star[first + q]
                 _judge_pair(counts[q], codes, codes_at, levels, a, start[a], b, start[b], k, limit, fine)
-    return fine
-
-
-@njit(cache=True, nogil=True)
-def _counted_levels(levels: Any, lowest: Any, cells: int) -> Any:
-    """Level at which each column is counted, so that no pair has too many cells."""
-    start = lowest.copy()
-    order = np.argsort(-levels.sizes[:, 0])
-    for i in range(1, len(order)):
-        while True:
-            a, b = order[0], order[i]
-            for q in range(i):
-                if levels.sizes[order[q], start[order[q]]] > levels.sizes[a, start[a]]:
-                    a = order[q]
-            if levels.sizes[a, start[a]] * levels.sizes[b, start[b]] <= cells:
-                break
-            if levels.sizes[a, start[a]] < levels.sizes[b, start[b]]:
-                a = b
-            start[a] += 1
-    return start
 
 
 @njit(cache=True, nogil=True)
 def _columns(tuples: Any, codes: Any, codes_at: Any, heights: Any, start: Any) -> Any:
     """Codes of the tuples at one level a column, column by column."""
     n, d = tuples.shape
-    lift = np.zeros((d, np.max(codes_at[1:] - codes_at[:-1])), np.uint32)
+    widest = 0
+    for j in range(d):
+        widest = max(widest, codes_at[j + 1] - codes_at[j])
+    lift = np.zeros((d, widest), np.uint32)
     for j in range(d):
         if start[j] <= heights[j]:
             mine = codes[codes_at[j] + start[j] : codes_at[j + 1] : heights[j] + 1]

@@ -5,16 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from keepsense.compiled import njit
 from keepsense.methods.generalize.kernels.tables import mark_bad, table_of
-from keepsense.methods.generalize.kernels.walk import (
-    FAILS,
-    FAILS_TAGGED,
-    HOLDS,
-    HOLDS_TAGGED,
-    levels_of,
-)
+from keepsense.methods.generalize.kernels.walk import levels_of
+from keepsense.methods.generalize.parts.packed import FAILS, FAILS_TAGGED, HOLDS, HOLDS_TAGGED
 
 
 @njit(cache=True, nogil=True)

@@ -1,60 +1,20 @@
-"""Compiled loops over class tables. Each has an obvious reference in the tests.
-
-A class table holds the equivalence classes of one lattice node: packed keys (one bit field per column, in one or more
-64-bit words), weights, and for distinct l-diversity the set of sensitive values seen in each class, as bits. A level
-one above a column's top stands for "column left out", which is how projections are written.
-"""
+"""Compiled loops over class tables. `parts.plain` does the same without a compiler."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 
+from keepsense.compiled import njit
 from keepsense.methods.generalize.kernels.merge import (
-    LARGE,
     add,
     find_narrow,
     find_wide,
     merge_large,
     merge_seen,
 )
-
-
-class Store(NamedTuple):
-    """Class tables side by side in one arena; table 0 is the table of distinct tuples.
-
-    Table t takes `length[t]` places from `first[t]` on; `level[t]` is its node, `rank` orders the tables by length.
-    `fill` counts tables, used places and merged classes; the rest are buffers of the roll-up.
-    """
-
-    keys: Any
-    weights: Any
-    seen: Any
-    first: Any
-    length: Any
-    level: Any
-    rank: Any
-    fill: Any
-    slot: Any
-    target: Any
-    bad: Any
-    spare: Any
-    rows: Any
-
-
-class Goal(NamedTuple):
-    """What is asked of a class: k records and `need[s]` different values of each sensitive column.
-
-    The values of sensitive column s are bits of the words from `need_at[s]` on.
-    """
-
-    k: int
-    limit: int
-    total: int
-    need: Any
-    need_at: Any
+from keepsense.methods.generalize.parts.packed import LARGE
 
 
 @njit(cache=True, nogil=True)
@@ -91,7 +51,7 @@ def roll_up(levels: Any, store: Any, source: int, node: Any, want: bool) -> Any:
         source, tables, used = _make_room(store, source)
     keep = np.full(store.keys.shape[1], ~np.uint64(0), np.uint64)
     jobs = np.empty((d, 4), np.uint64)
-    n_jobs = 0
+    n_jobs: Any = np.int64(0)  # of one type from the start, or callees would be compiled twice
     for j in range(d):
         low, high = store.level[source, j], node[j]
         if low == high:

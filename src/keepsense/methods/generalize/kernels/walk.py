@@ -2,114 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numba import njit
 
+from keepsense.compiled import njit
 from keepsense.methods.generalize.kernels.tables import evaluate, mark_bad, table_of
-
-SUM, GEOMETRIC, SQUARES, DISCERNIBILITY, CLASS_SIZE = 0, 1, 2, 3, 4
-"""Kinds of objective; see `Objective.kind`."""
-
-UNKNOWN, HOLDS, HOLDS_TAGGED, FAILS, FAILS_TAGGED = 0, 1, 2, 3, 4
-"""What is known of a node."""
-
-
-class Nodes(NamedTuple):
-    """What is known of every node: its loss without suppression, a lower bound of its loss, its status.
-
-    `order` lists the nodes worth looking at by loss; `best` holds the best value so far and the entropy around which
-    nodes began to hold; `place` the position in `order`, the best node (or -1), the number of checks and the position
-    of the classification.
-    """
-
-    strides: Any
-    base: Any
-    bound: Any
-    status: Any
-    order: Any
-    best: Any
-    place: Any
-
-
-@njit(cache=True, nogil=True)
-def exclude(lowest: Any, fine: Any, heights: Any, nodes: Any) -> Any:
-    """Tag as failing every node that a column or a pair of columns rules out; return how many are left."""
-    d = len(heights)
-    size = len(nodes.status)
-    level = np.zeros(d, np.int64)
-    left = 0
-    j = 0
-    index = 0
-    while j >= 0:
-        if level[j] > heights[j]:
-            index -= level[j] * nodes.strides[j]
-            level[j] = 0
-            j -= 1
-            if j >= 0:
-                level[j] += 1
-                index += nodes.strides[j]
-            continue
-        good = level[j] >= lowest[j]
-        i = 0
-        while good and i < j:
-            good = fine[i, j, level[i], level[j]]
-            i += 1
-        if not good:
-            stop = min(size, index + nodes.strides[j])
-            for v in range(index, stop):
-                nodes.status[v] = FAILS_TAGGED
-                nodes.bound[v] = np.inf
-        elif j < d - 1:
-            j += 1
-            continue
-        else:
-            left += 1
-        level[j] += 1
-        index += nodes.strides[j]
-    return left
-
-
-@njit(cache=True, nogil=True)
-def meet(nodes: Any, heights: Any) -> Any:
-    """The most general node that lies below every open node."""
-    low = heights.copy()
-    node = np.empty_like(heights)
-    for v in range(len(nodes.status)):
-        if nodes.status[v] == UNKNOWN:
-            levels_of(v, nodes.strides, node)
-            for j in range(len(low)):
-                low[j] = min(low[j], node[j])
-    return low
-
-
-@njit(cache=True, nogil=True)
-def spread(column: Any, heights: Any, out: Any) -> None:
-    """Sum over columns of `column[j, level]` for every node."""
-    count = 1
-    out[0] = 0.0
-    for j in range(len(heights) - 1, -1, -1):
-        for level in range(heights[j], -1, -1):
-            for i in range(count):
-                out[level * count + i] = out[i] + column[j, level]
-        count *= heights[j] + 1
-
-
-@njit(cache=True, nogil=True)
-def spread_squares(moments: Any, wide: int, heights: Any, strides: Any, out: Any) -> None:
-    """Sum over pairs of columns of their moments, for every node."""
-    d = len(heights)
-    node = np.empty(d, np.int64)
-    for v in range(len(out)):
-        levels_of(v, strides, node)
-        total = 0.0
-        for i in range(d):
-            row = i * wide + node[i]
-            total += moments[row, row]
-            for j in range(i):
-                total += 2.0 * moments[row, j * wide + node[j]]
-        out[v] = total
+from keepsense.methods.generalize.parts.packed import (
+    CLASS_SIZE,
+    DISCERNIBILITY,
+    FAILS,
+    FAILS_TAGGED,
+    GEOMETRIC,
+    HOLDS,
+    HOLDS_TAGGED,
+    SQUARES,
+    SUM,
+    UNKNOWN,
+)
 
 
 @njit(cache=True, nogil=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keepsense.methods.generalize.parts.lattice_walking import find_best
-from keepsense.methods.generalize.parts.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES
+from keepsense.methods.generalize.parts.packed import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES
 from keepsense.methods.generalize.parts.space import Space
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from keepsense.methods.generalize.parts.lattice_nodes import limits
-from keepsense.methods.generalize.parts.objective import CLASS_SIZE, DISCERNIBILITY
+from keepsense.methods.generalize.parts.packed import CLASS_SIZE, DISCERNIBILITY
 from keepsense.methods.generalize.parts.space import Node
 
 if TYPE_CHECKING:

@@ -8,7 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.errors import BadInput
-from keepsense.methods.generalize.parts.objective import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, Objective
+from keepsense.methods.generalize.parts.levels import (
+    counted_levels,
+    exclude,
+    meet,
+    single_limits,
+    spread,
+    spread_squares,
+)
+from keepsense.methods.generalize.parts.objective import Objective
+from keepsense.methods.generalize.parts.packed import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, Nodes
 from keepsense.methods.generalize.parts.space import Space
 
 if TYPE_CHECKING:
@@ -23,9 +32,6 @@ _PAIRS_UP_TO = 0.1
 
 def open_nodes(search: LatticeSearch) -> Any:
     """Losses, bounds and statuses of all nodes; the open ones in order of their loss."""
-    from keepsense.methods.generalize.kernels.tables import roll_up
-    from keepsense.methods.generalize.kernels.walk import Nodes, exclude, meet
-
     space, required = search.space, search.required
     if space.size > MOST_NODES:
         raise BadInput(
@@ -46,43 +52,40 @@ def open_nodes(search: LatticeSearch) -> Any:
         order = live[np.argsort(base[live], kind="stable")]
         low = meet(nodes, space.levels.heights)
         if low.any():
-            roll_up(space.levels, search.store, 0, low, False)
+            search.loops.roll_up(space.levels, search.store, 0, low, False)
     return nodes._replace(order=order)
 
 
 def limits(search: LatticeSearch) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Lowest level of each column by itself, and whether two levels of two columns can go together."""
-    from keepsense.methods.generalize.kernels.pairs import pair_limits, single_limits
-
     space, k, limit = search.space, search.required.k, search.required.limit
     counts = space.counts
     lowest = single_limits(space.codes, space.codes_at, space.marginal, space.marginal_at, space.levels, k, limit)
-    cells = max(1 << 16, 4 * len(counts))
-    fine = pair_limits(counts.codes, counts.weights, space.codes, space.codes_at, space.levels, lowest, k, limit, cells)
+    # pairs with more cells are counted at a higher level, which rules out less but never too much
+    start = counted_levels(space.levels.sizes, lowest, max(1 << 16, 4 * len(counts)))
+    width = max(space.heights) + 1
+    fine = np.ones((len(lowest), len(lowest), width, width), np.bool_)
+    search.loops.pair_limits(
+        counts.codes, counts.weights, space.codes, space.codes_at, space.levels, start, k, limit, fine
+    )
     return lowest, fine
 
 
 def losses(objective: Objective, space: Space) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Loss of every node without suppression, and a lower bound of its loss with suppression."""
-    from keepsense.methods.generalize.kernels.walk import spread, spread_squares
-
-    heights, strides = space.levels.heights, space.strides
-    base = np.empty(space.size)
+    heights = space.levels.heights
     if objective.moments is not None:
-        spread_squares(objective.moments, objective.column.shape[1], heights, strides, base)
+        base = spread_squares(objective.moments, objective.column.shape[1], heights)
         base *= objective.scale
         return base, base.copy() if objective.monotone else np.zeros(space.size)
     if objective.kind == GEOMETRIC:
         out = []
         for column in (objective.column, objective.least):
-            spread(np.log1p(column * objective.scale), heights, base)
-            out.append(np.expm1(base / len(heights)))
+            out.append(np.expm1(spread(np.log1p(column * objective.scale), heights) / len(heights)))
         return out[0], out[1]
-    spread(objective.column * objective.scale, heights, base)
+    base = spread(objective.column * objective.scale, heights)
     if objective.kind in (DISCERNIBILITY, CLASS_SIZE):
         return base, np.zeros(space.size)
     if objective.monotone:
         return base, base.copy()
-    bound = np.empty(space.size)
-    spread(objective.least * objective.scale, heights, bound)
-    return base, bound
+    return base, spread(objective.least * objective.scale, heights)

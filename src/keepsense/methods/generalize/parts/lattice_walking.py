@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from keepsense.methods.generalize.parts.packed import FAILS, HOLDS, UNKNOWN
 from keepsense.progress import Listener, emit
 
 if TYPE_CHECKING:
@@ -51,20 +52,20 @@ def classified(search: LatticeSearch, listener: Listener | None = None) -> NDArr
 
 
 def _slice(search: LatticeSearch, watched: bool) -> int:
-    return 64 if watched else max(64, _ROWS_A_SLICE // len(search.space.counts))
+    if watched or search.plain:  # without the compiler a search asks after every slice whether it still goes without
+        return 64
+    return max(64, _ROWS_A_SLICE // len(search.space.counts))
 
 
 def _search_compiled(search: LatticeSearch, deadline: float | None, listener: Listener | None) -> None:
-    from keepsense.methods.generalize.kernels.walk import search as run
-
     nodes, o = search.nodes, search.objective
     heard = listener is not None
     most = _slice(search, heard or deadline is not None)
     log = np.empty((most if heard else 0, 3), np.int64)
     values = np.empty(len(log))
     while True:
-        made = run(search.space.levels, search.store, o.losses, search.goal, nodes, o.column, o.scale, o.monotone,
-                   most, log, values)  # fmt: skip
+        made = search.loops.search(search.space.levels, search.store, o.losses, search.goal, nodes, o.column, o.scale,
+                                   o.monotone, most, log, values)  # fmt: skip
         search.checks += made
         _tell(search, listener, log[:made], values)
         if made < most or (deadline is not None and time.monotonic() > deadline):
@@ -72,13 +73,11 @@ def _search_compiled(search: LatticeSearch, deadline: float | None, listener: Li
 
 
 def _classify_compiled(search: LatticeSearch, listener: Listener | None) -> None:
-    from keepsense.methods.generalize.kernels.walk import classify
-
     heard = listener is not None
     most = _slice(search, heard)
     log = np.empty((most if heard else 0, 3), np.int64)
     while True:
-        made = classify(search.space.levels, search.store, search.goal, search.nodes, most, log)
+        made = search.loops.classify(search.space.levels, search.store, search.goal, search.nodes, most, log)
         search.checks += made
         _tell(search, listener, log[:made], None)
         if made < most:
@@ -102,12 +101,10 @@ def _tell(
 
 def _search_asking(search: LatticeSearch, deadline: float | None, listener: Listener | None) -> None:
     """The search of the compiled loops, where models must be asked about every node."""
-    from keepsense.methods.generalize.kernels.walk import FAILS, UNKNOWN, next_path
-
     nodes, monotone = search.nodes, search.required.monotone
     heights = search.space.levels.heights
     path, node = np.empty(int(heights.sum()) + 1, np.int64), np.empty_like(heights)
-    while length := next_path(nodes, search.space.levels, monotone, path, np.empty(len(path)), node):
+    while length := search.loops.next_path(nodes, search.space.levels, monotone, path, np.empty(len(path)), node):
         low, high, start = 0, length - 1, path[0]
         while low <= high:
             middle = (low + high + 1) // 2
@@ -124,11 +121,10 @@ def _search_asking(search: LatticeSearch, deadline: float | None, listener: List
 
 
 def _classify_asking(search: LatticeSearch, listener: Listener | None) -> None:
-    from keepsense.methods.generalize.kernels.walk import next_unknown
-
     heights = search.space.levels.heights
     path = np.empty(int(heights.sum()) + 1, np.int64)
-    while length := next_unknown(search.nodes, heights, search.required.monotone, path, np.empty_like(heights)):
+    climb, node = search.required.monotone, np.empty_like(heights)
+    while length := search.loops.next_unknown(search.nodes, heights, climb, path, node):
         low, high = 0, length - 1
         while low <= high:
             middle = (low + high + 1) // 2
@@ -138,18 +134,17 @@ def _classify_asking(search: LatticeSearch, listener: Listener | None) -> None:
 
 def _ask(search: LatticeSearch, v: int, listener: Listener | None) -> Verdict:
     """Judge one node and draw the conclusions that the models allow."""
-    from keepsense.methods.generalize.kernels.walk import FAILS, HOLDS, raise_bounds, tag
-
+    loops = search.loops
     nodes, o, heights = search.nodes, search.objective, search.space.levels.heights
     verdict, added, floor = search.judge(search.space.node(v))
     levels = np.array(verdict.node, dtype=np.int64)
     scratch = np.empty(search.space.size, np.int64)
     if floor[0] <= search.goal.limit:
-        raise_bounds(nodes, heights, levels, o.kind, o.monotone, added, search.goal, floor, scratch)
+        loops.raise_bounds(nodes, heights, levels, o.kind, o.monotone, added, search.goal, floor, scratch)
     if search.required.monotone:
-        tag(nodes, heights, levels, verdict.holds, scratch)
+        loops.tag(nodes, heights, levels, verdict.holds, scratch)
     elif floor[0] > search.goal.limit or floor[1] == 0:  # too many classes are too small, here and below
-        tag(nodes, heights, levels, False, scratch)
+        loops.tag(nodes, heights, levels, False, scratch)
     else:
         nodes.status[v], nodes.bound[v] = (HOLDS if verdict.holds else FAILS), np.inf
     emit(listener, "node", int(np.count_nonzero(nodes.status)), search.space.size, node=verdict.node,

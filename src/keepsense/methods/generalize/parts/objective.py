@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keepsense.errors import BadInput, did_you_mean
+from keepsense.methods.generalize.parts.levels import condense, leaf_shares
+from keepsense.methods.generalize.parts.packed import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES, SUM, Losses
 from keepsense.methods.generalize.parts.space import Space
 from keepsense.utility import level_losses
 
@@ -25,9 +27,6 @@ _BY_LEVEL = ("precision", "ncp", "geniloss", "non-uniform entropy")
 
 METRICS = ("loss", "geometric loss", *_BY_LEVEL, "height", "discernibility", "average class size")
 """Names of the metrics that can be a search's objective; `LossTables` are the way to any other that adds up."""
-
-SUM, GEOMETRIC, SQUARES, DISCERNIBILITY, CLASS_SIZE = range(5)
-"""Kinds of objective, as the compiled loops number them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,17 +181,13 @@ def _weighed(tables: list[Floats], worst: list[Floats], space: Space) -> tuple[l
 
 
 def _prepared(name: str, combine: Combine, values: Floats, highest: Floats, space: Space) -> Objective:
-    from keepsense.methods.generalize.kernels.levels import Losses, condense
-
     d = len(space.names)
     wide = space.levels.sizes.shape[1]
     at = space.codes_at[:-1, None] + np.arange(wide) * np.diff(space.marginal_at)[:, None]
     kind = {"geometric": GEOMETRIC, "squares": SQUARES}.get(combine, SUM)
     losses = Losses(kind, False, np.empty(len(values)), at, highest, space.marginal_at)
     sums = np.zeros((2, d, wide))
-    leafwise, monotone = condense(
-        values, highest, space.codes, space.codes_at, space.marginal_at, space.marginal, kind == SQUARES, losses, sums
-    )
+    leafwise, monotone = condense(values, space.codes, space.codes_at, space.marginal, kind == SQUARES, losses, sums)
     total, columns = space.total, float(space.importance.sum())
     scale = {"mean": 1 / (columns * total), "geometric": 1 / total, "sum": 1.0, "squares": 1 / columns**2}[combine]
     moments = _moments(values, space) if combine == "squares" else None
@@ -242,8 +237,6 @@ def _moments(values: Floats, space: Space) -> Floats:
 
 def _loss(space: Space) -> Floats:
     """Leaves under the released value, less one, over the leaves of the hierarchy, less one, for all columns."""
-    from keepsense.methods.generalize.kernels.levels import leaf_shares
-
     under = [count for hierarchy in space.hierarchies for count in hierarchy.leaf_counts]
     under_at = np.zeros(space.levels.sizes.shape, np.int64)
     at = 0
@@ -252,6 +245,4 @@ def _loss(space: Space) -> Floats:
             under_at[j, level] = at
             at += len(labels)
     leaves = np.array([len(hierarchy.leaves) for hierarchy in space.hierarchies])
-    found = np.empty(len(space.codes))
-    leaf_shares(np.concatenate(under), under_at, space.flat, space.codes_at, space.levels.heights, leaves, found)
-    return found
+    return leaf_shares(np.concatenate(under), under_at, space.flat, space.codes_at, space.levels.heights, leaves)

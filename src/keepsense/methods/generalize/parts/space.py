@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy, MissingValues
+from keepsense.methods.generalize.parts.levels import level_entropies, lifting, number_levels, pack
+from keepsense.methods.generalize.parts.packed import Levels
 from keepsense.methods.importance import Importance, importances
 
 Node = tuple[int, ...]
@@ -91,14 +93,6 @@ class Space:
 def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy], importance: Importance | None = None) -> Space:
     """Check the input and number and pack everything; refuses what cannot be searched, by column name."""
     chosen, raw = _checked(counts, hierarchies)
-    from keepsense.methods.generalize.kernels.levels import (
-        Levels,
-        level_entropies,
-        lifting,
-        number_levels,
-        pack,
-    )
-
     d = len(chosen)
     heights = np.array([table.shape[1] - 1 for table in raw], dtype=np.int64)
     n_values = np.array([table.shape[0] for table in raw], dtype=np.int64)
@@ -111,13 +105,13 @@ def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy], importance: Im
     wide = int(heights.max()) + 2
     sizes = np.ones((d, wide), np.int64)
     up_at = np.zeros((d, wide, wide), np.uint64)
-    length = number_levels(flat, codes_at, n_values, heights, codes, sizes, up_at)
+    length = number_levels(flat, codes_at, heights, codes, sizes, up_at)
     word, shift, mask = _fields(sizes[:, 0].tolist())
     levels = Levels(heights, sizes, word, shift, mask, np.zeros(length + 1, np.uint64), up_at, np.zeros(sizes.shape))
-    lifting(codes, codes_at, n_values, levels)
+    lifting(codes, codes_at, levels)
     keys = np.zeros((len(counts), int(word[-1]) + 1), np.uint64)
     marginal = np.zeros(marginal_at[-1], np.int64)
-    pack(counts.codes, counts.weights, levels, keys, marginal, marginal_at.astype(np.uint64))
+    pack(counts.codes, counts.weights, levels, keys, marginal, marginal_at)
     level_entropies(codes, codes_at, marginal, marginal_at, levels)
     loss_counts = importances(counts.names, importance)
     return Space(counts, chosen, raw, flat, codes, codes_at, levels, keys, marginal, marginal_at, loss_counts)

@@ -1,0 +1,351 @@
+"""The loops of lattice search without a compiler: the same steps, decisions and sums, to the last bit.
+
+A small search is over before compiled loops would be loaded. Both work on the same arrays, so that a search which turns
+out to be long goes on with the compiled ones where it stands.
+"""
+
+from __future__ import annotations
+
+from math import exp, expm1, log1p
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keepsense.methods.generalize.parts.packed import (
+    CLASS_SIZE,
+    DISCERNIBILITY,
+    FAILS,
+    FAILS_TAGGED,
+    GEOMETRIC,
+    HOLDS,
+    HOLDS_TAGGED,
+    SQUARES,
+    SUM,
+    UNKNOWN,
+    Goal,
+    Levels,
+    Losses,
+    Nodes,
+    Store,
+)
+from keepsense.methods.generalize.parts.plain_tables import (
+    evaluate,
+    mark_bad,
+    table_of,
+    work,
+)
+from keepsense.methods.generalize.parts.plain_tables import merge_histogram as merge_histogram
+from keepsense.methods.generalize.parts.plain_tables import roll_up as roll_up
+from keepsense.methods.generalize.parts.plain_tables import values_seen as values_seen
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+ROWS = 1 << 15
+"""Distinct tuples up to which a search begins without the compiler."""
+NODES = 1 << 17
+"""Nodes up to which it does."""
+WORK = 10_000_000
+"""Classes merged in a process until the compiled loops are worth their loading; a check counts as some thousand."""
+
+
+def suits(tuples: int, nodes: int) -> bool:
+    """Whether a search is to go on without the compiler: it is small, and this process has not searched much yet.
+
+    >>> suits(10, 10**9)
+    False
+    """
+    return tuples <= ROWS and nodes <= NODES and work["done"] < WORK
+
+
+# ---- nodes -----------------------------------------------------------------------------------------------------------
+
+
+def value_of(
+    kind: int, scale: float, total: int, column: Floats, base: float, node: Ints, penalty: Floats, found: Ints
+) -> float:
+    """The objective at a judged node; smaller is better."""
+    if kind == DISCERNIBILITY:
+        return float(found[3]) + float(total) * float(found[0])
+    if kind == CLASS_SIZE:
+        return float(total) / float(found[1] + (1 if found[0] else 0))
+    if kind == GEOMETRIC:
+        logs = 0.0
+        for j, level in enumerate(node.tolist()):
+            logs += log1p((float(column[j, level]) + float(penalty[j])) * scale)
+        return expm1(logs / len(node))
+    added = 0.0
+    for lost in penalty.tolist():
+        added += lost
+    return base + added * scale
+
+
+def _down(array: NDArray[Any], heights: Ints, node: Ints) -> NDArray[Any]:
+    """What an array of all nodes says of the node and those below it."""
+    return array.reshape(heights + 1)[tuple(slice(0, level + 1) for level in node.tolist())]
+
+
+def _up(array: NDArray[Any], heights: Ints, node: Ints) -> NDArray[Any]:
+    """What an array of all nodes says of the node and those above it."""
+    return array.reshape(heights + 1)[tuple(slice(level, None) for level in node.tolist())]
+
+
+def tag(nodes: Nodes, heights: Ints, node: Ints, holds: bool, scratch: Any = None) -> None:
+    """Predictive tagging: what a checked node tells about the nodes below (it fails) or above it (it holds)."""
+    index = int(node @ nodes.strides)
+    reached = (_up if holds else _down)(nodes.status, heights, node)
+    reached[reached == UNKNOWN] = HOLDS_TAGGED if holds else FAILS_TAGGED
+    if not holds:
+        _down(nodes.bound, heights, node)[...] = np.inf
+    nodes.status[index] = HOLDS if holds else FAILS
+    nodes.bound[index] = np.inf
+
+
+def raise_bounds(  # noqa: PLR0913
+    nodes: Nodes, heights: Ints, node: Ints, kind: int, monotone: bool, added: float, goal: Goal, found: Ints,
+    scratch: Any = None,
+) -> None:  # fmt: skip
+    """Raise the lower bounds of the nodes below (and for class sizes above) a checked node."""
+    bound = _down(nodes.bound, heights, node)
+    if kind in (SUM, SQUARES, GEOMETRIC):
+        if monotone and added > 0:
+            base = _down(nodes.base, heights, node)
+            np.maximum(bound, (1.0 + base) * exp(added) - 1.0 if kind == GEOMETRIC else base + added, out=bound)
+        return
+    total = float(goal.total)
+    if kind == DISCERNIBILITY:
+        below = total * int(found[0]) + float(goal.k) * (total - int(found[0]))
+        above = float(found[4])
+    else:
+        below = total / (int(found[5]) + 1.0)
+        above = total / float(found[2])
+    np.maximum(bound, below, out=bound)
+    bound = _up(nodes.bound, heights, node)
+    np.maximum(bound, above, out=bound)
+
+
+def _next_open(nodes: Nodes) -> int:
+    """Position in the order of the next node that may be the best."""
+    position = int(nodes.place[0])
+    while position < len(nodes.order):
+        some = nodes.bound[nodes.order[position : position + 4096]] < nodes.best[0]
+        if some.any():
+            return position + int(some.argmax())
+        position += len(some)
+    return position
+
+
+def next_path(nodes: Nodes, levels: Levels, climb: bool, path: Ints, bits: Floats, node: Ints) -> int:
+    """The next open node and a way up from it, through nodes that lose least; returns its length, 0 at the end."""
+    heights, strides = levels.heights.tolist(), nodes.strides.tolist()
+    nodes.place[0] = position = _next_open(nodes)
+    if position == len(nodes.order):
+        return 0
+    here = int(nodes.order[position])
+    at = [int(level) for level in np.unravel_index(here, levels.heights + 1)]
+    path[0], length = here, 1
+    split = 0.0
+    for j, level in enumerate(at):
+        split += float(levels.entropy[j, level])
+    bits[0] = split
+    best = float(nodes.best[0])
+    while climb:
+        step, step_open, lost = -1, False, 0.0
+        for j, stride in enumerate(strides):
+            if at[j] == heights[j]:
+                continue
+            above = here + stride
+            is_open = bool(nodes.bound[above] < best)
+            if not is_open and (step_open or nodes.status[above] != UNKNOWN):
+                continue
+            if step < 0 or (is_open and not step_open) or nodes.base[above] < lost:
+                step, step_open, lost = j, is_open, nodes.base[above]
+        if step < 0:
+            break
+        here += strides[step]
+        at[step] += 1
+        path[length] = here
+        bits[length] = bits[length - 1] + levels.entropy[step, at[step]] - levels.entropy[step, at[step] - 1]
+        length += 1
+    node[:] = at
+    return length
+
+
+def next_unknown(nodes: Nodes, heights: Ints, climb: bool, path: Ints, node: Ints) -> int:
+    """The next node of unknown status and a way up from it through unknown nodes; returns its length, 0 at the end."""
+    begin = int(nodes.place[3])
+    unknown = np.flatnonzero(nodes.status[begin:] == UNKNOWN)
+    nodes.place[3] = here = begin + int(unknown[0]) if len(unknown) else len(nodes.status)
+    if here == len(nodes.status):
+        return 0
+    path[0], length = here, 1
+    at = [int(level) for level in np.unravel_index(here, heights + 1)]
+    while climb:
+        step, lost = -1, 0.0
+        for j, stride in enumerate(nodes.strides.tolist()):
+            is_open = at[j] < heights[j] and nodes.status[here + stride] == UNKNOWN
+            if is_open and (step < 0 or nodes.base[here + stride] < lost):
+                step, lost = j, nodes.base[here + stride]
+        if step < 0:
+            break
+        here += int(nodes.strides[step])
+        at[step] += 1
+        path[length] = here
+        length += 1
+    node[:] = at
+    return length
+
+
+# ---- walks -----------------------------------------------------------------------------------------------------------
+
+
+def search(  # noqa: PLR0913
+    levels: Levels, store: Store, losses: Losses, goal: Goal, nodes: Nodes, column: Floats, scale: float,
+    monotone: bool, checks: int, log: Ints, log_values: Floats,
+) -> int:  # fmt: skip
+    """Check nodes until the best one is proven or `checks` are spent; see the compiled loop of this name."""
+    heights = levels.heights
+    path = np.empty(int(heights.sum()) + 1, np.int64)
+    bits = np.empty(len(path))
+    node, penalty, found = np.empty(len(heights), np.int64), np.empty(len(heights)), np.zeros(6, np.int64)
+    made = 0
+    while made < checks:
+        length = next_path(nodes, levels, True, path, bits, node)
+        if length == 0:
+            break
+        walk = _Walk(length, bits, float(nodes.best[1]))
+        while walk.low <= walk.high:
+            v = int(path[walk.middle])
+            if nodes.bound[v] < nodes.best[0] or nodes.status[v] == UNKNOWN:
+                node[:] = np.unravel_index(v, heights + 1)
+                place = table_of(levels, store, node, losses.leafwise)
+                suppressed = mark_bad(store, goal, place)
+                value = np.inf
+                holds = suppressed <= goal.limit and suppressed < goal.total
+                if holds:
+                    evaluate(levels, store, losses, goal, place, node, penalty, found)
+                    base = float(nodes.base[v])
+                    value = value_of(losses.kind, scale, goal.total, column, base, node, penalty, found)
+                    if value < nodes.best[0]:
+                        nodes.best[0], nodes.place[1] = value, v
+                    added = log1p(value) - log1p(base) if losses.kind == GEOMETRIC else value - base
+                    raise_bounds(nodes, heights, node, losses.kind, monotone, added, goal, found)
+                tag(nodes, heights, node, holds)
+                if made < len(log):
+                    log[made], log_values[made] = (v, store.length[place], suppressed), value
+                made += 1
+                walk.judged(out=not nodes.bound[path[0]] < nodes.best[0])
+            else:
+                walk.step(out=bool(nodes.status[v] >= FAILS))
+        if walk.last_out >= 0 and 0 < goal.limit < goal.total:  # else paths are short, or every node holds
+            edge = walk.edge()
+            nodes.best[1] = 0.7 * nodes.best[1] + 0.3 * edge if nodes.best[1] >= 0 else edge
+    nodes.place[2] += made
+    return made
+
+
+class _Walk:
+    """The search along one path for the highest node that rules its start out."""
+
+    def __init__(self, length: int, bits: Floats, edge: float) -> None:
+        self.length, self.bits = length, bits
+        self.low, self.high = 0, length - 1
+        self.middle, self.stride, self.turn = length // 2, 0, 0
+        if edge >= 0:
+            self.middle, self.stride = 0, 1
+            while self.middle + 1 < length and bits[self.middle + 1] >= edge:
+                self.middle += 1
+        self.last_out, self.first_in = -1, length
+
+    def judged(self, *, out: bool) -> None:
+        if out:
+            self.last_out = self.middle
+        else:
+            self.first_in = self.middle
+        self.step(out=out)
+
+    def step(self, *, out: bool) -> None:
+        if out:
+            self.low = self.middle + 1
+        else:
+            self.high = self.middle - 1
+        direction = 1 if out else -1
+        if self.stride and self.turn in (0, direction):
+            self.turn = direction
+            self.middle = min(max(self.middle + direction * self.stride, self.low), self.high)
+            self.stride *= 2
+        else:
+            self.stride = 0
+            self.middle = (self.low + self.high + 1) // 2
+
+    def edge(self) -> float:
+        """Where, by entropy, the last failing node of the path lies."""
+        last = float(self.bits[self.last_out])
+        return last if self.first_in == self.length else 0.5 * (last + float(self.bits[self.first_in]))
+
+
+def classify(levels: Levels, store: Store, goal: Goal, nodes: Nodes, checks: int, log: Ints) -> int:
+    """Judge nodes until the status of every one is known or `checks` are spent; returns the checks made."""
+    heights = levels.heights
+    path, node = np.empty(int(heights.sum()) + 1, np.int64), np.empty(len(heights), np.int64)
+    made = 0
+    while made < checks:
+        length = next_unknown(nodes, heights, True, path, node)
+        if length == 0:
+            break
+        low, high = 0, length - 1
+        while low <= high:
+            middle = (low + high + 1) // 2
+            node[:] = np.unravel_index(int(path[middle]), heights + 1)
+            place = table_of(levels, store, node, False)
+            suppressed = mark_bad(store, goal, place)
+            holds = suppressed <= goal.limit and suppressed < goal.total
+            tag(nodes, heights, node, holds)
+            if made < len(log):
+                log[made] = path[middle], store.length[place], suppressed
+            made += 1
+            low, high = (low, middle - 1) if holds else (middle + 1, high)
+    return made
+
+
+# ---- pairs of columns ------------------------------------------------------------------------------------------------
+
+
+def pair_limits(  # noqa: PLR0913
+    tuples: Any, weights: Ints, codes: Any, codes_at: Ints, levels: Levels, start: Ints, k: int, limit: int,
+    fine: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """Whether two columns at two levels alone would need more than `limit` records suppressed: `fine` says so."""
+    heights, sizes = levels.heights.tolist(), levels.sizes
+    d = len(heights)
+    tables = [codes[codes_at[j] : codes_at[j + 1]].reshape(-1, heights[j] + 1) for j in range(d)]
+    counted = [j for j in range(d) if start[j] <= heights[j]]
+    columns = {j: tables[j][:, start[j]].astype(np.int64)[tuples[:, j]] for j in counted}
+    exact = weights.astype(np.float64)
+    for b in counted:
+        for a in counted:
+            na, nb = int(sizes[a, start[a]]), int(sizes[b, start[b]])
+            if a >= b or na * nb < 20:  # fewer cells hardly ever rule out a node
+                continue
+            cells: Floats = np.bincount(columns[a] * nb + columns[b], exact, na * nb).reshape(na, nb).astype(np.float64)
+            for ha in range(int(start[a]), heights[a] + 1):
+                if ha > start[a]:
+                    cells = _added(cells, tables[a][:, ha - 1], tables[a][:, ha])
+                total = cells.T
+                for hb in range(int(start[b]), heights[b] + 1):
+                    if hb > start[b]:
+                        total = _added(total, tables[b][:, hb - 1], tables[b][:, hb])
+                    good = total[total < k].sum() <= limit
+                    xs, ys = slice(0 if ha == start[a] else ha, ha + 1), slice(0 if hb == start[b] else hb, hb + 1)
+                    fine[a, b, xs, ys] = good
+                    fine[b, a, ys, xs] = good
+
+
+def _added(cells: Floats, low: Any, high: Any) -> Floats:
+    """Rows of a table added up from one level's codes to the next one's."""
+    up = np.zeros(len(cells), np.int64)
+    up[low] = high
+    n, columns = int(up.max()) + 1, cells.shape[1]
+    at = up[:, None] * columns + np.arange(columns)
+    return np.bincount(at.ravel(), cells.ravel(), n * columns).reshape(n, columns).astype(np.float64)
