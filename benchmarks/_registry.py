@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import pkgutil
 import resource
 import subprocess
@@ -73,6 +74,16 @@ def children_time() -> float:
     """Seconds that processes started from here have had a core for, those that have ended."""
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
     return spent.ru_utime + spent.ru_stime
+
+
+def as_toml(value: Any, *, inside: bool = False) -> str:
+    """A document as TOML: a line for every key, what lies below in one line."""
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(key)} = {as_toml(entry, inside=True)}" for key, entry in value.items()]
+        return f"{{{', '.join(lines)}}}" if inside else "\n".join([*lines, ""])
+    if isinstance(value, list):
+        return f"[{', '.join(as_toml(entry, inside=True) for entry in value)}]"
+    return json.dumps(value)
 
 
 def peak_of(code: str) -> tuple[float, str]:

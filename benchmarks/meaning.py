@@ -147,7 +147,8 @@ def meaning() -> Iterable[Figure]:
         squares = found.squares(("semAge", *INSURANCE_WORDS))
         yield _at_most("insurance, semantic SSE of the columns of words and semAge", squares, 190, "squares")
         squares = found.squares(INSURANCE_WORDS)
-        yield _at_most("insurance, semantic SSE of the four columns of words alone", squares, 190, "squares")
+        alone = "insurance, semantic SSE of the four columns of words alone"
+        yield Figure(alone, squares, "squares", "the lowest GSL (400)", squares / 400, "measured", None)
     else:
         yield missing("insurance", "Insurance data", "<= 0.6")
     found = measure(people(10_000, seed=1), questions=True)

@@ -207,6 +207,7 @@ def _project_file() -> str:
         "source": ("Source", "The table to anonymize."),
         "population": ("Source", "The table of everybody it was drawn from; optional, with the keys of `[source]`."),
         "columns.NAME": ("Column", "One section for each column."),
+        "[steps]": ("Step", "What is done before the method decides, one after the other; optional."),
         "method": ("Method", "How the table is changed."),
         "set_method": ("Method", "How set-valued quasi-identifiers beside others are changed; optional."),
         "release": ("Target", "Where the release goes."),

@@ -384,6 +384,45 @@ def km_anonymity(promise, case):
     return True
 
 
+def pieces_of_sets(promise, case):
+    """Each record names one cluster and holds only its items; then each cluster is judged by itself."""
+    k, m = promise["k"], promise["m"]
+    clusters = {}
+    for row in case.released:
+        held = set(row[promise["column"]])
+        marks = [item for item in held if item[0] == "#" and " " not in item]
+        if len(marks) != 1:
+            return False
+        number = marks[0][1:]
+        parts = [item.split(" ", 1) for item in held - set(marks)]
+        if not all(len(part) == 2 and part[0].split(".")[0] in (number, number + "+") for part in parts):
+            return False
+        if any(part[0] == number for part in parts):
+            return False
+        clusters.setdefault(number, []).append(parts)
+    return all(_cluster_keeps(number, records, k, m) for number, records in clusters.items())
+
+
+def _cluster_keeps(number, records, k, m):
+    """Loose items stand beside everybody; what occurs together in a piece does so k times; nobody need be empty."""
+    if len(records) < k:
+        return False
+    loose = {name for parts in records for place, name in parts if place == number + "+"}
+    if any([number + "+", name] not in parts for parts in records for name in loose):
+        return False
+    places = {place for parts in records for place, _ in parts if place != number + "+"}
+    told = 0
+    for place in places:
+        held = [{name for where, name in parts if where == place} for parts in records]
+        told += sum(1 for names in held if names)
+        for names in held:
+            for size in range(1, m + 1):
+                for known in combinations(names, size):
+                    if sum(1 for others in held if others >= set(known)) < k:
+                        return False
+    return bool(loose) or not places or told >= len(records) + k * (min(m, len(places)) - 1)
+
+
 JUDGES = {
     "k-anonymity": k_anonymity,
     "probabilistic k-anonymity": k_anonymity,
@@ -401,5 +440,6 @@ JUDGES = {
     "k-map": k_map,
     "delta-presence": delta_presence,
     "k^m-anonymity": km_anonymity,
+    "k^m-anonymity of pieces": pieces_of_sets,
 }
 """Promises that a released file shows."""

@@ -33,6 +33,12 @@ SMALL = {
     "spark.default.parallelism": "2",
     "spark.ui.showConsoleProgress": "false",
 }
+QUICK = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+}
+"""For tables of some hundred rows: compiling a query takes longer than its rows. Clusters compile."""
 
 NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="needs Java 17 for Spark, and there is no java")
 
@@ -54,7 +60,7 @@ def session() -> Any:
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.master("local[2]")
-    for key, value in SMALL.items():
+    for key, value in {**SMALL, **QUICK}.items():
         builder = builder.config(key, value)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     return builder.getOrCreate()

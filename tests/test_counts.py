@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.counts import Counts, distinct_rows, encode, histogram
+from keepsense.counts import Counts, added_up, distinct_rows, encode, histogram, keys_among, row_keys
 from keepsense.errors import BadInput
 
 CELLS = st.sampled_from(["nurse", "cook", "", None, 0, 7, 2.5])
@@ -126,3 +126,60 @@ def test_a_histogram_adds_up_like_plain_python(entries: list[tuple[int, int, int
     rows, codes, numbers = made.rows.row_of().tolist(), made.rows.indices.tolist(), made.counts.tolist()
     assert list(zip(rows, codes, strict=True)) == sorted(expected)
     assert dict(zip(zip(rows, codes, strict=True), numbers, strict=True)) == dict(expected)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 7)), max_size=30),
+    st.sampled_from([1, 10_000, 1 << 50]),
+    st.sampled_from([1, 1 << 30]),
+)
+def test_numbers_are_added_up_by_key_however_large_both_are(
+    entries: list[tuple[int, int]], apart: int, large: int
+) -> None:
+    keys, numbers = (np.array([entry[i] for entry in entries], dtype=np.int64) for i in range(2))
+    expected: Counter[int] = Counter()
+    for key, number in entries:
+        expected[key * apart] += number * large
+    distinct, sums = added_up(keys * apart, 10 * apart, numbers * large)
+    assert dict(zip(distinct.tolist(), sums.tolist(), strict=True)) == dict(expected)
+    assert distinct.tolist() == sorted(expected)
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    st.lists(st.integers(0, 40), max_size=40),
+    st.lists(st.integers(0, 40), max_size=10),
+    st.sampled_from([1, 1 << 20, 1 << 56]),
+)
+def test_keys_are_found_among_others_however_far_they_lie_apart(mine: list[int], others: list[int], apart: int) -> None:
+    keys, some = (np.array(part, dtype=np.int64) * apart for part in (mine, others))
+    assert keys_among(keys, some, 41 * apart).tolist() == [key in others for key in mine]
+
+
+def test_keys_of_several_blocks_are_found_among_others() -> None:
+    keys = np.random.default_rng(1).integers(0, 1 << 50, 600_000)
+    some = keys[::7].copy()
+    assert (keys_among(keys, some, 1 << 50) == np.isin(keys, some)).all()
+
+
+def test_keys_of_rows_in_several_blocks_are_in_the_order_of_the_rows() -> None:
+    table = np.random.default_rng(2).integers(-3, 4, (70_001, 3)).astype(np.int32)
+    keys, space = row_keys(table)
+    assert keys.min() >= 0
+    assert keys.max() < space
+    assert np.array_equal(np.argsort(keys, kind="stable"), np.lexsort(table.T[::-1]))
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 4), st.integers(0, 5)), max_size=30))
+def test_joint_counts_are_those_of_the_rows_whatever_other_columns_there_are(rows: list[tuple[str, int, int]]) -> None:
+    counts = Counts.of({name: [row[i] for row in rows] for i, name in enumerate(("job", "age", "sex"))})
+    table = counts.joint("job", "sex")
+    spelled = {
+        (counts.values_of("job")[i], counts.values_of("sex")[j]): int(number)
+        for (i, j), number in np.ndenumerate(table.toarray())
+        if number
+    }
+    assert spelled == dict(Counter((row[0], row[2]) for row in rows))
+    assert table.has_canonical_format

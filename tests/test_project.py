@@ -53,6 +53,25 @@ def test_help_imports_nothing_heavy_and_no_numpy() -> None:
     assert loaded.isdisjoint({*HEAVY, "numpy", "pyarrow", "rapidfuzz"})
 
 
+def test_a_run_imports_what_it_needs_and_no_more(tmp_path: Path) -> None:
+    rows = "\n".join(f"{20 + i % 40};{'mf'[i % 2]};{i % 7}" for i in range(400))
+    (tmp_path / "people.csv").write_text(f"age;sex;ward\n{rows}\n")
+    project = (
+        '[source]\npath = "people.csv"\n[[privacy]]\nmodel = "k-anonymity"\nk = 5\n[method]\nname = "optimal"\n'
+        '[release]\nsuppression = 0.05\n[columns.age]\nrole = "quasi-identifier"\nkind = "numeric"\n'
+        '[columns.sex]\nrole = "quasi-identifier"\n[columns.ward]\nrole = "insensitive"\n'
+    )
+    file = tmp_path / "keepsense.toml"
+    file.write_text(project)
+    program = f"from keepsense.cli import main\ntry: main(['run', {str(file)!r}, '-q'])\nexcept SystemExit as end: "
+    loaded = loaded_after(f"{program}assert not end.code, end.code")
+    assert (tmp_path / "release" / "people.csv").exists()
+    assert {"duckdb", "pyarrow"} <= loaded
+    assert loaded.isdisjoint(
+        {*HEAVY, "altair", "nltk", "rapidfuzz", "narwhals", "rich", "openpyxl", "yaml"} - {"duckdb"}
+    )
+
+
 def test_public_names_of_the_package_resolve() -> None:
     for name in keepsense.__all__:
         assert getattr(keepsense, name) is not None, name

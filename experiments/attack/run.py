@@ -31,7 +31,7 @@ MARKS = re.compile(r"(<!-- attacks -->\n).*?(<!-- end of attacks -->)", re.DOTAL
 ATTACKED = (
     "optimal", "datafly", "mondrian", "semantic mondrian", "local recoding", "local suppression",
     "microaggregation of records", "strict rank swapping", "rank swapping", "noise", "post-randomization",
-    "differential privacy", "top-down sets",
+    "differential privacy", "differentially private generalization", "top-down sets", "disassociation",
 )  # fmt: skip
 """At least one method of every family."""
 PARAMETERS: dict[str, dict[str, Any]] = {
@@ -97,6 +97,10 @@ def _promise(method: Method | None) -> dict[str, Any]:
     for model in ("k-anonymity", "probabilistic k-anonymity"):
         if model in method.promises:
             return {"model": model, "k": K}
+    if "k^m-anonymity of pieces" in method.promises:
+        return {"model": "k^m-anonymity of pieces", "k": K, "m": 2}
+    if "approximate differential privacy" in method.promises:
+        return {"model": "approximate differential privacy", "epsilon": 1.0, "delta": 1e-4}
     if "differential privacy" in method.promises:
         return {"model": "differential privacy", "epsilon": 1.0}
     return {"model": "linkage risk", "threshold": 1 / K}
@@ -143,6 +147,8 @@ def _attacked(table: Table, method: Method | None, number: int) -> Attacked:
     promise = _promise(method)
     words = f"epsilon = {promise['epsilon']:g}" if "epsilon" in promise else promise["model"]
     truthful = method is not None and method.truthful
+    if method is not None and method.sets == "only":
+        promise |= {"column": table.sets} if "m" in promise else {}
     try:
         released = [{**row, "row": str(at)} for at, row in enumerate(inside)]
         if method is not None:
@@ -163,7 +169,9 @@ def _attacked(table: Table, method: Method | None, number: int) -> Attacked:
     known, others = coded(inside, names, values), coded(outside, names, values)
     told, of_others = (coded(part, [table.secret], [secrets])[:, 0] for part in (inside, outside))
     linked = linkage(seen, known, rng)
-    meant = None if truthful else linkage(_by_meaning(seen, table, names, (labels, values)), known, rng)
+    meant = None
+    if not truthful and set(names) <= set(table.columns):  # sets are compared by their items only
+        meant = linkage(_by_meaning(seen, table, names, (labels, values)), known, rng)
     halves = [linkability(seen, part, rng) if len(names) > 1 else None for part in (known, others)]
     guesses = [
         inference(seen, part, secret, rng) if kept else None for part, secret in ((known, told), (others, of_others))
@@ -182,19 +190,24 @@ def _released(
 ) -> list[Row]:
     """The first half of the rows as released, with the number of the record each came from: only for scoring."""
     private, rows = "epsilon" in promise, every[: len(every) // 2]
+    declared = "levels" in method.needs
     columns: dict[str, Any] = {name: {"role": "quasi-identifier", **table.columns.get(name, {})} for name in names}
     if method.sets == "only":
         columns[table.sets] = {"role": "quasi-identifier", "kind": "set", "taxonomy": "wordnet"}
     taxonomies = {name: make() for name, make in table.taxonomies.items() if name in names}
     parameters = dict(PARAMETERS.get(method.name, {}))
-    if private:
+    if declared:
+        columns |= {name: {"role": "quasi-identifier", "hierarchy": f"{name}.csv"} for name in names}
+        parameters = {"levels": {name: int(at > 0) for at, name in enumerate(names)}}
+    elif private:
         span = {name: [0, 120] for name in table.numbers}
         parameters = {"bounds": span, "domains": {n: sorted({r[n] for r in every}) for n in names if n not in span}}
     else:
         columns |= {"row": {"role": "insensitive", "kind": "numeric", "accept": "identifying"}}
         columns |= {table.secret: {"role": "sensitive", "accept": "identifying"}}
     data: dict[str, list[Any]] = {name: [row[name] for row in rows] for name in columns if name != "row"}
-    data = {name: list(map(int, cells)) if name in table.numbers else cells for name, cells in data.items()}
+    if not declared:
+        data = {name: list(map(int, cells)) if name in table.numbers else cells for name, cells in data.items()}
     if not private:
         data |= {"row": list(range(len(rows)))}
     project = Project.model_validate(
@@ -205,17 +218,32 @@ def _released(
             "release": {
                 "file": "released.csv",
                 "suppression": 0.5 if method.sets == "only" else 0.05,
-                "shuffle": not private,
+                "shuffle": not private or declared,
                 "suppressed": "drop",
             },
         }
     )
     with warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
         warnings.simplefilter("ignore")
+        for name in names if declared else ():  # all values that are possible, whoever is in the table
+            with (Path(folder) / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file, delimiter=";").writerows(
+                    (value, "*") for value in sorted({row[name] for row in every})
+                )
         done = release(project, data=data, given=Given(taxonomies=taxonomies), folder=folder, rng=1)
         with done.file.open(encoding="utf-8", newline="") as file:
             released = list(csv.DictReader(file))
+    if declared:
+        return _dealt(released, rows, names)
     return [{**row, "row": row.get("row", str(number))} for number, row in enumerate(released)]
+
+
+def _dealt(released: list[Row], rows: list[Row], names: Sequence[str]) -> list[Row]:
+    """Records without a number, each given to somebody of whom it is true: all of these are as likely to be drawn."""
+    waiting: dict[tuple[str, ...], list[int]] = {}
+    for number, row in enumerate(rows):
+        waiting.setdefault((row[names[0]], *("*" for _ in names[1:])), []).append(number)
+    return [{**row, "row": str(waiting[tuple(row[name] for name in names)].pop())} for row in released]
 
 
 def _near(
@@ -234,12 +262,21 @@ def _near(
             for row in released:
                 matrix[at[0][row[name]], at[1][inside[int(row["row"])][name]]] = 0.0
             near.append(matrix)
+        elif any(label.startswith("#") for label in shown):
+            near.append(_apart(shown, there))
         elif name in numbers:
             span = max(map(float, there)) - min(map(float, there)) or 1.0
             near.append(np.abs(np.array(shown, float)[:, None] - np.array(there, float)) / span)
         else:
             near.append((np.array(shown)[:, None] != np.array(there)).astype(float))
     return near
+
+
+def _apart(shown: Sequence[str], there: Sequence[str]) -> Any:
+    """How little a record that holds pieces of several people has in common with a set, as a share of all items."""
+    held = [frozenset(item.partition(" ")[2] for item in label.split(";") if " " in item) for label in shown]
+    known = [frozenset(value.split(";")) for value in there]
+    return np.array([[1 - len(a & b) / max(1, len(a | b)) for b in known] for a in held])
 
 
 def _by_meaning(

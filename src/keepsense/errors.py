@@ -318,6 +318,11 @@ FINDINGS: Mapping[str, Meaning] = {
             "beside other columns, sets can only be released as made-up ones",
             "release them in another file",
         ),
+        (
+            "W509",
+            "differential privacy draws values anew, and true records are wanted",
+            "promise approximate differential privacy, or do without true records",
+        ),
     )
 }
 """Every code of a finding: `E...` must be mended, `W...` should be looked at. A code means one thing only."""

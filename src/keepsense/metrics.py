@@ -7,7 +7,7 @@ Metrics of utility are computed from a `keepsense.utility.recoded.Recoded`, thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -18,7 +18,7 @@ Value = float | Mapping[str, float] | None
 """What a metric computes: one figure, one a column, or nothing where it does not apply."""
 
 About = Literal["utility", "risk"]
-Unit = Literal["share", "bits", "records", "pairs", "squares"]
+Unit = Literal["share", "bits", "records", "pairs", "squares", "times"]
 Compute = TypeVar("Compute", bound=Callable[..., Value])
 
 
@@ -100,17 +100,77 @@ def metric(
     return enter
 
 
+class Estimate(float):
+    """A figure that comes from a sample, with the interval that holds the true one with 95% confidence.
+
+    >>> guess = Estimate(0.5, 0.4, 0.6)
+    >>> guess + 0.5, guess.interval
+    (1.0, (0.4, 0.6))
+    """
+
+    interval: tuple[float, float]
+
+    def __new__(cls, value: float, low: float, high: float) -> Estimate:
+        """A figure and both ends of its interval."""
+        made = super().__new__(cls, value)
+        made.interval = low, high
+        return made
+
+
+NORMAL = 1.959963984540054
+"""Standard deviations on either side of the mean of a normal distribution that hold 95% of it."""
+
+
+def sampled_share(share: float, tried: int) -> Estimate:
+    """A share found on so many records drawn at random, with its interval of 95% confidence (Wilson 1927).
+
+    Without records nothing is known: 0 to 1.
+
+    >>> [round(end, 4) for end in sampled_share(0.5, 100).interval], sampled_share(0.3, 0).interval
+    ([0.4038, 0.5962], (0.0, 1.0))
+    """
+    if tried < 1:
+        return Estimate(share, 0.0, 1.0)
+    part = NORMAL * NORMAL / tried
+    middle = (share + part / 2) / (1 + part)
+    around = (share * (1 - share) * part + part * part / 4) ** 0.5 / (1 + part)
+    return Estimate(share, min(share, max(0.0, middle - around)), max(share, min(1.0, middle + around)))
+
+
+def sampled_mean(values: Sequence[float]) -> Estimate:
+    """The mean of figures drawn at random, with its interval of 95% confidence by Student's distribution.
+
+    One figure alone tells nothing of how much they differ: its interval has no ends.
+
+    >>> mean = sampled_mean([1.0, 2.0, 3.0])
+    >>> float(mean), [round(end, 4) for end in mean.interval], sampled_mean([2.0]).interval
+    (2.0, [-0.4841, 4.4841], (-inf, inf))
+    """
+    n = len(values)
+    mean = sum(values) / n
+    if n < 2:
+        return Estimate(mean, float("-inf"), float("inf"))
+    from scipy.special import stdtrit
+
+    spread = (sum((value - mean) ** 2 for value in values) / (n - 1)) ** 0.5
+    around = float(stdtrit(n - 1, 0.975)) * spread / n**0.5
+    return Estimate(mean, mean - around, mean + around)
+
+
 @dataclass(frozen=True)
 class Figure:
-    """What a metric says of one release, or of one of its columns.
+    """What a metric says of one release, or of one of its columns; `interval` where it comes from a sample.
 
     >>> figure("root mean square distance, job", 0.25).label
     'distance of job'
+    >>> Figure(METRICS["loss"], 0.5, interval=(0.4, 0.6)).text
+    '50% (40% to 60%)'
     """
 
     metric: Metric
     value: float
     column: str = ""
+    interval: tuple[float, float] | None = None
 
     @property
     def name(self) -> str:
@@ -124,8 +184,10 @@ class Figure:
 
     @property
     def text(self) -> str:
-        """The value for people."""
-        return self.metric.text(self.value)
+        """The value for people, with the interval that holds the true one with 95% confidence."""
+        if self.interval is None:
+            return self.metric.text(self.value)
+        return f"{self.metric.text(self.value)} ({' to '.join(self.metric.text(end) for end in self.interval)})"
 
 
 def figure(name: str, value: float) -> Figure:
@@ -158,10 +220,14 @@ def figures(about: About, subject: object, *, every_run: bool | None = None) -> 
         except KeepsenseError:
             continue  # it does not apply, as levels do not to ranges that no hierarchy holds
         if isinstance(value, Mapping):
-            results += [Figure(entry, float(each), column) for column, each in value.items()]
+            results += [_measured(entry, each, column) for column, each in value.items()]
         elif value is not None:
-            results.append(Figure(entry, float(value)))
+            results.append(_measured(entry, value))
     return results
+
+
+def _measured(entry: Metric, value: float, column: str = "") -> Figure:
+    return Figure(entry, float(value), column, value.interval if isinstance(value, Estimate) else None)
 
 
 def by_name(results: Iterable[Figure]) -> dict[str, float]:
@@ -204,11 +270,15 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share of 1 in percent.
+    """A share of 1 in percent, with its interval where it is an estimate.
 
     >>> percent(0.157), percent(1), percent(0), percent(0.0004)
     ('15.7%', '100%', '0%', 'below 0.1%')
+    >>> percent(Estimate(0.5, 0.4, 0.6))
+    '50% (40% to 60%)'
     """
+    if isinstance(share, Estimate):
+        return f"{percent(float(share))} ({' to '.join(map(percent, share.interval))})"
     if 0 < share < 0.0005:
         return "below 0.1%"
     if 0.9995 <= share < 1:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import frozen
-from keepsense.counts import Counts, Value, distinct_rows, row_keys
+from keepsense.counts import Counts, Value, distinct_rows, keys_among, row_keys
 from keepsense.errors import BadInput
 
 SUPPRESSED = "*"
@@ -189,7 +190,7 @@ class Cuts:
                 theirs = np.zeros(len(some), dtype=np.int64)
                 for column, outputs in zip(some.T, dictionaries, strict=True):
                     theirs = theirs * len(outputs) + column
-                hidden = _keys_among(keys, theirs, space)
+                hidden = keys_among(keys, theirs, space)
             else:
                 hidden = among(codes, some)
             marks = [outputs.setdefault(SUPPRESSED, len(outputs)) for outputs in dictionaries]
@@ -213,12 +214,11 @@ class Cuts:
         ...     [{"medic": 0}]).tolist()
         [[0]]
         """
-        rows = [
-            [place[label] for place, label in zip(places, labels, strict=True)]
-            for labels in self.suppress
-            if len(labels) == len(places) and all(map(lambda place, label: label in place, places, labels))
-        ]
-        return np.array(rows, dtype=np.int32).reshape(-1, len(self.cuts))
+        classes = [labels for labels in self.suppress if len(labels) == len(places)]
+        codes = np.empty((len(classes), len(self.cuts)), dtype=np.int32)
+        for j, (place, labels) in enumerate(zip(places, zip(*classes, strict=True), strict=True) if classes else ()):
+            codes[:, j] = np.fromiter(map(place.get, labels, repeat(-1)), np.int32, len(classes))
+        return codes[(codes >= 0).all(axis=1)]
 
     def apply(self, counts: Counts) -> Counts:
         """Counts of the released columns (suppressed records included)."""
@@ -239,20 +239,7 @@ def among(rows: NDArray[np.int32], some: NDArray[np.int32]) -> NDArray[np.bool_]
     if not len(rows) or not len(some):
         return chosen
     key, space = row_keys(np.concatenate([rows, some]))
-    return _keys_among(key[: len(rows)], key[len(rows) :], space)
-
-
-def _keys_among(keys: NDArray[np.int64], some: NDArray[np.int64], space: int) -> NDArray[np.bool_]:
-    """Which keys, all below `space`, are among some others."""
-    if not len(some):
-        return np.zeros(len(keys), dtype=np.bool_)
-    if space <= max(1 << 16, 4 * len(keys)):
-        marked = np.zeros(space, dtype=np.bool_)
-        marked[some] = True
-        return marked[keys]
-    ordered = np.unique(some)
-    place = np.minimum(np.searchsorted(ordered, keys), len(ordered) - 1)
-    return np.asarray(ordered[place] == keys)
+    return keys_among(key[: len(rows)], key[len(rows) :], space)
 
 
 @dataclass(frozen=True, eq=False)

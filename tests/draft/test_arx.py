@@ -139,6 +139,11 @@ def test_a_project_becomes_a_release(tmp_path: Path, monkeypatch: pytest.MonkeyP
             {"model": "beta-likeness", "form": "enhanced", "beta": 1.0, "column": "ill"},
         ),
         ("(1.0E-2)-avg-reidentification-risk", {"model": "average risk", "threshold": 0.01}),
+        (
+            "(0.1, 0.2 (0.2), 0.0)-avg-reidentification-risk",
+            {"model": "strict-average risk", "threshold": 0.1, "k": 5},
+        ),
+        ("(0.0)-sample-uniqueness", {"model": "k-anonymity", "k": 2}),
     ],
 )
 def test_models_in_our_words(tmp_path: Path, spelled: str, promise: dict[str, object]) -> None:
@@ -156,7 +161,7 @@ def test_models_in_our_words(tmp_path: Path, spelled: str, promise: dict[str, ob
         "0.2-closeness with hierarchical ground-distance for attribute 'illness'",
         "(2.0,1.0E-6)-DP",
         "grassberger-entropy-3.0-diversity for attribute 'illness'",
-        "(0.05)-sample-uniqueness",
+        "profitability (prosecutor)",
         "something new",
     ],
 )
@@ -165,6 +170,77 @@ def test_models_that_are_not_taken_over_are_named(tmp_path: Path, spelled: str) 
     assert project.promises == ({"model": "k-anonymity", "k": 5},)
     assert len(project.left_out) == 1
     assert project.left_out[0].startswith(f"The model {spelled!r} is left out: ")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "promise", "more"),
+    [
+        (
+            "(0.1, 0.0909 (0.09), 0.05)-avg-reidentification-risk",
+            {"model": "strict-average risk", "threshold": 0.1, "k": 12},
+            "no record at all",
+        ),
+        ("(0.05)-sample-uniqueness", {"model": "k-anonymity", "k": 2}, "promises that there are none"),
+    ],
+)
+def test_what_is_promised_beyond_theirs_is_told(
+    tmp_path: Path, spelled: str, promise: dict[str, object], more: str
+) -> None:
+    project = read_arx_project(saved(tmp_path, archive({"input/config.xml": config((spelled,))})))
+    assert project.promises == (promise,)
+    assert [more in sentence for sentence in project.left_out] == [True]
+
+
+def test_hierarchical_closeness_brings_the_hierarchy_of_its_column(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    spelled = "0.6-closeness with hierarchical ground-distance for attribute 'illness'"
+    ill = "flu;chest;*\ncough;chest;*\ncold;nose;*\n"
+    entries = {"input/config.xml": config(("3-anonymity", spelled)), "input/hierarchies/illness.csv": ill}
+    saved(tmp_path, archive(entries))
+    answer = CliRunner().invoke(app, ["init", "people.deid", "--json"])
+    assert answer.exit_code == 0, answer.output
+    assert json.loads(answer.stdout)["left out"] == []
+    project = tomllib.loads((tmp_path / "keepsense.toml").read_text(encoding="utf-8"))
+    promise = {"model": "t-closeness", "t": 0.6, "column": "illness", "ground": "hierarchical"}
+    assert project["privacy"][1] == promise
+    assert set(read_hierarchy(tmp_path / project["columns"]["illness"]["hierarchy"]).leaves) == {"flu", "cough", "cold"}
+    done = CliRunner().invoke(app, ["run", "--json", "--set", 'columns.stay.accept="identifying"'])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["verified"]
+
+
+def test_weights_become_weights_of_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    both = (
+        "<attributeWeight><attribute>the age</attribute><weight>0.75</weight></attributeWeight>"
+        "<attributeWeight><attribute>illness</attribute><weight>0.0</weight></attributeWeight></attributeWeights>"
+    )
+    saved(tmp_path, archive({"input/config.xml": config().replace("</attributeWeights>", both)}))
+    answer = CliRunner().invoke(app, ["init", "people.deid", "--json"])
+    assert answer.exit_code == 0, answer.output
+    (sentence,) = json.loads(answer.stdout)["left out"]
+    assert sentence.startswith("Column 'illness': its weight")
+    columns = tomllib.loads((tmp_path / "keepsense.toml").read_text(encoding="utf-8"))["columns"]
+    assert columns["the age"]["weight"] == 1.5
+    assert "weight" not in columns["job"], "half, which ARX gives to all, is 1"
+
+
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        ("Loss (0.5/1.0/1.0)", []),
+        ("Non-monotonic discernability", ['metric = "discernibility"']),
+        ("Monotonic discernability (DM*)", ['metric = "discernibility"']),
+        ("Average equivalence class size", ['metric = "average class size"']),
+        ("Ambiguity", ["least loss instead"]),
+    ],
+)
+def test_utility_measures_have_their_words(tmp_path: Path, measure: str, told: list[str]) -> None:
+    spelled = config().replace("<config>", f"<config><metric>{measure}</metric>")
+    left_out = read_arx_project(saved(tmp_path, archive({"input/config.xml": spelled}))).left_out
+    assert [words in sentence for words, sentence in zip(told, left_out, strict=True)] == [True] * len(told)
 
 
 def test_settings_that_are_not_taken_over_are_named(tmp_path: Path) -> None:

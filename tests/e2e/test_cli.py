@@ -153,6 +153,8 @@ def test_import_takes_a_language_and_a_namespace(run: Run, tmp_path: Path) -> No
     assert (done.code, done.json["root"]) == (0, "Tier")
     (tmp_path / "tiere.csv").write_text("tier\nKatze\nKätzchen\nHündin\nVögel ohne Nest\n", encoding="utf-8")
     english = run("map", "tiere.csv", "tier")
+    assert "guessed: no taxonomy fits: these words are not English; import one in their language" in english.out
+    english = run("map", "tiere.csv", "tier", "--taxonomy", "wordnet")
     assert "tier: these words are not English, and WordNet 3.0 is; import a taxonomy in their language" in english.err
     german = run("map", "tiere.csv", "tier", "--taxonomy", "pets", "--json")
     assert "not English" not in german.err
@@ -419,6 +421,19 @@ def test_map_lists_what_is_mapped_and_what_is_not(run: Run, jobs: Path) -> None:
     shown = run("map", "jobs.csv", "job").out
     assert "3 of 4 values mapped" in shown
     assert "qwertyzz" in shown
+
+
+def test_map_goes_by_the_taxonomy_that_a_draft_would_take(run: Run, tmp_path: Path) -> None:
+    words = ["blogger", "influencer", "nurse", "teacher", "plumber", "surgeon"]
+    (tmp_path / "today.csv").write_text("\n".join(["job", *words]), encoding="utf-8")
+    (drafted,) = run("inspect", "today.csv", "--json").json["columns"]
+    found = run("map", "today.csv", "job", "--json").json
+    assert (found["taxonomy"], found["unmapped"]) == ("Open English WordNet 2026", [])
+    assert drafted["taxonomy"]["name"] == "oewn"
+    assert "guessed: oewn names 100% of the values" in run("map", "today.csv", "job").out
+    older = run("map", "today.csv", "job", "--taxonomy", "wordnet", "--json").json
+    assert [entry["value"] for entry in older["unmapped"]] == ["influencer"]
+    assert any("keepsense map FILE job --taxonomy wordnet --output" in entry["message"] for entry in older["findings"])
 
 
 def test_map_takes_back_the_file_a_person_edited(run: Run, jobs: Path, tmp_path: Path) -> None:

@@ -253,7 +253,8 @@ def test_another_taxonomy_is_refused_and_the_own_one_is_found(run: Run, folder: 
             2,
             True,
         )
-    code, _, err = run("map", "few.csv", "job", "--use", "few-mapping.csv")
+    assert run("map", "few.csv", "job", "--use", "few-mapping.csv", "--quiet")[0] == 0
+    code, _, err = run("map", "few.csv", "job", "--use", "few-mapping.csv", "-t", "wordnet")
     assert (code, "few-mapping.csv: made with the taxonomy 'mine.csv', not with 'WordNet 3.0'; give" in err) == (
         2,
         True,

@@ -45,6 +45,9 @@ def names(**given: Any) -> list[str]:
         ({"truthful": False, "promise": "none", "purpose": "correlations", "kinds": ("numeric",)}, "noise on numbers"),
         ({"truthful": False, "promise": "differential privacy"}, "semantic exponential mechanism"),
         ({"truthful": False, "promise": "t-closeness", "kinds": ("numeric",)}, "t-close microaggregation"),
+        ({"promise": "beta-likeness"}, "local recoding"),
+        ({"promise": "approximate differential privacy"}, "differentially private generalization"),
+        ({"promise": "k^m-anonymity of pieces", "truthful": False, "kinds": ("set",)}, "disassociation"),
         ({"kinds": ("set",)}, "apriori sets"),
         ({"kinds": ("set",), "truthful": False}, "set microaggregation"),
     ],
@@ -65,14 +68,18 @@ def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: An
         assert one.method.truthful or not truthful
         technique = family_of(one.method)
         if promise != "none":
-            assert technique in SATISFIES[promise] or technique == "set generalization"
+            assert promise in one.method.promises
+            assert technique in (*SATISFIES.get(promise, (technique,)), "set generalization")
         if not one.method.truthful:
             assert any("not true" in text for text in one.warnings)
     assert set(found.excluded).isdisjoint(one.name for one in found.advice)
     assert all(found.excluded.values())
     assert [one.points for one in found.advice] == sorted((one.points for one in found.advice), reverse=True)
     impossible = promise == "differential privacy" and (truthful or kind == "set")
-    spread = kind == "set" and promise in ("l-diversity", "t-closeness")
+    impossible |= promise == "k^m-anonymity of pieces" and (truthful or kind != "set")
+    spread = kind == "set" and promise in (
+        "l-diversity", "t-closeness", "beta-likeness", "approximate differential privacy",
+    )  # fmt: skip
     assert bool(found.advice) != (impossible or spread)
 
 
@@ -135,6 +142,28 @@ def test_only_k_is_warned_of() -> None:
     assert "W504" not in codes(rows=100_000)
     assert "W505" in codes(columns=12)
     assert "W506" in codes(reuse=True)
+    assert "W509" in codes(promise="differential privacy")
+    assert "W509" not in codes(promise="approximate differential privacy")
+
+
+def test_new_promises_come_with_what_they_need() -> None:
+    likeness = Answers(promise="beta-likeness", column="illness")
+    assert likeness.promised() == [
+        {"model": "k-anonymity", "k": 5},
+        {"model": "beta-likeness", "beta": 2.0, "column": "illness"},
+    ]
+    pieces = Answers(kinds=("set",), promise="k^m-anonymity of pieces", truthful=False, column="ill", set_column="bag")
+    best = recommend(pieces)[0]
+    assert tomllib.loads(best.settings(pieces))["privacy"] == [
+        {"model": "k^m-anonymity of pieces", "k": 5, "m": 2, "column": "bag"}
+    ]
+    safe = Answers(promise="approximate differential privacy")
+    best = recommend(safe)[0]
+    assert tomllib.loads(best.settings(safe))["method"]["parameters"] == {"levels": {"...": 1}}
+    assert any("before looking" in text for text in best.warnings)
+    few = advise(Answers(promise="approximate differential privacy", rows=300))
+    assert not few.advice
+    assert "few rows" in few.excluded["differentially private generalization"]
 
 
 def test_noise_gets_the_reference_of_table_6_1() -> None:

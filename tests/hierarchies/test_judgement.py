@@ -236,6 +236,13 @@ def test_the_base_hierarchy_has_no_problems() -> None:
     assert improve(made, measure).fixes == ()
 
 
+def test_of_words_without_a_concept_nothing_is_said() -> None:
+    rows = [("nurse", "health professional", "professional", "*"), ("qwertyzz", "qwertyzz", "qwertyzz", "*")]
+    made = with_concepts(Hierarchy.of_rows(rows), wordnet(), unknown="list")
+    told = explain(made, distance("wu-palmer", wordnet()), unknown="list").problems
+    assert [problem.message for problem in told if "qwertyzz" in problem.message] == []
+
+
 def test_numeric_hierarchies_are_explained_by_their_widest_intervals() -> None:
     found = explain(equal_width([1, 2, 3, 100], groups=4))
     assert found.problems == ()

@@ -35,6 +35,7 @@ DATED = {"born": {"role": "quasi-identifier", "kind": "date"}}
 
 K = {"model": "k-anonymity", "k": 4}
 LINKAGE = {"model": "linkage risk", "threshold": 0.9}
+PIECES = {"model": "k^m-anonymity of pieces", "k": 4, "m": 2, "column": "likes"}
 PRIVATE = {"model": "differential privacy", "epsilon": 4.0}
 BOUNDS = {"bounds": {"age": [0, 120]}}
 
@@ -78,6 +79,14 @@ METHODS: dict[str, dict[str, Any]] = {
     "local recoding": _case("local recoding"),
     "cell greedy": _case("cell greedy"),
     "local suppression": _case("local suppression"),
+    "optimal local suppression": _case("optimal local suppression", {"age": GONE, "size": GONE}),
+    "differentially private generalization": _case(
+        "differentially private generalization",
+        {**NOTHING, "job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"}},
+        [{"model": "approximate differential privacy", "epsilon": 2.0, "delta": 0.1}],
+        parameters={"levels": {"job": 1}},
+        release={"shuffle": True},
+    ),
     "rank swapping": _case("rank swapping", WITH_SETS, [LINKAGE], parameters={"k": 10}),
     "rank swapping of tuples": _case("rank swapping of tuples", WITH_SETS, [LINKAGE], parameters={"k": 10}),
     "rank swapping by one ranking": _case("rank swapping by one ranking", {}, [LINKAGE], parameters={"k": 10}),
@@ -105,6 +114,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "set microaggregation": _case("set microaggregation", SETS),
     "apriori sets": _case("apriori sets", SETS, [{"model": "k^m-anonymity", "k": 4, "m": 2, "column": "likes"}]),
     "top-down sets": _case("top-down sets", SETS),
+    "disassociation": _case("disassociation", SETS, [PIECES]),
+    "semantic disassociation": _case("semantic disassociation", SETS, [PIECES]),
 }
 """One project for every method, by the name that project files use."""
 
@@ -144,6 +155,15 @@ OTHERS: dict[str, dict[str, Any]] = {
     "json lines": _case("datafly", release={"file": "people.jsonl"}),
     "semicolons": _case("datafly", release={"delimiter": ";", "spreadsheet_safe": False}),
     "rows in random order": _case("datafly", release={"shuffle": True}),
+    "steps in a row": _case(
+        "optimal",
+        steps=[
+            {"name": "sampling", "parameters": {"share": 0.8}},
+            {"name": "top and bottom coding", "columns": ["age"], "parameters": {"share": 0.1}},
+            {"name": "global recoding", "columns": ["job"], "parameters": {"level": 1}},
+            {"name": "noise on numbers", "columns": ["pay"], "parameters": {"alpha": 0.3, "correlated": False}},
+        ],
+    ),
     "two sets beside others": _case(
         "datafly", WITH_SETS, set_method={"name": "set microaggregation", "parameters": {"k": 4}}
     ),

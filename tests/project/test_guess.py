@@ -64,6 +64,20 @@ def of(cells: list[Any], name: str = "x", **others: list[Any]) -> Inspected:
         (["0", "1"] * 30, "hispanic", "quasi-identifier"),
         (["low", "middle", "high"] * 20, "How much money does your household earn?", "sensitive"),
         ([f"qx{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(ROWS)], "lname", "identifier"),
+        ([f"{i % 40}" for i in range(4 * ROWS)], "totchol", "sensitive"),
+        (["0", "1"] * 30, "prevalentStroke", "sensitive"),
+        (["0", "1"] * 30, "smokenow", "sensitive"),
+        (["0", "1"] * 30, "currentrole", "quasi-identifier"),
+        (["0", "1"] * 30, "trait", "quasi-identifier"),
+        (["0", "1"] * 30, "target", "sensitive"),
+        (["R_037XK72IZBJyF69", "R_06RZP9pS7kONINr", "R_03aEbghUILs9NxD"] * 20, "Survey ResponseID", "person"),
+        (["Austria", "Spain", "France", "Italy"] * 15, "country_name", "quasi-identifier"),
+        ([f"{40 + i % 30}" for i in range(5 * ROWS)], "Account length", "sensitive"),
+        ([f"{10 + i % 90 / 100:.2f}" for i in range(5 * ROWS)], "Total eve charge", "sensitive"),
+        ([f"{-1.38629436 + i % 20}" for i in range(5 * ROWS)], "zz", "sensitive"),
+        (["M", "F"] * 30, "Geschlecht", "quasi-identifier"),
+        ([f"{1 + i % 6}" for i in range(2 * ROWS)], "calificación", "sensitive"),
+        ([f"qx{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(ROWS)], "Prénom", "identifier"),
     ],
 )
 def test_roles_by_content(cells: list[Any], name: str, role: str) -> None:
@@ -118,6 +132,15 @@ def test_what_tells_a_column_is_protected_with_it() -> None:
     columns = inspect({"rank": ranks, "income": pay, "debt": debts}).columns
     assert [column.role for column in columns] == ["quasi-identifier", "quasi-identifier", "sensitive"]
     assert columns[1].reason.startswith("tells rank")
+
+
+def test_of_unknown_columns_only_those_with_few_values_follow_a_sensitive_one_that_tells_them() -> None:
+    pay = [1000 + 500 * (i % 4) for i in range(4 * ROWS)]
+    few, many = inspect({"q9": [i % 4 // 2 for i in range(4 * ROWS)], "salary": pay}).columns
+    assert (few.role, many.role) == ("sensitive", "sensitive")
+    texts = [f"note {i % 4} of {i}" if i % 8 == 0 else f"note {i % 4}" for i in range(4 * ROWS)]
+    unique, told = inspect({"q9": texts, "salary": pay}).columns
+    assert "sensitive" not in (unique.role, told.role)
 
 
 def test_where_each_row_has_a_person_of_its_own_numbers_that_repeat_are_no_people() -> None:

@@ -246,7 +246,9 @@ def test_a_taxonomy_in_the_language_is_taken_and_drafted(tmp_path: Path, monkeyp
     column = tomllib.loads(project.read_text(encoding="utf-8"))["columns"]["work"]
     assert (column["taxonomy"], column["language"]) == ("berufe", "de")
     assert runner.invoke(cli.app, ["map", str(file), "work", "-t", "berufe", "--language", "de", "-q"]).exit_code == 0
-    refused = runner.invoke(cli.app, ["map", str(file), "work", "--language", "de"])
+    fitting = json.loads(runner.invoke(cli.app, ["map", str(file), "work", "--language", "de", "--json"]).stdout)
+    assert (fitting["taxonomy"], fitting["unmapped"]) == ("berufe", [])
+    refused = runner.invoke(cli.app, ["map", str(file), "work", "-t", "wordnet", "--language", "de"])
     assert isinstance(refused.exception, BadInput)
 
 
@@ -273,7 +275,7 @@ def test_what_is_not_settled_about_words_is_told_at_run_and_at_build(tmp_path: P
     findings = run(check_project(project), folder=tmp_path, rng=1).findings
     told = {finding.code: finding.message for finding in findings}
     assert told["W110"].startswith("1 value (8 rows) known by the last noun alone")
-    assert "`keepsense map FILE job --domain person --output mapping.csv`" in told["W101"]
+    assert "`keepsense map FILE job --taxonomy wordnet --domain person --output mapping.csv`" in told["W101"]
 
 
 CODED = {

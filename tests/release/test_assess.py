@@ -50,6 +50,28 @@ def test_classes_k_l_and_t_are_those_of_plain_counting(rows: list[tuple[str, str
     assert found.association_error in (None, 0.0)
 
 
+def test_rows_in_the_same_order_have_every_figure_of_utility() -> None:
+    before = {"id": [*range(8)], "age": [20, 25, 30, 35, 40, 45, 50, 55], "sex": ["f", "m"] * 4}
+    after = {"id": [*range(8)], "age": ["20-35"] * 3 + ["."] + ["40-55"] * 4, "sex": ["f", "m"] * 4}
+    assessment = assess(before, after, ["age", "sex"], suppressed=".")
+    assert assessment.aligned
+    utility = {each.name: each.value for each in assessment.utility}
+    errors = [15**2, 10**2, 10**2, 20**2, 15**2, 10**2, 10**2, 15**2]  # the fourth is hidden, 20 to 55
+    worst = [35**2, 30**2, 25**2, 20**2, 20**2, 25**2, 30**2, 35**2]
+    assert utility["squared error, age"] == pytest.approx(sum(errors) / sum(worst))
+    assert utility["discernibility"] == 2**2 + 1 + 1 + 2**2 + 2**2, "classes of age and sex; the hidden age is a label"
+    assert 0 < utility["propensity"] < 0.25
+
+
+def test_tables_in_another_order_are_told_apart_by_a_model() -> None:
+    """Of 30 a 20 are released, of 50 b 20: pMSE = (30 / 36 + 50 / 100) / 80, expected 1 / 640."""
+    assessment = assess({"x": ["a"] * 10 + ["b"] * 30}, {"x": ["b"] * 20 + ["a"] * 20}, ["x"])
+    utility = {each.name: each.value for each in assessment.utility}
+    assert set(utility) == {"propensity", "propensity, ratio"}
+    assert utility["propensity"] == pytest.approx((30 / 36 + 50 / 100) / 80)
+    assert utility["propensity, ratio"] == pytest.approx((30 / 36 + 50 / 100) / 80 * 640)
+
+
 def test_a_generalized_table_is_told_from_its_original() -> None:
     before = {"id": [*range(8)], "age": [20, 25, 30, 35, 40, 45, 50, 55], "ill": ["flu", "cold"] * 4}
     after = {"age": ["20-35"] * 4 + ["40-55"] * 4, "ill": ["flu", "cold"] * 4, "extra": [0] * 8}

@@ -152,6 +152,32 @@ def test_a_column_that_lost_nearly_all_is_flagged_with_a_remedy(tmp_path: Path) 
         assert page.count("<p class=warn>") >= len(flagged)
 
 
+@pytest.mark.parametrize("method", ["optimal", "semantic mondrian"])
+def test_a_flag_names_the_remedy_that_all_choices_together_name_and_tries_no_more_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    table = crowded(4, 80)
+    project = asking(table, method=method)
+    tried: list[tuple[str, ...]] = []
+    steps = measuring._Tried.steps
+
+    def counted(self: Any, goal: Any) -> Any:
+        for step in steps(self, goal):
+            tried.append(step[0])
+            yield step
+
+    with started(project.engine.name) as engine:
+        job = Job(project, tmp_path, engine, np.random.default_rng(1), table)
+        every = costs(job, ["noise"])
+        monkeypatch.setattr(measuring._Tried, "steps", counted)
+        (flag,) = measuring.nearly_lost(job, {"noise": 0.99, "trait a": 0.2})
+        assert every is not None
+        assert flag.message == measuring._remedy(job, "noise", 0.99, every)
+    elsewhere = measuring._better_elsewhere(job, "noise", 0.99, every.now)
+    winning = [i for i, choice in enumerate(every.choices) if measuring._wins(choice, "noise", 0.99)]
+    assert len(tried) == (0 if elsewhere else winning[0] + 1 if winning else len(every.choices))
+
+
 def test_a_release_that_keeps_its_columns_has_no_flag(tmp_path: Path) -> None:
     table = {"job": ["nurse", "clerk"] * 20}
     done = run(asking(table), data=table, folder=tmp_path)

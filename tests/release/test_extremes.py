@@ -40,9 +40,13 @@ PARAMETERS: dict[str, Any] = {
 GENERALIZING = sorted(
     found.name
     for found in methods(in_projects=True)
-    if found.truthful and found.sets != "only" and found.name not in ("semantic datafly", "semantic incognito")
+    if found.truthful
+    and found.sets != "only"
+    and found.name not in ("semantic datafly", "semantic incognito")
+    and "levels" not in found.needs
 )
-"""All that release numbers as ranges: not those that swap or change values, nor those for words or sets alone."""
+"""All that release numbers as ranges of their own: not those that swap or change values, nor those for words or sets
+alone, nor what takes labels and levels that were declared before anybody looked at the table."""
 
 
 def write_table(folder: Path, seed: int, extremes: tuple[str, str, str] = (OLDEST, RICHEST, FIRST)) -> None:

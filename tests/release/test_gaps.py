@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.release.tables import project
-from tests.release.test_methods_by_name import CHANGES, PARAMETERS, PROMISES
+from tests.release.test_methods_by_name import CHANGES, PARAMETERS, PROMISES, SAFE
 
 from keepsense.engines import engine
 from keepsense.methods.registry import methods
@@ -67,7 +67,7 @@ OPTIONS: dict[str, Any] = {
     "randomized response": {"domains": DRAWN_FROM_DECLARED},
     "mu-argus": {"strict": True},
 }
-FOR_SETS = {"apriori sets", "set microaggregation", "top-down sets"}
+FOR_SETS = {entry.name for entry in methods(in_projects=True) if entry.sets == "only"}
 NOTHING_KNOWN = {None, "", "*"}
 
 
@@ -75,7 +75,7 @@ def columns_for(method: str, missing: str) -> dict[str, Any]:
     columns = {**COLUMNS, **CHANGES.get(method, {})}
     if method in FOR_SETS:
         columns |= {name: {"role": "insensitive"} for name in ("born", "zip")}
-    if PROMISES.get(method, {}).get("model") == "differential privacy":
+    if PROMISES.get(method, {}).get("model") == "differential privacy" or method == SAFE:
         columns |= {name: {"role": "identifier"} for name in ("born", "zip")}
     if "noise" in method or method in ("rank swapping of numbers", "optimal univariate microaggregation"):
         columns["zip"] = {"role": "insensitive"}  # nothing says how far codes are apart
@@ -95,7 +95,7 @@ def outcome(folder: Path, method: str, missing: str, name: str = "people.parquet
         columns=columns_for(method, missing),
         privacy=[PROMISES.get(method, {"model": "k-anonymity", "k": K})],
         method={"name": method, "parameters": {**PARAMETERS.get(method, {}), **OPTIONS.get(method, {})}},
-        release={"suppression": 0.5, "shuffle": False},
+        release={"suppression": 0.5, "shuffle": method == SAFE},  # which refuses the order of the rows
     )
     return run(job, folder=folder, rng=1)
 
@@ -106,6 +106,7 @@ def outcome(folder: Path, method: str, missing: str, name: str = "people.parquet
 def test_every_method_takes_empty_cells_of_every_kind(tmp_path: Path, method: str, missing: str) -> None:
     people = typed_people()
     pq.write_table(people, tmp_path / "people.parquet")
+    (tmp_path / "sizes.csv").write_text("".join(f"{size};*\n" for size in SIZES), encoding="utf-8")
     done = outcome(tmp_path, method, missing)
     assert done.verification.ok
     released = pq.read_table(done.file)
@@ -113,7 +114,7 @@ def test_every_method_takes_empty_cells_of_every_kind(tmp_path: Path, method: st
     cells = {name: released.column(name).to_pylist() for name in asked}
     assert not {"nan", "none", "nat", "<na>"} & {str(cell).casefold() for column in cells.values() for cell in column
                                                if cell is not None}  # fmt: skip
-    if done.job.method.truthful and len(released) == ROWS:
+    if done.job.method.truthful and method != SAFE and len(released) == ROWS:
         for name in [name for name in asked if done.job.column(name).kind != "set"]:
             # nothing is said of a cell that nobody knows but what holds for everybody
             known = NOTHING_KNOWN | set(done.job.hierarchies[name].labels[-1])
@@ -145,7 +146,10 @@ MODELS: dict[str, list[dict[str, Any]]] = {
     "delta-disclosure": [{"delta": 9.0, **ILL}],
     "(alpha,k)-anonymity": [{"alpha": 0.9, "k": 2, **ILL}],
 }  # fmt: skip
-OF_MECHANISMS = {"probabilistic k-anonymity", "k^m-anonymity", "differential privacy", "linkage risk"}
+OF_MECHANISMS = {
+    "probabilistic k-anonymity", "k^m-anonymity", "k^m-anonymity of pieces", "differential privacy",
+    "approximate differential privacy", "linkage risk",
+}  # fmt: skip
 """Promises that the methods above are made for: every one of them is kept there, gaps or not."""
 PLAIN = {name: column for name, column in COLUMNS.items() if name not in ("likes", "job", "pay", "illness")}
 CASES = [{"model": name, **options} for name, forms in MODELS.items() for options in forms]

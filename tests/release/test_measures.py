@@ -16,12 +16,13 @@ from tests.clocks import tick
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.metrics import Note, by_name, figures
+from keepsense.metrics import Estimate, Note, by_name, figures
 from keepsense.privacy import linkage
 from keepsense.project.file import Project
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.release import alternatives
+from keepsense.release import alternatives, measure
 from keepsense.release.alternatives import lattice, other_methods
+from keepsense.release.example import example_job
 from keepsense.release.measure import (
     column_distances,
     measured_for_report,
@@ -29,8 +30,10 @@ from keepsense.release.measure import (
     measured_utility,
     recoded,
     scale_of,
+    set_figures,
 )
 from keepsense.release.run import Outcome, run
+from keepsense.release.sets import recode_sets
 from keepsense.utility import loss
 from keepsense.utility.recoded import Recoded
 from keepsense.utility.scales import covered, mutual_distances, released_distances
@@ -145,6 +148,20 @@ def test_what_goes_together_is_not_told_where_classes_have_labels_of_their_own(t
     assert max(map(len, labels.values())) > 1
     assert measured_for_report(alike.job, alike.recodings).associations
     assert measured_for_report(apart.job, apart.recodings).associations == ()
+
+
+def test_chances_by_known_items_have_an_interval_where_only_some_people_were_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sets = {"likes": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
+    job = example_job(columns=sets, unlisted="drop", method={"name": "set microaggregation"})
+    rules, _ = recode_sets(job, job.engine.recode(job.table, [], drop=job.dropped), None)
+    assert [type(now) for _, _, now in set_figures(job, rules)[0].risk] == [float] * 3
+    monkeypatch.setattr(measure, "PEOPLE", 10)  # of 20
+    for _, before, after in set_figures(job, rules)[0].risk:
+        assert isinstance(before, Estimate)
+        assert isinstance(after, Estimate)
+        assert after.interval[0] <= after <= after.interval[1] < 1
 
 
 # ---- distances -------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from keepsense.release.job import Job
 from keepsense.release.measure import measured_for_report, measured_risk
 from keepsense.release.place import digest_of, place_of
 from keepsense.release.run import run
-from keepsense.release.tells import _guessed
+from keepsense.release.tells import _guessed, _pairs
 from keepsense.release.verify import verify_file
 from keepsense.report.report import render
 
@@ -398,3 +398,29 @@ def test_several_sensitive_columns_are_warned_of(tmp_path: Path) -> None:
         for some in (both, both[:1])
     ]
     assert codes == [["s, v"], []]
+
+
+def test_pairs_from_what_was_counted_for_the_promises_are_those_of_the_rows(tmp_path: Path) -> None:
+    chance = np.random.default_rng(5)
+    table = {
+        "job": chance.choice(["nurse", "clerk", "baker"], 90).tolist(),
+        "sex": chance.choice(["f", "m"], 90).tolist(),
+        "illness": chance.choice(["flu", "cold", "gout", "burn"], 90).tolist(),
+    }
+    columns = {"job": {"role": "quasi-identifier"}, "sex": {"role": "quasi-identifier"}}
+    project = asking({**columns, "illness": {"role": "sensitive"}}).model_copy(
+        update={"privacy": [{"model": "l-diversity", "l": 2, "column": "illness"}]}
+    )
+    with engine() as duck:
+        job = Job(Project.model_validate(project.model_dump()), tmp_path, duck, generator(1), table)
+        assert "illness" in job.own_counts.histograms
+        for name in ("job", "sex"):
+            pairs, rows = _pairs(job, name, "illness"), job.count((name, "illness"))
+            spelled = [
+                {
+                    tuple(counts.values[j][code] for j, code in enumerate(codes)): weight
+                    for codes, weight in zip(counts.codes.tolist(), counts.weights.tolist(), strict=True)
+                }
+                for counts in (pairs, rows)
+            ]
+            assert spelled[0] == spelled[1] == dict(Counter(zip(table[name], table["illness"], strict=True)))

@@ -217,7 +217,7 @@ def test_map_lists_what_is_in_doubt_with_the_command_that_settles_it(tmp_path: P
     file.write_text("V1\nsurgery\nqwertyzz\n", encoding="utf-8")
     shown = CliRunner().invoke(app, ["map", str(file), "V1"], env={"COLUMNS": "300"}).stdout
     assert "In doubt" in shown
-    assert f"keepsense map {file} V1 --output" in " ".join(shown.split())
+    assert f"keepsense map {file} V1 --taxonomy wordnet --output" in " ".join(shown.split())
     assert "a kind of medical science" in shown
     told = json.loads(CliRunner().invoke(app, ["map", str(file), "V1", "--json"]).stdout)
     assert [e["value"] for e in told["doubtful"]] == ["surgery"]

@@ -370,6 +370,7 @@ OUTPUTS: Mapping[str, dict[str, Any]] = {
         "file": ("the table", "text"),
         "column": ("the column", "text"),
         "taxonomy": ("the taxonomy", "text"),
+        "guessed?": ("how the taxonomy was found without being told", "text"),
         "values": ("different values", "whole"),
         "rows_mapped": ("share of the rows whose word has a concept", "number"),
         "mapped": ("values and their concepts", [{"*": "any"}]),

@@ -39,6 +39,15 @@ Within = Annotated[
         "--within", help="Column that names the region or country of its places; can be given more than once."
     ),
 ]
+FittingTaxonomy = Annotated[
+    str | None,
+    typer.Option(
+        "--taxonomy",
+        "-t",
+        help="Taxonomy by name, or a taxonomy file; the one that fits by default, if one does.",
+        autocompletion=_complete.taxonomies,
+    ),
+]
 TaxonomyName = Annotated[
     str,
     typer.Option(

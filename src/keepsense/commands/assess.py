@@ -186,7 +186,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
     data = {
         key: value
         for key, value in vars(assessment).items()
-        if key not in ("risk", "risk_before", "risk_after", "sizes", *_TABLES, "population")
+        if key not in ("risk", "risk_before", "risk_after", "sizes", *_TABLES, "population", "utility")
     }
     return {
         **{key: list(value) if isinstance(value, tuple) else value for key, value in data.items()},
@@ -200,6 +200,7 @@ def as_data(assessment: Assessment) -> dict[str, Any]:
         **{key: [asdict(entry) for entry in getattr(assessment, key)] for key in _TABLES},
         **({} if assessment.population is None else {"population": asdict(assessment.population)}),
         "association_error": assessment.association_error,
+        "utility": {figure.name: round(figure.value, 4) + 0.0 for figure in assessment.utility},
     }
 
 
@@ -265,6 +266,9 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
     ]
     headings = ("column", "values before", "after", "information left", "distance", "shift")
     console.print(table("Columns", (*headings, *(["cells changed"] if assessment.aligned else [])), rows))
+    if assessment.utility:
+        lost = [(figure.label, figure.text, figure.metric.meaning) for figure in assessment.utility]
+        console.print(table("What was lost", ("metric", "value", "meaning"), lost))
     if assessment.associations:
         worst = sorted(assessment.associations, key=lambda a: -abs(a.before - a.after))[:5]
         pairs = [(f"{a.first} and {a.second}", a.before, a.after) for a in worst]

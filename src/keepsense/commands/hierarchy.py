@@ -11,7 +11,7 @@ from keepsense.commands import COMMANDS, _complete
 from keepsense.commands._names import NamesInHelp
 from keepsense.commands._output import Json, Quiet, safe, show, table
 from keepsense.commands._progress import progress
-from keepsense.commands._reading import EngineName, Within
+from keepsense.commands._reading import EngineName, FittingTaxonomy, Within
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.taxonomy import library
@@ -60,15 +60,7 @@ def build(
     kind: Annotated[
         str | None, typer.Option("--kind", help=f"{KIND_NAMES}; guessed by default.", autocompletion=_complete.kinds)
     ] = None,
-    taxonomy: Annotated[
-        str | None,
-        typer.Option(
-            "--taxonomy",
-            "-t",
-            help="Taxonomy by name, or a taxonomy file; the one that fits by default, if one does.",
-            autocompletion=_complete.taxonomies,
-        ),
-    ] = None,
+    taxonomy: FittingTaxonomy = None,
     domain: Annotated[str | None, typer.Option(help="Concept below which all values lie, such as person.")] = None,
     within: Within = None,
     use: Annotated[Path | None, typer.Option(help="Mapping file that says what values mean.")] = None,

@@ -13,8 +13,8 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import EngineName, Language, TaxonomyName, Within
-from keepsense.errors import BadInput, Finding, InputWarning
+from keepsense.commands._reading import EngineName, FittingTaxonomy, Language, Within
+from keepsense.errors import BadInput, Finding, InputWarning, KeepsenseError
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ _MOST_SENSES = 5
 def map_column(
     file: Annotated[Path, typer.Argument(help="Table: CSV, Parquet, Excel, JSON lines, Arrow or SQLite.")],
     column: Annotated[str, typer.Argument(help="Column that holds words.")],
-    taxonomy: TaxonomyName = library.WORDNET,
+    taxonomy: FittingTaxonomy = None,
     senses: Annotated[
         str,
         typer.Option(
@@ -67,7 +67,10 @@ def map_column(
     from keepsense.taxonomy.lookup import lookup
     from keepsense.taxonomy.places import beside
 
-    counts, areas = _counted(file, column, separator, within or [], engine)
+    counts, areas = _counted(file, column, separator, within, engine, beside_it=taxonomy is None)
+    why = ""
+    if taxonomy is None:
+        taxonomy, domain, areas, why = _fitting(counts, column, domain, areas, language)
     chosen = library.find(taxonomy, lambda: (value for value in counts if value is not None))
 
     def known(word: str) -> bool:
@@ -86,7 +89,8 @@ def map_column(
         suggestions="accept" if accept else "ask",
     )
     check_language(column, language, chosen)
-    if language is None and chosen.info.get("language", "en").startswith("en") and not_english(counts, known):
+    english = chosen.info.get("language", "en").startswith("en")
+    if not why and language is None and english and not_english(counts, known):
         warnings.warn(
             f"{column}: these words are not English, and {chosen.name} is; import a taxonomy in their language with "
             "`keepsense taxonomy import` and name it with --taxonomy",
@@ -96,17 +100,17 @@ def map_column(
     if output is not None:
         mapping.save(output)
     options = _said(
-        taxonomy=taxonomy if taxonomy != library.WORDNET else None,
+        taxonomy=taxonomy,
         senses=senses if senses != "context" else None,
         domain=domain,
-        within=within,
+        within=within or (None if areas is None else list(areas.columns)),
         language=language,
         separator=separator,
         use=None if use is None else str(use),
     )
     settle = shlex.join(["keepsense", "map", str(file), column, *options, "--output", "mapping.csv"])
     findings = mapping.findings(options)
-    result = _result(file, mapping, findings)
+    result = _result(file, mapping, findings) | ({"guessed": why} if why else {})
 
     def render(console: Console) -> None:
         from rich.markup import escape
@@ -117,6 +121,8 @@ def map_column(
             f"[bold]{escape(column)}[/]: {len(mapped):,} of {len(mapping):,} values mapped onto {escape(chosen.name)}, "
             f"{share.rows:.1%} of rows"
         )
+        if why:
+            console.print(f"guessed: {why}", markup=False, soft_wrap=True)
         rows = [(e["value"], e["rows"], e["how"], e["label"], _sure(e), e["meaning"]) for e in mapped[:limit]]
         names = ("value", "rows", "how", "sense", "sure", "meaning")
         console.print(table("Mapped", names, rows, _more(mapped, limit)))
@@ -153,17 +159,22 @@ def map_column(
 
 
 def _counted(
-    file: Path, column: str, separator: str | None, within: list[str], engine: str | None
+    file: Path, column: str, separator: str | None, within: list[str] | None, engine: str | None, *, beside_it: bool
 ) -> tuple[dict[Any, int], Areas | None]:
-    """Rows that hold each value, most frequent first, and where these lie; with a separator, each value of a cell."""
+    """Rows that hold each value, most frequent first, and where these lie; with a separator, each value of a cell.
+
+    Without columns that say where they lie, and `beside_it`, those that a draft would ask are asked.
+    """
     from keepsense.engines import started
-    from keepsense.project.areas import areas_in
+    from keepsense.project.areas import areas_beside, areas_in
 
     with started(engine) as rows:
         source = rows.read(str(file))
-        source.require([column, *within])
+        source.require([column, *(within or ())])
         counts = rows.count(source, [column])
         areas = areas_in(rows, source, column, tuple(within)) if within else None
+        if not within and beside_it and separator is None:
+            areas = areas_beside(rows, source, column, source.columns)
     words: Counter[Any] = Counter()
     for cell, weight in counts.rows_of(column).items():
         for part in [cell] if separator is None or cell is None else str(cell).split(separator):
@@ -171,6 +182,37 @@ def _counted(
     if not any(words):
         raise BadInput(f"{file.name}: column {column!r} holds no values")
     return dict(words.most_common()), areas
+
+
+def _fitting(
+    counts: dict[Any, int], column: str, domain: list[str] | None, areas: Areas | None, language: str | None
+) -> tuple[str, list[str] | None, Areas | None, str]:
+    """The taxonomy that a draft would take, its domain unless one is given, the areas that it goes by, and why.
+
+    Where none fits, or it has no such domain, WordNet is asked what it knows.
+    """
+    from keepsense.project.knowledge import Library
+
+    words = {value: rows for value, rows in counts.items() if value is not None}
+    known = Library(language=language)
+    for where in (areas, None) if areas is not None else (None,):
+        matched = known.match(words, column, where)
+        if matched.known is not None and _has(matched.known.taxonomy, domain or []):
+            fit = matched.known
+            below = [fit.domain] if fit.domain is not None else [*fit.domains] or None
+            return fit.taxonomy, domain or below, where, f"{fit.taxonomy} {fit.reason}"
+    return library.WORDNET, domain, None, matched.why_not
+
+
+def _has(taxonomy: str, domain: list[str]) -> bool:
+    """Whether a taxonomy has the concepts of a domain."""
+    if not domain:
+        return True
+    try:
+        known = library.find(taxonomy)
+        return all(known.code(concept) >= 0 for concept in domain)
+    except KeepsenseError:
+        return False
 
 
 def _result(file: Path, mapping: Mapping, findings: list[Finding]) -> dict[str, Any]:

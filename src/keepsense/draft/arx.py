@@ -10,7 +10,8 @@ import csv
 import io
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, TreeBuilder
@@ -35,7 +36,7 @@ _ROLES = {
 
 @dataclass(frozen=True)
 class ArxProject:
-    """What an ARX project says in our words; `left_out` says in sentences what of it cannot be taken over.
+    """What an ARX project says in our words; `left_out` says in sentences what is not taken over, or not as it is.
 
     >>> ArxProject(";", b"age\\n31\\n", {"age": "identifier"}, {}, ({"model": "k-anonymity", "k": 5},), 0.05).roles
     {'age': 'identifier'}
@@ -48,6 +49,7 @@ class ArxProject:
     promises: tuple[Mapping[str, Any], ...]
     suppression: float
     left_out: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     def unpack(self, folder: Path, *, force: bool = False) -> tuple[Path, dict[str, Path]]:
         """Write the table and the hierarchies into a folder, under names of our own; gives where they are.
@@ -79,10 +81,16 @@ class ArxProject:
         return folder / "table.csv", own
 
     def told(self, inspection: Inspection) -> Inspection:
-        """An inspection with the roles that the project gives to columns in place of guesses."""
+        """An inspection with the roles and weights that the project gives to columns in place of guesses."""
         why = "as in the ARX project"
         columns = tuple(
-            replace(column, role=self.roles[column.name], reason=why, confidence="sure")
+            replace(
+                column,
+                role=self.roles[column.name],
+                reason=why,
+                confidence="sure",
+                weight=self.weights.get(column.name, 1.0),
+            )
             if column.name in self.roles
             else column
             for column in inspection.columns
@@ -181,19 +189,71 @@ def _project(archive: _Archive) -> ArxProject:
         if roles[name] == "quasi-identifier" and entry in archive.entries:
             hierarchies[name] = _with_semicolons(archive.read(entry), delimiter)
         left_out += _beyond(name, column)
-    weights = {weight.text for weight in config.iter("weight")}
-    if len(weights) > 1:
-        left_out.append("Weights of attributes are not taken over: write `weight` into their columns.")
-    promises = []
+    weights, sentences = _weights(config)
+    left_out += [*sentences, *_measure(config.findtext("metric") or "")]
+    promises: list[Mapping[str, Any]] = []
     for criterion in config.iter("criterion"):
         promise = _promise(criterion.text or "")
+        if isinstance(promise, dict) and promise.get("ground") == "hierarchical":
+            entry = f"input/hierarchies/{promise['column']}.csv"
+            if entry in archive.entries:
+                hierarchies[promise["column"]] = _with_semicolons(archive.read(entry), delimiter)
+            else:
+                promise = f"The model {criterion.text!r:.80} is left out: the project has no hierarchy of its column."
         if isinstance(promise, str):
             left_out.append(promise)
-        else:
+        elif promise not in promises:
             promises.append(promise)
+            left_out += [why for pattern, why in _MORE if re.fullmatch(pattern, criterion.text or "")]
     limit = _share(archive.name, config.findtext("relativeMaxOutliers") or "0")
     table = archive.read("data/input.csv")
-    return ArxProject(delimiter, table, roles, hierarchies, tuple(promises), limit, tuple(left_out))
+    return ArxProject(delimiter, table, roles, hierarchies, tuple(promises), limit, tuple(left_out), weights)
+
+
+def _weights(config: Element) -> tuple[dict[str, float], list[str]]:
+    """Weights of attributes where these differ, in our scale: half, which ARX gives to all, is 1 here."""
+    by_attribute: dict[str, float] = {}
+    for each in config.iter("attributeWeight"):
+        try:
+            by_attribute[each.findtext("attribute") or ""] = float(each.findtext("weight") or "")
+        except ValueError:
+            continue
+    if len(set(by_attribute.values())) < 2:
+        return {}, []
+    weights = {name: 2 * weight for name, weight in by_attribute.items() if 0 < weight <= 1}
+    weightless = [name for name in by_attribute if name not in weights]
+    return weights, [
+        f"Column {name!r}: its weight is not taken over; every loss counts something here." for name in weightless
+    ]
+
+
+_MEASURES = {
+    "Precision": "precision",
+    "Height": "height",
+    "Discernability": "discernibility",
+    "Average equivalence class size": "average class size",
+    "Non-uniform entropy": "non-uniform entropy",
+    "Normalized non-uniform entropy": "non-uniform entropy",
+}
+"""Utility measures of ARX, and those that the method `optimal` takes as its `metric`."""
+
+
+def _measure(spelled: str) -> list[str]:
+    """What to do for the same goal of the search; nothing for the loss, which is ours, too.
+
+    >>> _measure("Loss (0.5/1.0/1.0)"), _measure("Ambiguity")
+    ([], ["Utility measure 'Ambiguity': the method looks for the least loss instead."])
+    """
+    plain = re.sub(r"^(Non-monotonic|Monotonic) |\s*\(.*\)$", "", spelled)
+    if plain in ("", "Loss"):
+        return []
+    name = next((ours for theirs, ours in _MEASURES.items() if theirs.lower() == plain.lower()), None)
+    advice = (
+        "the method looks for the least loss instead"
+        if name is None
+        else f'write metric = "{name}" into [method.parameters]'
+    )
+    return [f"Utility measure {spelled[:80]!r}: {advice}."]
 
 
 def _with_semicolons(raw: bytes, delimiter: str) -> bytes:
@@ -210,8 +270,12 @@ def _with_semicolons(raw: bytes, delimiter: str) -> bytes:
 def _beyond(name: str, column: Element) -> list[str]:
     """What a column's settings ask for that is not taken over."""
     sentences = []
-    if any((column.findtext(key) or "All") != "All" for key in ("min", "max")):
-        sentences.append(f"Column {name!r}: its lowest and highest levels are not taken over.")
+    if (column.findtext("min") or "All") not in ("All", "0"):
+        advice = 'for the lowest write a step "global recoding" into [[steps]]'
+        sentences.append(f"Column {name!r}: its lowest and highest levels are not taken over; {advice}.")
+    elif (column.findtext("max") or "All") != "All":
+        advice = "leave the higher ones out of its hierarchy"
+        sentences.append(f"Column {name!r}: its lowest and highest levels are not taken over; {advice}.")
     if column.findtext("microaggregationFunction"):
         sentences.append(f"Column {name!r}: it is generalized; for means choose a method of microaggregation.")
     if column.findtext("response") == "true":
@@ -259,6 +323,10 @@ _MODELS: tuple[tuple[str, _Make], ...] = (
         lambda m: {"model": "t-closeness", "t": float(m[1]), "column": m[2], "ground": "ordered"},
     ),
     (
+        rf"{_NUMBER}-closeness with hierarchical ground-distance" + _FOR,
+        lambda m: {"model": "t-closeness", "t": float(m[1]), "column": m[2], "ground": "hierarchical"},
+    ),
+    (
         rf"{_NUMBER}-disclosure privacy" + _FOR,
         lambda m: {"model": "delta-disclosure", "delta": float(m[1]), "column": m[2]},
     ),
@@ -270,17 +338,37 @@ _MODELS: tuple[tuple[str, _Make], ...] = (
         rf"\({_NUMBER}\)-avg-reidentification-risk",
         lambda m: {"model": "average risk", "threshold": float(m[1])},
     ),
+    (
+        rf"\({_NUMBER}, {_NUMBER} \({_NUMBER}\), {_NUMBER}\)-avg-reidentification-risk",
+        lambda m: {"model": "strict-average risk", "threshold": float(m[1]), "k": max(1, ceil(1 / float(m[3]) - 1e-9))},
+    ),
+    (rf"\({_NUMBER}\)-sample-uniqueness", lambda m: {"model": "k-anonymity", "k": 2}),
 )
 """How ARX spells a model, and our promise."""
+
+_MORE: tuple[tuple[str, str], ...] = (
+    (
+        rf".* \({_NUMBER}\), (?!0\.0\)){_NUMBER}\)-avg-reidentification-risk",
+        'The promise "strict-average risk" promises more than ARX did: no record at all is above the highest risk.',
+    ),
+    (
+        rf"\((?!0\.0\)){_NUMBER}\)-sample-uniqueness",
+        'In place of few unique records "k-anonymity" with k = 2 promises that there are none.',
+    ),
+)
+"""What our promise says beyond theirs."""
 
 _NOT_TAKEN: tuple[tuple[str, str], ...] = (
     (r"Inclusion", "which records are the research sample stands only in the part that Java reads"),
     (r".*-map\b.*", 'the size of the population is not in its XML; write "k-map" or "estimated k-map" by hand'),
     (r".*-presence", 'it needs a table of everybody; give one as [population] and write "delta-presence" by hand'),
     (r".*-population-uniqueness.*", 'the size of the population is not in its XML; write "population uniqueness"'),
-    (r".*hierarchical ground-distance.*", 'project files know "t-closeness" with the ground equal, ordered or numeric'),
-    (r".*-DP", 'it promises by another mechanism; see "differential privacy"'),
-    (r".*-avg-reidentification-risk", 'its parts are promises of their own; see "strict-average risk"'),
+    (
+        r".*-DP",
+        'it is a promise of its own method; write "approximate differential privacy" and the method '
+        '"differentially private generalization"',
+    ),
+    (r"profitability.*", "it needs prices for data and for attacks, which project files do not have"),
 )
 """Why a model is not taken over."""
 

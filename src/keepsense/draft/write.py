@@ -19,7 +19,7 @@ from keepsense.methods.registry import Method as Registered
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
 from keepsense.privacy import DistinctDiversity
-from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Target, check_project
+from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Step, Target, check_project
 from keepsense.project.inspect import Inspection, without_password
 from keepsense.project.inspected import Inspected
 from keepsense.project.roles import ROLES
@@ -60,6 +60,7 @@ def draft(
         _header(found, where["path"]),
         _source(where),
         _promises(found, k, list(promises)),
+        _steps(),
         _method(found, method),
         _release(where["path"], folder, suppression),
         _columns(found, hierarchies or {}),
@@ -202,6 +203,20 @@ def _size(found: Inspection, k: int) -> list[str]:
     return ["[[privacy]]", f'model = "(X,Y)-anonymity"  # {about}', f"k = {k}", f"person = {_text(people[0])}"]
 
 
+def _steps() -> str:
+    """How a step would be spelled; a draft has none, since nothing tells what readers can do without."""
+    return "\n".join(
+        [
+            "",
+            _comment(str(Project.model_fields["steps"].description)),
+            "# [[steps]]",
+            f'# name = "sampling"  # {_said(Step, "name")}',
+            f"# columns = []  # {_said(Step, 'columns')}",
+            f"# [steps.parameters]  # {_said(Step, 'parameters')}",
+        ]
+    )
+
+
 def _method(found: Inspection, method: str | None) -> str:
     holding = [KINDS[c.kind].sets for c in found.columns if c.role == "quasi-identifier"]
     flat, sets = holding.count(False), any(holding)
@@ -300,8 +315,17 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
         yield f"order = [{', '.join(map(_text, column.order))}]"
     if column.delimiter is not None:
         yield f"delimiter = {_text(column.delimiter)}"
+    yield from _levels(column, hierarchy)
+
+
+def _levels(column: Inspected, hierarchy: str | None) -> Iterable[str]:
+    """How a column generalizes and how much that counts; a sensitive one may have a hierarchy to be compared by."""
     if column.role == "quasi-identifier":
         yield f"hierarchy = {_text(hierarchy or 'auto')}"
+        if column.weight != 1:
+            yield f"weight = {column.weight!r}"
+    elif hierarchy is not None and column.role == "sensitive":
+        yield f"hierarchy = {_text(hierarchy)}"
 
 
 def _doubt(column: Inspected) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.aggregate.concepts import ConceptSets
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.attributes import attributes_of
+from keepsense.methods.task import Part, Result
 from keepsense.privacy import Model
 from keepsense.project.file import Column
 from keepsense.semantics import Distance
@@ -88,6 +89,10 @@ class LessonTask:
     def column(self, name: str) -> Column:
         """What is known of a column."""
         return self.lesson.column(name)
+
+    def each(self, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """What a function makes of each of some parts."""
+        return [function(part) for part in parts]
 
     def attributes(
         self,

@@ -148,7 +148,7 @@ def why_not(method: Method, answers: Answers) -> str:
         if method.promises and method.promises[0] == family:
             return f"it is for the promise of {family}, which you did not ask for"
     elif answers.promise not in method.promises:
-        able = family in SATISFIES[answers.promise]
+        able = family in SATISFIES.get(answers.promise, ())
         return method.falls_short if able and method.falls_short else f"it gives no {answers.promise}"
     return next((why for applies, why in method.fit.unfit if applies(answers)), "")
 

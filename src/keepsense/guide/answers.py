@@ -37,8 +37,9 @@ PURPOSES: dict[Purpose, str] = {
 def promises() -> dict[str, str]:
     """What can be promised, in words: the privacy models that the guide asks for, or nothing.
 
-    >>> list(promises())
-    ['k-anonymity', 'l-diversity', 't-closeness', 'probabilistic k-anonymity', 'differential privacy', 'none']
+    >>> list(promises())  # doctest: +NORMALIZE_WHITESPACE
+    ['k-anonymity', 'l-diversity', 't-closeness', 'beta-likeness', 'probabilistic k-anonymity',
+     'differential privacy', 'approximate differential privacy', 'k^m-anonymity of pieces', 'none']
     """
     words = {entry.name: f"{'' if _hides(entry) else 'that, and '}{entry.promises}" for entry in _offered()}
     nothing = "nothing by construction: the share of records that can be linked is measured, and must be small"
@@ -132,7 +133,8 @@ class Answers:
             return [PRIVACY[LinkageRisk.name].section(threshold=round(1 / self.k, 4))]
         entry = PRIVACY[self.promise]
         beside = [PRIVACY[KAnonymity.name].section(k=self.k)] if self.beside_k else []
-        return [*beside, entry.section(k=self.k, column=self.column)]
+        column = self.set_column if entry.model.of_sets else self.column
+        return [*beside, entry.section(k=self.k, column=column)]
 
 
 def _known(what: str, given: str, valid: tuple[str, ...]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keepsense.errors import Finding
 from keepsense.guide.answers import Answers, asks_for_k
+from keepsense.privacy import ApproximatePrivacy, DifferentialPrivacy
 
 _FEW = 5
 _MANY_COLUMNS = 8
@@ -96,6 +97,15 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "sets",
                 "beside other columns, sets can only be released as made-up ones (set microaggregation). Where every "
                 "set must be true, release the sets in a file of their own, or leave them out",
+            )
+        )
+    if answers.truthful and model is DifferentialPrivacy:
+        remarks.append(
+            (
+                "W509",
+                "promise",
+                f"{DifferentialPrivacy.name} is kept by drawing values anew, and you need true records: "
+                f"{ApproximatePrivacy.name} is kept by true records of a random sample, but for a very small chance",
             )
         )
     return [Finding(*remark) for remark in remarks]

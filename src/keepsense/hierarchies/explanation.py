@@ -175,9 +175,13 @@ def _savable(
 
 
 def _order(hierarchy: Hierarchy, concepts: list[Ints], ancestry: Ancestry) -> Iterator[Problem]:
-    """A label whose parent is a kind of it."""
+    """A label whose parent is a kind of it; of labels above words without a concept nothing is known."""
+    meant = concepts[0][hierarchy.codes[:, 0]] >= 0
     for level in range(1, hierarchy.height):
+        known = set(hierarchy.codes[meant, level].tolist())
         for child, parent in enumerate(hierarchy.parents[level].tolist()):
+            if child not in known:
+                continue
             low, high = int(concepts[level][child]), int(concepts[level + 1][parent])
             if low != high and low in ancestry.above(high):
                 below, above = hierarchy.labels[level][child], hierarchy.labels[level + 1][parent]

@@ -236,6 +236,17 @@ def are_document_numbers(values: Sequence[str], *, lettered: bool = False) -> bo
     return sum(times for _, times in common) >= 0.9 * len(values)
 
 
+def are_tokens(values: Sequence[str]) -> bool:
+    """Whether values are made up by a machine: long, of small and capital letters and digits without an order.
+
+    >>> are_tokens(["R_037XK72IZBJyF69", "R_06RZP9pS7kONINr"]), are_tokens(["Level1Support", "iPhone14Pro"])
+    (True, False)
+    """
+    mixed = [len(re.findall(r"[a-z](?=[A-Z0-9])|[A-Z](?=[0-9])|[0-9](?=[A-Za-z])", value)) >= 4 for value in values]
+    long = all(len(value) >= 10 and " " not in value.strip() for value in values)
+    return bool(mixed) and long and sum(mixed) >= 0.9 * len(mixed)
+
+
 def are_row_numbers(values: Sequence[object], rows: int) -> bool:
     """Whether whole numbers, each in one row, fill most of their range: they number the rows.
 

@@ -55,7 +55,7 @@ def _one_column(inspection: Inspection) -> Iterator[Decision]:
 def _nobody_known(inspection: Inspection) -> Iterator[Decision]:
     """A table of measurements, or a tiny one: without a quasi-identifier `run` has nothing to make a promise about."""
     if not inspection.having("quasi-identifier"):
-        known = [c.name for c in inspection.columns if c.role not in ("identifier", "person", "weight")]
+        known = [c.name for c in inspection.columns if c.role not in ("identifier", "person", "household", "weight")]
         yield Decision(
             tuple(known),
             f"No column is taken for one that others may know of a person ({_listed(known) or 'none is left'}), and "

@@ -55,6 +55,9 @@ class Source(_Part):
     header: bool | None = Field(None, description="Whether the first row of a CSV file names the columns")
     table: str | None = Field(None, description="Table of a database, or sheet of a workbook")
     empty: list[str] = Field([], description="Cells that mean, in every column, that nothing is known, such as NA")
+    sampling_fraction: float | None = Field(
+        None, gt=0, le=1, description="Share of the population that the table is a random sample of, for its risks"
+    )
 
 
 class Column(_Part):
@@ -143,6 +146,17 @@ class Method(_Part):
     parameters: dict[str, Any] = Field(default_factory=dict, description="Parameters of the method")
 
 
+class Step(Method):
+    """A method that changes some columns, or draws some rows, before `[method]` decides on the quasi-identifiers.
+
+    >>> Step(name="top and bottom coding", columns=["age"], parameters={"top": 90}).columns
+    ['age']
+    """
+
+    name: str = Field(description="Name of the method of this step")
+    columns: list[str] = Field([], description="Columns that it changes; none for a step that draws rows")
+
+
 class Target(_Part):
     """Where the release goes and how it is written.
 
@@ -219,6 +233,10 @@ class Project(_Part):
     population: Source | None = Field(None, description="Table of everybody, for k-map, presence and journalist risk")
     columns: dict[str, Column] = Field(default_factory=dict)
     privacy: list[dict[str, Any]] = Field(default_factory=list, description="Promises, all of which must hold")
+    steps: list[Step] = Field(
+        default_factory=list,
+        description="What is done before [method] decides, one after the other; promises are checked at the end",
+    )
     method: Method = Field(default_factory=lambda: Method.model_validate({}))
     set_method: Method = Field(
         default_factory=lambda: Method(name="set microaggregation"),
@@ -236,6 +254,8 @@ class Project(_Part):
         for name, role in ROLES.items():
             if role.single and roles.count(name) > 1:
                 raise ValueError(f"only one column can have the role {name}")
+        if self.population is not None and self.population.sampling_fraction is not None:
+            raise ValueError("sampling_fraction says which share of the population the source is; put it into [source]")
         if not self.privacy:
             raise ValueError("no promise is given; add a [[privacy]] section, for instance k-anonymity with k = 5")
         for promise in self.privacy:
@@ -260,7 +280,7 @@ class Project(_Part):
         }
         if place is None:
             return Reading(cells=cells)
-        how = place.model_dump(exclude={"path", "empty"})
+        how = place.model_dump(exclude={"path", "empty", "sampling_fraction"})
         return Reading(**how, empty=tuple(place.empty), cells=cells)
 
     @property
@@ -274,6 +294,7 @@ class Project(_Part):
         """
         asked = {str(promise.get(key)) for promise in self.privacy for key in ("column", "person")}
         asked |= {str(name) for promise in self.privacy for name in promise.get("beside") or ()}
+        asked |= {name for step in self.steps for name in step.columns}
         return frozenset(
             name
             for name, column in self.columns.items()
@@ -373,6 +394,7 @@ def _keys(path: list[str]) -> list[str]:
         "source": Source,
         "population": Source,
         "columns": Column,
+        "steps": Step,
         "method": Method,
         "set_method": Method,
         "release": Target,

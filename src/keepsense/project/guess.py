@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from keepsense.counts import Value
@@ -35,6 +35,9 @@ MANY = 50
 ITEMS = 4
 """Columns with one name and a number each from which on they are items of a questionnaire or test."""
 
+PRECISE = 4
+"""Decimal places from which on a number is measured: nobody knows it so exactly of others."""
+
 _DATES = "dates, which others may know"
 
 _UNNAMED = re.compile(
@@ -43,6 +46,9 @@ _UNNAMED = re.compile(
     re.IGNORECASE,
 )
 """What frames and readers call the numbers of rows, where nobody named them."""
+
+_NAMED = patterns.PLACES | patterns.words("party course language drug disease brand model university college club")
+"""What has a name without being a person."""
 
 _CLINICAL = re.compile(r".*\((finding|disorder|situation|procedure|event|morphologic abnormality)\)", re.IGNORECASE)
 
@@ -164,8 +170,12 @@ def _identifying_name(facts: Facts) -> Guess | None:
     parts = patterns.NAME_PARTS & facts.beside
     if word is None and len(parts) > 1 and len(facts.words) == 1 and facts.words[0] in parts:
         word = f"{facts.words[0]} name"
-    measured = KINDS[facts.kind].numbers and "." in str(facts.values[0])
+    measured = KINDS[facts.kind].numbers and (
+        "." in str(facts.values[0]) or patterns.head_of(facts.words) in patterns.MEASURED
+    )
     if word is None or measured or facts.named(patterns.OTHER_THINGS):
+        return None
+    if word in ("name", "names") and facts.named(_NAMED):  # the name of a country or a party is no person's
         return None
     return Guess("identifier", f"its name says {word}", "sure" if facts.profile.uniqueness > 0.5 else "likely")
 
@@ -174,9 +184,11 @@ def _numbering(facts: Facts) -> Guess | None:
     """Numbers that stand for something: for a record, for a person with several rows, or for one of few things."""
     profile = facts.profile
     whole = all(re.fullmatch(r"[\w/-]+(\.0+)?", str(value).strip()) for value in facts.values[:200])
-    if not whole or facts.kind == "date" or facts.few:
+    if not whole or facts.kind == "date" or (facts.few and not content.are_tokens(facts.texts)):
         return None
     word, person = facts.named(patterns.IDS), facts.named(patterns.PERSONS)
+    if patterns.head_of(facts.words) in patterns.SENSITIVE | patterns.MEASURED:  # the income of an applicant
+        person = None
     if profile.uniqueness == 1.0 and _UNNAMED.fullmatch(profile.name.strip()):
         return Guess("identifier", "it numbers the rows: its name is what frames call such a column", "sure")
     rare = profile.uniqueness > ONE_VALUE_EACH and profile.rows > FEW
@@ -203,6 +215,8 @@ def _numbers_of_something(facts: Facts, word: str | None) -> Guess | None:
         if other := facts.named(patterns.OTHER_THINGS):
             return Guess("identifier", f"its name says {word} of each {other}") if uniqueness > 0.2 else None
         return Guess("person", f"its name says {word}, and {rows}")
+    if word is not None and facts.profile.distinct > 2 and facts.texts and content.are_tokens(facts.texts):
+        return Guess("person", f"its name says {word}, its values look like tokens, and {rows}")
     lettered = (
         facts.texts and facts.profile.distinct > MANY and content.are_document_numbers(facts.texts, lettered=True)
     )
@@ -256,21 +270,22 @@ def _by_name(facts: Facts) -> Guess | None:
         return Guess("quasi-identifier", f"its name says {word}, which others may know" if word else _DATES)
     head = patterns.head_of(facts.words)
     for words in ((head,) if head and head not in patterns.FORMS_OF_OTHERS else (), facts.words):
-        guess = _by_words(facts, frozenset(words))
+        guess = _by_words(facts, words)
         if guess is not None:
             return guess
     return None
 
 
-def _by_words(facts: Facts, words: frozenset[str]) -> Guess | None:
+def _by_words(facts: Facts, words: Sequence[str]) -> Guess | None:
     numbers = KINDS[facts.kind].numbers
     # the number of a loan stands for it; how many loans somebody has is told by few numbers
-    counted = facts.named(patterns.COUNTED)
+    counted = facts.named(patterns.COUNTED - {"total"})
     numbered = counted and not (numbers and facts.profile.distinct <= MANY)
-    known = _first(facts, words & patterns.KNOWN_BY_OTHERS)
-    if (word := _first(facts, words & patterns.MEASURED)) and numbers and known is None:
+    known = _first(words, patterns.KNOWN_BY_OTHERS)
+    digits = numbers or patterns.are_numbers(facts.values)  # also two or three that stand for words
+    if (word := _first(words, patterns.MEASURED)) and digits and known is None:
         return Guess("sensitive", f"its name says {word}: counted or measured, rarely known to others")
-    if (word := _first(facts, words & patterns.SENSITIVE)) and not numbered:
+    if (word := _first(words, patterns.SENSITIVE)) and not numbered:
         return Guess("sensitive", f"its name says {word}")
     nominal = KINDS[facts.kind].words and not KINDS[facts.kind].sets
     if known is not None and not (nominal and facts.profile.uniqueness >= ONE_VALUE_EACH):
@@ -278,8 +293,14 @@ def _by_words(facts: Facts, words: frozenset[str]) -> Guess | None:
     return None
 
 
-def _first(facts: Facts, words: frozenset[str]) -> str | None:
-    return next((word for word in facts.words if word in words), None)
+def _by_part_of_a_word(facts: Facts) -> Guess | None:
+    """What a shortened or prolonged word of the name says, where no whole one says anything."""
+    guess = _by_words(facts, [meant for word in facts.words if (meant := patterns.meant_by(word))])
+    return None if guess is None else replace(guess, confidence="unsure")
+
+
+def _first(words: Sequence[str], vocabulary: frozenset[str]) -> str | None:
+    return next((word for word in words if word in vocabulary), None)
 
 
 def by_default(facts: Facts, *, known: bool = False) -> Guess:
@@ -297,7 +318,9 @@ def by_default(facts: Facts, *, known: bool = False) -> Guess:
 
 
 def _answered(facts: Facts) -> Guess | None:
-    """What somebody answered: opinions and habits, which only those know who asked."""
+    """What somebody answered: opinions and habits, which only those know who asked; and what is to be predicted."""
+    if facts.few and facts.profile.name.strip().lower() in patterns.PREDICTED:
+        return Guess("sensitive", "its name is what models call the outcome to predict", "unsure")
     words = not KINDS[facts.kind].numbers
     if words and facts.texts and facts.profile.distinct <= FEW and content.are_answers(facts.texts):
         return Guess("sensitive", "answers on a scale of opinions or habits", "unsure")
@@ -310,9 +333,11 @@ def _answered(facts: Facts) -> Guess | None:
 
 def _measured(facts: Facts) -> Guess | None:
     """Measurements that differ from row to row; totals and averages that repeat may be public, as those of players."""
-    if not KINDS[facts.kind].numbers or facts.profile.uniqueness <= 0.5:
+    if not KINDS[facts.kind].numbers:
         return None
-    if any("." in str(value) for value in facts.values):
+    decimals = [len(str(value).partition(".")[2]) for value in facts.values]
+    precise = len(decimals) > FEW and sum(length >= PRECISE for length in decimals) > 0.5 * len(decimals)
+    if precise or (facts.profile.uniqueness > 0.5 and any(decimals)):
         return Guess("sensitive", "measured numbers, which others rarely know", "unsure")
     return None
 
@@ -330,4 +355,5 @@ RULES: tuple[Callable[[Facts], Guess | None], ...] = (
     _numbering,
     _sensitive_content,
     _by_name,
+    _by_part_of_a_word,
 )

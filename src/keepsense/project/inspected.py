@@ -18,7 +18,8 @@ from keepsense.project.roles import ROLES
 class Inspected:
     """What was found out about one column, and what is guessed from it, with the reason and how sure the guess is.
 
-    `empty` are cells that stand for a missing value, `format` is how dates or numbers are written.
+    `empty` are cells that stand for a missing value, `format` is how dates or numbers are written, `weight` how much
+    its loss counts where that is known.
 
     >>> Inspected(Profile("sex", "VARCHAR", 4, 0, 2, 0), "quasi-identifier", "nominal", "its name").name
     'sex'
@@ -35,6 +36,7 @@ class Inspected:
     confidence: Confidence = "sure"
     empty: tuple[str, ...] = ()
     format: str | None = None
+    weight: float = 1.0
 
     @property
     def name(self) -> str:

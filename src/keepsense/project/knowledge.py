@@ -150,12 +150,13 @@ class Library:
     def __init__(self, taxonomies: Mapping[str, Taxonomy] | None = None, language: str | None = None) -> None:
         self._given = taxonomies
         self._language = language
+        self._find = cache(library.find)  # an import may replace a taxonomy while a process lives: no longer than this
 
     def all(self) -> Mapping[str, Callable[[], Taxonomy]]:
         """Taxonomies by name, to be loaded."""
         if self._given is not None:
             return {name: partial(self._given.__getitem__, name) for name in self._given}
-        return {name: partial(_found, name) for name in library.names()}
+        return {name: partial(self._find, name) for name in library.names()}
 
     def match(self, values: Mapping[Value, int], column: str, areas: Areas | None = None) -> Matched:
         """The taxonomy that fits a column best, by the values with their rows and its name; or why none fits.
@@ -233,11 +234,6 @@ class Library:
         if self._language is None or own == "mul" or SYSTEM in taxonomy.info:
             return True
         return own.partition("-")[0] == self._language.partition("-")[0]
-
-
-@cache
-def _found(name: str) -> Taxonomy:
-    return library.find(name)
 
 
 def _hint(word: str | None, taxonomy: Taxonomy) -> list[int]:

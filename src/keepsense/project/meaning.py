@@ -18,7 +18,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
 from keepsense.taxonomy.code_systems import SYSTEMS
 from keepsense.taxonomy.codes import SYSTEM
-from keepsense.taxonomy.library import WORDNET, imported
+from keepsense.taxonomy.library import imported
 
 if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
@@ -62,7 +62,7 @@ def _options(column: Column) -> list[str]:
     """What `keepsense map` has to be told to map a column as its project does."""
     domains = [column.domain] if isinstance(column.domain, str) else column.domain or []
     said: dict[str, list[str]] = {
-        "--taxonomy": [] if column.taxonomy in (None, WORDNET) else [str(column.taxonomy)],
+        "--taxonomy": [] if column.taxonomy is None else [str(column.taxonomy)],
         "--domain": domains,
         "--within": column.within,
         "--senses": [column.senses] if "senses" in column.model_fields_set else [],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
@@ -18,14 +19,16 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-IDS = words("id ids identifier key pid uid nr no number num guid uuid code")
+IDS = words("id ids identifier key pid uid nr no number num guid uuid code rec record docket report")
 """Words that say: this numbers something. Only what hardly repeats, or has no other name, is an identifier for it."""
 
 IDENTIFIERS = words(
     "name names surname firstname lastname forename fullname familyname givenname maiden nickname email mail phone "
     "telephone tel mobile cell fax ssn passport driver drivers iban account license licence plate mrn nhs nif dni vat "
     "cpf nino aadhaar username login url website ip mac token signature photo image fingerprint serial vin imei "
-    "fname lname mname"
+    "fname lname mname "
+    "nachname vorname familienname telefon handy strasse hausnummer nom prenom telephone courriel nombre nombres "
+    "apellido apellidos correo telefono cognome sobrenome apelido achternaam voornaam efternamn fornamn"
 )
 PERSONS = words(
     "patient person people subject client customer member user student pupil employee respondent participant "
@@ -51,14 +54,24 @@ SENSITIVE = words(
     "kidney liver lung copd ulcer anemia anaemia obese obesity overweight transplant fever cough bleeding pain injury "
     "injuries trauma readmission menopause contraceptive contraception sexual insomnia tobacco marijuana "
     "cannabis cocaine heroin opioid opioids substance addiction cigarette cigs drinks drinker chronic illnesses mental "
-    "psychiatric cognitive "
+    "psychiatric cognitive dyspnea dyspnoea nausea vomiting headache fatigue rash diarrhea diarrhoea hepatomegaly "
+    "jaundice arrhythmia infarction chf cad cvd htn ckd ptsd adhd autism bipolar schizophrenia epilepsy arthritis "
+    "osteoporosis fracture fractures sepsis pneumonia covid influenza tuberculosis malaria hepatitis std sti "
+    "miscarriage stillbirth preterm cesarean caesarean parity gravida breastfeeding icu ventilator intubated "
+    "hospitalized hospitalised hospitalization hospitalisation statin aspirin metformin antibiotic antibiotics "
+    "antidepressant prescription prescriptions rx meds medicine meno hormon hormone hormonal operation complication "
+    "complications mortality survival survived progression recur recurred thrombosis clot artery coronary stent renal "
+    "hepatic pulmonary vision hearing sleep snore vaping binge drunk "
     # money
     "income salary salaryclass wage wages earnings pay bonus debt debts debtor debtors credit credits loan loans "
     "mortgage balance savings bonds capital amount installment installments instalment instalments default "
     "arrears account expenses expense cost costs charges bill premium claim coverage tax taxes pension wealth assets "
     "turnover spending insurance deny denied approved price fee fees tuition fine fines payment payments paid repaid "
     "deposit deposits delinquent delinquency delinq bankrupt bankruptcy fico dti welfare benefits subsidy medicaid "
-    "medicare insured uninsured donation donations revenue profit rent afford inc "
+    "medicare insured uninsured donation donations revenue profit rent afford inc overdraft collateral guarantor ltv "
+    "apr payout refund purchase purchases spend spent sales commission compensation remuneration stipend scholarship "
+    "allowance dividend equity networth inheritance poverty budget payroll overtime billed copay deductible "
+    "reimbursement claims indemnity bal amt limit trans chargeoff borrowed owed billing invoice purchased "
     # beliefs, deeds and judgements
     "religion faith politics political party vote voted orientation sexuality union crime offence offense conviction "
     "charge sentence recid recidivism recidivist arrest arrested prison parole felony misdemeanor "
@@ -70,7 +83,17 @@ SENSITIVE = words(
     "midterm homework extraversion neuroticism openness agreeableness conscientiousness personality esteem wellbeing "
     "mood anger loneliness motivation burnout affair affairs criminal convicted jail bail priors offender fraud "
     "guilty verdict weapon complaint complaints absent absences absence absenteeism money earn earned recommendation "
-    "recommended failures decision prior offenses offences convictions incarceration incarcerated"
+    "recommended failures decision prior offenses offences convictions incarceration incarcerated churn churned "
+    "attrition exited promoted fired dismissed disciplinary sanction penalty infraction violation citation "
+    "frisk frisked searched contraband bullying harassment assault victimization dui psat satm satv act actm lsat mcat "
+    "gmat ielts final finals mark percentile zscore nps likelihood willingness intention favorite favourite "
+    "dropout expelled suspended suspension detention plagiarism "
+    # the same in German, French, Spanish, Italian, Portuguese and Dutch
+    "gehalt lohn einkommen verdienst kosten betrag schulden kredit vermogen diagnosen krankheit erkrankung "
+    "behandlung medikament raucher religionszugehorigkeit konfession note noten zufriedenheit salaire revenu revenus "
+    "montant cout dette maladie traitement fumeur notes moyenne salario sueldo ingreso ingresos renta deuda monto "
+    "importe diagnostico enfermedad tratamiento fumador nota notas calificacion reddito stipendio malattia costo "
+    "renda doenca fumante inkomen salaris loon ziekte kosten roker"
 )
 MEASURED = words(
     "lab labs laboratory procedures medications medicines drugs diagnoses tests measurement glucose bmi pressure "
@@ -81,7 +104,11 @@ MEASURED = words(
     "width thickness depth volume diameter days weeks minutes mins seconds delay wait waiting stay visits reaction "
     "accuracy correct errors test points marks reading writing science memory recall vocab vocabulary ability aptitude "
     "scale calories fat fiber fibre vitamin consumption intake usage "
-    "sbp dbp bp gfr cd"
+    "sbp dbp bp gfr cd glu gluc sugar trig triglyceride uric hb hct mcv mch plt alb sgot sgpt ldh cpk troponin bnp "
+    "ejection ecg ekg spo oxygen saturation respiratory gcs ecog apgar gestation gestational skinfold waist girth "
+    "thyroid cortisol testosterone estrogen progesterone zinc iron lead mercury exposure antibody antigen viral serum "
+    "plasma urine urinary fasting fev fvc phq gad bdi mmse moca steps pgr index density dosage doses units lifetime "
+    "trestbps restecg thalach oldpeak fbs exang thal"
 )
 """What is counted or measured by those who hold the data, and rarely known to others."""
 
@@ -97,10 +124,19 @@ KNOWN_BY_OTHERS = words(
     "dependents family partner spouse husband wife father mother parents divorced widowed single cohabiting mar marr "
     "marstat veteran military retired major faculty department dept team league position title occ occup selfemp "
     "employed unemployed unemp year month quarter weekday season semester cohort handed handedness twin hire hired "
-    "university college campus generation weight nationality homeowner owner renter hours fare"
+    "university college campus generation weight nationality homeowner owner renter hours fare ancestry hometown "
+    "birthyear birthmonth residency visa marriage marriages sons daughters guardian tribe caste ethnicities yob joined "
+    "commute dwelling apartment pets sport sports club suburban highschool diploma literacy literate birthdays nation "
+    "geschlecht alter geburtsdatum geburtsjahr geburtsort beruf wohnort ort stadt staatsangehorigkeit familienstand "
+    "bundesland kinder bildung schulabschluss sexe genre naissance ville pays profession commune departement metier "
+    "sexo edad nacimiento ciudad pais profesion ocupacion provincia municipio escuela estado hijos sesso eta nascita "
+    "comune professione idade nascimento cidade profissao geslacht leeftijd beroep woonplaats geboortedatum opleiding"
 )
 FORMS_OF_OTHERS = words("degree rank status work visit admission discharge school")
 """Words of those above that yield to a sensitive one beside them: the degree of a charge is none of a university."""
+
+PREDICTED = words("y target label outcome response")
+"""Whole names of columns that models are to predict."""
 
 PLACES = words(
     "city town village place region county state province country birthplace district municipality location school "
@@ -146,17 +182,53 @@ def words_of(name: str) -> list[str]:
 
     >>> words_of("dateOfBirth"), words_of("patient_ID"), words_of("mathscore"), words_of("lwage")
     (['date', 'of', 'birth'], ['patient', 'id'], ['math', 'score'], ['l', 'wage'])
+    >>> words_of("Prénom"), words_of("Größe")
+    (['prenom'], ['grosse'])
     """
-    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", name)
+    plain = "".join(c for c in unicodedata.normalize("NFKD", name.replace("ß", "ss")) if not unicodedata.combining(c))
+    parted = re.sub(r"([a-z0-9])([A-Z])", r"\1 \2", plain)
     return [part for word in re.findall(r"[a-z]+", parted.lower()) for part in _unglued(word)]
 
 
+_TELLING = SENSITIVE | MEASURED | KNOWN_BY_OTHERS | IDENTIFIERS | PERSONS
+_BEFORE = words(
+    "tot total avg mean max min prev prior cur curr current num has is had new old pre post my fam any ever"
+)
+"""What stands before another word without a mark between: `totchol`, `prevstroke`."""
+
+
 def _unglued(word: str) -> tuple[str, ...]:
+    if word not in _ALL | _WHOLE | _BEFORE:
+        for at in range(2, len(word) - 2):
+            first, second = word[:at], word[at:]
+            if second not in _TELLING or (first not in _BEFORE and (at < 4 or first not in _ALL)):
+                continue
+            if len(second) >= 4 or (at >= 4 and first in _TELLING):
+                return first, second
     glued = None if word in _ALL | _WHOLE else _GLUED.fullmatch(word)
     # two or three letters end too many words: only after a word that is known, or the sign of a logarithm
     if glued is None or (len(glued[2]) < 4 and glued[1] not in _ALL | {"l", "ln", "log"}):
         return (word,)
     return glued[1], glued[2]
+
+
+def meant_by(word: str) -> str | None:
+    """The word of the vocabularies that an unknown one begins or is begun by: `diabet` is diabetes, `smokenow` smoke.
+
+    None where those that come in question say different things about a column.
+
+    >>> meant_by("diabet"), meant_by("smokenow"), meant_by("hypert"), meant_by("demo")
+    ('diabetes', 'smoke', 'hypertension', None)
+    """
+    if len(word) < 6 or word in _ALL | _BEFORE:  # shorter ones begin words of another kind, too
+        return None
+    near = [known for known in _ROLES_TOLD if known.startswith(word)]
+    near = near or [known for known in _ROLES_TOLD if len(known) >= 5 and word.startswith(known)]
+    roles = {(known in SENSITIVE | MEASURED, known in KNOWN_BY_OTHERS) for known in near}
+    return min(near, key=lambda known: (len(known), known)) if len(roles) == 1 else None
+
+
+_ROLES_TOLD = SENSITIVE | MEASURED | KNOWN_BY_OTHERS
 
 
 _NAMELESS = words("v x var c f col column field attribute feature unnamed")

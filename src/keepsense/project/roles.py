@@ -15,7 +15,7 @@ class Role:
     `coarse` that the column may be released in bands, or at a level of its hierarchy, in place of as it is.
 
     >>> [(name, role.colour) for name, role in ROLES.items() if not role.released]
-    [('identifier', 'red'), ('person', 'red')]
+    [('identifier', 'red'), ('person', 'red'), ('household', 'red')]
     """
 
     name: str
@@ -41,6 +41,14 @@ for _role in (
     Role("insensitive", "released as it is", "green", coarse=True),
     Role(
         "person", "tells which rows belong to one person; removed", "red", released=False, single=True, described=False
+    ),
+    Role(
+        "household",
+        "tells who lives together, so that the risk of households is measured; removed",
+        "red",
+        released=False,
+        single=True,
+        described=False,
     ),
     Role(
         "target",

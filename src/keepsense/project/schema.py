@@ -22,6 +22,9 @@ def json_schema() -> dict[str, Any]:
     # any spelling of a name is taken (rank-swapping, rank swapping), so the list only proposes
     name["anyOf"] = [{"enum": sorted(method.name for method in methods(in_projects=True))}, {"type": "string"}]
     name.pop("type", None)
+    step = schema["$defs"]["Step"]["properties"]["name"]
+    step["anyOf"] = [{"enum": sorted(method.name for method in methods() if method.as_step)}, {"type": "string"}]
+    step.pop("type", None)
     schema["properties"]["privacy"]["items"] = {"anyOf": [model.schema() for model in PRIVACY.values()]}
     engine = schema["properties"]["engine"]
     engine["anyOf"] = [{"enum": list(ENGINES)}, {"$ref": engine.pop("$ref")}]

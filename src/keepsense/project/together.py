@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project import patterns
-from keepsense.project.guess import ONE_VALUE_EACH
+from keepsense.project.guess import FEW, ONE_VALUE_EACH
 from keepsense.project.inspected import Inspected
 from keepsense.project.roles import ROLES
 
@@ -27,7 +27,7 @@ MOST_PAIRS = 300
 UNDONE = 0.5
 """Most of what hiding a column gains that another one may undo: beyond half of it, the other tells more than not."""
 
-_STRICT = ("identifier", "person", "quasi-identifier", "weight", "sensitive", "target", "insensitive")
+_STRICT = ("identifier", "person", "household", "quasi-identifier", "weight", "sensitive", "target", "insensitive")
 _SURE = ("sure", "likely", "unsure")
 
 
@@ -110,15 +110,25 @@ def _copies(columns: list[Inspected], same: Callable[[str, str], bool]) -> list[
 
 
 def _telling(columns: list[Inspected], undone: Callable[[Inspected, Inspected], float]) -> list[Inspected]:
-    """Sensitive columns that tell what is hidden in others (pay that goes with the rank) are protected with them."""
+    """Sensitive columns that tell what is hidden in others (pay that goes with the rank) are protected with them.
+
+    Where the other has few values and is hidden only because nothing is known of it, it is as sensitive as that.
+    """
     by_name = {column.name: column for column in columns}
     hidden = [column for column in columns if column.role == "quasi-identifier"]
     measured = 0
     for told in hidden:  # grows: what is protected from now on may be told by a third
+        if by_name[told.name].role != "quasi-identifier":
+            continue
         for telling in [column for column in by_name.values() if column.role == "sensitive"]:
             if measured >= MOST_PAIRS or not _may_tell(telling, told):
                 continue
             measured += 1
+            unknown = _SURE.index(telling.confidence) < _SURE.index(told.confidence) and told.profile.distinct <= FEW
+            if unknown and undone(telling, told) > UNDONE:
+                reason = f"{telling.name} tells it, and is sensitive: {telling.reason}"
+                by_name[told.name] = replace(told, role="sensitive", reason=reason)
+                break
             if undone(telling, told) > UNDONE:
                 reason = f"tells {told.name}, which others may know; {telling.reason}"
                 by_name[telling.name] = replace(telling, role="quasi-identifier", reason=reason)

@@ -13,7 +13,7 @@ from keepsense.counts import Counts, Value
 from keepsense.engines import Engine, Reading, Table, started
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
-from keepsense.metrics import by_name, figures
+from keepsense.metrics import Figure, by_name, figures
 from keepsense.privacy import Concepts, Risk, TCloseness, needed_columns
 from keepsense.privacy.disclosure import Sensitive, disclosed
 from keepsense.privacy.exposed import Exposed
@@ -25,6 +25,7 @@ from keepsense.privacy.whole import AgainstWhole
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
 from keepsense.release.asked import Asked, Kept, Populated, fitting_people, kept_promises, populated, with_people
 from keepsense.release.people import counted_people
+from keepsense.release.worth import count_together, utility_of_rows, utility_of_tables
 from keepsense.shown import Shown, Summary, percent
 from keepsense.utility.association import Association, association
 from keepsense.utility.columns import Change, change, entropy
@@ -78,6 +79,8 @@ class Assessment(Shown):
     """Promises that were asked about, in both readings."""
     population: Populated | None = None
     """How the release lies in the population, where one is given."""
+    utility: tuple[Figure, ...] = ()
+    """Metrics of utility of the quasi-identifiers; most of them need rows in the same order."""
 
     def summary(self) -> Summary:
         """The smallest class and the highest risk, and how much each column changed."""
@@ -133,8 +136,11 @@ def assess(  # noqa: PLR0913
     Other tools suppress single cells: `suppressed` are the texts that stand there, `missing` those that mean in both
     tables that nothing is known, as an empty cell does. Whether such a cell is a value of its own or fits any is for
     the reader to say, so that k and risk are worked out both ways; it tells nothing, so that no column has more
-    information after than before. l and t are worked out both ways, too. `asked` are promises to look at, hierarchies
-    (of sensitive columns for t, of quasi-identifiers for what labels of other tools stand for) and a population.
+    information after than before. l and t are worked out both ways, too. `utility` tells how well a model tells the
+    tables apart (pMSE) and, where rows are in the same order, all that metrics of utility can tell.
+
+    `asked` are promises to look at, hierarchies (of sensitive columns for t, of quasi-identifiers for what labels
+    of other tools stand for) and a population.
 
     >>> table = {"job": ["nurse", "nurse", "clerk"], "disease": ["flu", "cold", "flu"]}
     >>> found = assess(table, table, ["job"], sensitive=["disease"])
@@ -161,6 +167,7 @@ def assess(  # noqa: PLR0913
         changed = running.differing(before, after, names) if aligned else {}
         people = _people(running, before, after, tuple(quasi_identifiers), person, aligned) or (counts, now)
         pairs = _associations(running, before, after, marginals) if associations else ()
+        side_by_side = count_together(running, before, after, quasi_identifiers) if aligned else None
         together = _households(running, before, after, tuple(quasi_identifiers), household, aligned)
     now, people = _one_mark(now, marks), (people[0], _one_mark(people[1], marks))
     gone = suppressed_tuples(now)
@@ -202,6 +209,11 @@ def assess(  # noqa: PLR0913
         },
         hidden_cells=hidden,
         k_wildcard=int(class_sizes(fitting, "wildcard").min()) if len(fitting) else 0,
+        utility=tuple(
+            utility_of_tables(counts, now, asked.hierarchies)
+            if side_by_side is None
+            else utility_of_rows(side_by_side, quasi_identifiers, marks, asked.hierarchies)
+        ),
     )
 
 

@@ -7,11 +7,12 @@ loss falls with the number of rows is measured on parts of the sample, too, so t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,11 +103,11 @@ class Costs:
     of: int
 
 
-def costs(job: Job, goal: Sequence[str] = (), enough: Callable[[Loss], bool] = lambda now: False) -> Costs | None:
+def costs(job: Job, goal: Sequence[str] = ()) -> Costs | None:
     """What the quasi-identifiers lose, and which to leave out to win most; None where it cannot be measured.
 
     What is won is the detail of the `goal`, all columns by default. Sets, and methods that change values rather than
-    make them less exact, are not measured. Where what they lose now is `enough` to know, no choice is measured.
+    make them less exact, are not measured.
 
     >>> from keepsense.release.example import example_job
     >>> measured = costs(example_job(privacy=[{"model": "k-anonymity", "k": 10}]))
@@ -116,20 +117,22 @@ def costs(job: Job, goal: Sequence[str] = (), enough: Callable[[Loss], bool] = l
     if not measurable(job):
         return None
     try:
-        return _measured(job, tuple(goal) or job.quasi_identifiers, enough)
+        return _measured(job, tuple(goal) or job.quasi_identifiers)
     except KeepsenseError:  # said again, with its remedies, where it is run
         return None
 
 
-def measurable(job: Job) -> bool:
+def measurable(job: Job, *, beside_sets: bool = False) -> bool:
     """Whether what columns lose can be measured on a sample: values stay true, and the promise is about this table.
+
+    Sets cannot be measured so; with `beside_sets` it is asked about the other columns.
 
     >>> from keepsense.release.example import example_job
     >>> measurable(example_job()), measurable(example_job(method={"name": "rank swapping"}))
     (True, False)
     """
     beyond = differentially_private(job.models) or job.project.population is not None
-    return job.truthful and not job.set_columns and not beyond
+    return job.truthful and (beside_sets or not job.set_columns) and not beyond
 
 
 def draft_costs(project: Project, folder: Path, engine: str | None = None) -> Costs | None:
@@ -204,12 +207,34 @@ def nearly_lost(job: Job, lost: Mapping[str, float]) -> list[Finding]:
     flagged = {name: share for name, share in lost.items() if share > NEARLY_ALL}
     if not flagged:
         return []
-    measured = costs(
-        job,
-        [name for name in flagged if name in job.quasi_identifiers],
-        lambda now: all(_better_elsewhere(job, name, share, now) for name, share in flagged.items()),
-    )
+    measured = _remedies(job, flagged) if measurable(job) else None
     return [Finding(NEARLY_LOST, name, _remedy(job, name, share, measured)) for name, share in flagged.items()]
+
+
+def _remedies(job: Job, flagged: Mapping[str, float]) -> Costs | None:
+    """What is worth knowing about columns that lost nearly all: no more choices are tried than it takes."""
+    goal = tuple(name for name in flagged if name in job.quasi_identifiers) or job.quasi_identifiers
+    try:
+        trial = _Tried.of(job)
+        open_ones = {
+            name: share
+            for name, share in flagged.items()
+            if name in trial.now.columns and not _better_elsewhere(job, name, share, trial.now)
+        }
+        choices: list[Choice] = []
+        steps = trial.steps(goal)
+        while open_ones and (step := next(steps, None)) is not None:
+            out, left = step
+            choices.append(_choice(out, goal, trial.now, left))
+            open_ones = {name: share for name, share in open_ones.items() if not _wins(choices[-1], name, share)}
+        return trial.measured(choices)
+    except KeepsenseError:  # said again, with its remedies, where it is run
+        return None
+
+
+def _wins(choice: Choice, name: str, share: float) -> bool:
+    """Whether a choice leaves a column much less of its loss."""
+    return choice.left.columns.get(name, 1.0) < _WORTH * share
 
 
 def _better_elsewhere(job: Job, name: str, share: float, now: Loss) -> bool:
@@ -226,8 +251,8 @@ def _remedy(job: Job, name: str, share: float, measured: Costs | None) -> str:
     if _better_elsewhere(job, name, share, measured.now):
         return f'{said}; with the method "{tried_with(job)}" it would lose about {percent(better)}'
     for choice in measured.choices:
-        left = choice.left.columns.get(name, 1.0)
-        if left < _WORTH * share:
+        if _wins(choice, name, share):
+            left = choice.left.columns[name]
             return f"{said}; without {_listed(choice.columns)} it would lose about {percent(left)}. {_HOW}"
     own = next((choice for choice in measured.choices if choice.columns == (name,)), None)
     if own is not None:
@@ -240,36 +265,69 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _measured(job: Job, goal: tuple[str, ...], enough: Callable[[Loss], bool]) -> Costs:
-    every = job.quasi_identifiers
-    screened, counts = some_tuples(job.counts, SCREENED), some_tuples(job.counts, MOST_TUPLES)
-    left = won_back(job, counts)
-    now = _extrapolated(job, counts, every, left)
-    if enough(now):
-        return Costs(now, (), len(counts), len(job.counts))
-    on_few = won_back(job, screened)
-    before = losses_on(job, screened)
-    choices: list[Choice] = []
-    out: tuple[str, ...] = ()
-    candidates: Sequence[str] = every
-    for _ in range(min(_STEPS, len(every) - 1)):
-        won = {}
-        for name in candidates:
-            gone = (*out, name)
-            if rest := [other for other in goal if other not in gone]:
-                after = losses_on(job, screened.project([other for other in every if other not in gone]))
-                won[name] = fmean(before[other] - after[other] for other in rest)
-        if not won or max(won.values()) <= 0:
-            break
-        ranked = sorted(won, key=lambda name: -won[name])
-        out = (*out, ranked[0])
-        fewer = won_back(job, screened.project([name for name in every if name not in out]))
-        # few tuples tell only roughly how much more an exchange wins back without a column: half of it is believed
-        # (chosen by looking at adult and diabetes130)
-        without = {name: left[name] * (share / max(on_few[name], _LEAST)) ** 0.5 for name, share in fewer.items()}
-        choices.append(_choice(job, counts, out, goal, now, left | {n: min(1.0, w) for n, w in without.items()}))
-        candidates = ranked[1 : 1 + _FOLLOWED]
-    return Costs(now, tuple(choices), len(counts), len(job.counts))
+def _measured(job: Job, goal: tuple[str, ...]) -> Costs:
+    trial = _Tried.of(job)
+    choices = []
+    for out, left in trial.steps(goal):
+        weights = dict.fromkeys(out, LITTLE)
+        little = _extrapolated(job, trial.counts, job.quasi_identifiers, left.won_back, weights)
+        choices.append(_choice(out, goal, trial.now, left, little))
+    return trial.measured(choices)
+
+
+class _Left(NamedTuple):
+    """What columns lose without some of them, and the part of each loss that is left when records were exchanged."""
+
+    loss: Loss
+    won_back: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A drawn part of the tuples, and what is lost on it as it is."""
+
+    job: Job
+    counts: Counts
+    won_back: Mapping[str, float]
+    now: Loss
+
+    @classmethod
+    def of(cls, job: Job) -> _Tried:
+        counts = some_tuples(job.counts, MOST_TUPLES)
+        left = won_back(job, counts)
+        return cls(job, counts, left, _extrapolated(job, counts, job.quasi_identifiers, left))
+
+    def measured(self, choices: Iterable[Choice]) -> Costs:
+        return Costs(self.now, tuple(choices), len(self.counts), len(self.job.counts))
+
+    def steps(self, goal: Sequence[str]) -> Iterator[tuple[tuple[str, ...], _Left]]:
+        """The columns to leave out that win most of the goal, one more at each step; each is measured when asked."""
+        job, every = self.job, self.job.quasi_identifiers
+        screened = some_tuples(job.counts, SCREENED)
+        on_few, before = won_back(job, screened), losses_on(job, screened)
+        out: tuple[str, ...] = ()
+        candidates: Sequence[str] = every
+        for _ in range(min(_STEPS, len(every) - 1)):
+            won = {}
+            for name in candidates:
+                gone = (*out, name)
+                if rest := [other for other in goal if other not in gone]:
+                    after = losses_on(job, screened.project([other for other in every if other not in gone]))
+                    won[name] = fmean(before[other] - after[other] for other in rest)
+            if not won or max(won.values()) <= 0:
+                return
+            ranked = sorted(won, key=lambda name: -won[name])
+            out = (*out, ranked[0])
+            names = [name for name in every if name not in out]
+            fewer = won_back(job, screened.project(names))
+            # few tuples tell only roughly how much more an exchange wins back without a column: half of it is believed
+            # (chosen by looking at adult and diabetes130)
+            without = {
+                name: self.won_back[name] * (share / max(on_few[name], _LEAST)) ** 0.5 for name, share in fewer.items()
+            }
+            left = {**self.won_back, **{name: min(1.0, share) for name, share in without.items()}}
+            yield out, _Left(_extrapolated(job, self.counts, names, left), left)
+            candidates = ranked[1 : 1 + _FOLLOWED]
 
 
 def won_back(job: Job, counts: Counts) -> dict[str, float]:
@@ -284,14 +342,13 @@ def won_back(job: Job, counts: Counts) -> dict[str, float]:
     return {name: whole[name] / plain[name] if plain[name] else 1.0 for name in counts.names}
 
 
-def _choice(
-    job: Job, counts: Counts, out: tuple[str, ...], goal: Sequence[str], now: Loss, won_back: Mapping[str, float]
-) -> Choice:
+def _choice(out: tuple[str, ...], goal: Sequence[str], now: Loss, left: _Left, little: Loss | None = None) -> Choice:
+    """A choice as it is told; without `little`, what hardly counting would lose is not known."""
     rest = [name for name in goal if name not in out]
-    left = _extrapolated(job, counts, [name for name in job.quasi_identifiers if name not in out], won_back)
-    little = _extrapolated(job, counts, job.quasi_identifiers, won_back, dict.fromkeys(out, LITTLE))
-    before, without, counting_little = (fmean(loss.columns[name] for name in rest) for loss in (now, left, little))
-    return Choice(out, before, without, counting_little, left)
+    before, without, counting_little = (
+        nan if loss is None else fmean(loss.columns[name] for name in rest) for loss in (now, left.loss, little)
+    )
+    return Choice(out, before, without, counting_little, left.loss)
 
 
 def _extrapolated(

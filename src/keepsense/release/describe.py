@@ -67,6 +67,8 @@ def describe_release(
         for rule in made.set_rules
         if isinstance(penalty := rule.info.get("penalty"), int | float)
     }
+    # under differential privacy the number of rows may be a secret
+    left_out = 0 if private else job.own_counts.total - verification.records
     secret = {"seed", "rng"}
     return {
         "keepsense": __version__,
@@ -81,6 +83,7 @@ def describe_release(
             },
             **_method_for_sets(job, secret),
         },
+        **({"steps": [done.described() for done in job.source.prepared.done]} if project.steps else {}),
         "columns": {
             name: {
                 "role": column.role,
@@ -96,8 +99,8 @@ def describe_release(
         "suppression limit": project.release.suppression,
         "records": verification.records,
         "classes": verification.classes,
-        "suppressed records": verification.suppressed + job.own_counts.total - verification.records,
-        "of them left out": job.own_counts.total - verification.records,
+        "suppressed records": verification.suppressed + left_out,
+        "of them left out": left_out,
         "verified": verification.ok,
         "hierarchies": _released_hierarchies(job, made.every_rule, made.counts),
         **_matrices(made.rules, made.counts),
@@ -121,9 +124,10 @@ def _public_risk(risk: Mapping[str, Mapping[str, float]], linked: Linkage | None
 
 
 def _neighbours(rules: list[Recoding]) -> str:
-    """Which tables cannot be told apart by the release; their number of rows is no secret."""
+    """Which tables cannot be told apart by the release; their number of rows is a secret only where that is said."""
     told = dict.fromkeys(str(rule.info.get("neighbours", "")) for rule in rules)
-    return f"{'; '.join(filter(None, told))}; the number of rows is public"
+    public = "" if any(rule.info.get("rows are secret") for rule in rules) else "; the number of rows is public"
+    return f"{'; '.join(filter(None, told))}{public}"
 
 
 def _method_for_sets(job: Job, secret: set[str]) -> dict[str, Any]:

@@ -42,6 +42,14 @@ class _Method(_Part):
     parameters: dict[str, Any] = {}
 
 
+class _Step(_Part):
+    name: str
+    columns: list[str] = []
+    parameters: dict[str, Any] = {}
+    rows: int = 0
+    lost: dict[str, float] = {}
+
+
 class _Column(_Part):
     role: str
     kind: str
@@ -81,6 +89,7 @@ class _Description(_Part):
     promises: list[dict[str, Any]]
     in_words: list[str] = Field(alias="in words")
     method: _Method
+    steps: list[_Step] = []
     columns: dict[str, _Column]
     utility: dict[str, float]
     risk: dict[str, dict[str, float]]

@@ -22,6 +22,7 @@ from keepsense.release.job import Job
 DICTIONARY = "dictionary"
 """Key of the description under which it lies."""
 
+_CHANGED = "values were changed: they are not what each record had"
 _MOST = 500
 """Labels of a column that are explained one by one."""
 
@@ -47,6 +48,8 @@ def _column(job: Job, rules: Sequence[Recoding], after: Counts, name: str, lost:
         "kind": "nominal" if column is None else column.kind,
         "done": how_recoded(job, rules, name, lost) if recoded else how_unrecoded(job, name),
     }
+    if name in job.changed_by_steps:
+        about["truth"] = _CHANGED
     if not recoded or column is None:
         return about
     values = after.values_of(name)
@@ -55,7 +58,7 @@ def _column(job: Job, rules: Sequence[Recoding], after: Counts, name: str, lost:
     if marks:
         about["marks"] = marks
     if not job.truthful or job.holds_sets(name):
-        about["truth"] = "values were changed: they are not what each record had"
+        about["truth"] = _CHANGED
         return about
     labels = _labels(job, rules, name, [value for value in values if value is not None and str(value) not in marks])
     if labels:
@@ -80,7 +83,7 @@ def _marks(job: Job, name: str, values: Sequence[Value]) -> dict[str, str]:
 
 def _labels(job: Job, rules: Sequence[Recoding], name: str, values: Sequence[Value]) -> dict[str, dict[str, Any]]:
     """What each label that stands in the release means; labels that are plain values explain themselves."""
-    kind, hierarchy = KINDS[job.column(name).kind], job.hierarchies.get(name)
+    kind, hierarchy = KINDS[job.project.columns[name].kind], job.hierarchies.get(name)
     cuts = [cut for rule in rules if isinstance(rule, Cuts) for cut in rule.cuts]
     levels = {cut.name: cut.level for cut in cuts}
     if levels.get(name) == 0 or len(values) > _MOST:
@@ -134,6 +137,19 @@ def how_recoded(job: Job, rules: Sequence[Recoding], name: str, lost: float | No
     >>> how_recoded(done.job, done.recodings, "age", 0.2)
     'level 1 of 3'
     """
+    by_steps = _by_steps(job, name)
+    how = _by_method(job, rules, name, lost)
+    if not by_steps:
+        return how
+    return by_steps if how == "as it was" else f"{by_steps}; then {how}"
+
+
+def _by_steps(job: Job, name: str) -> str:
+    """What the steps of the project did to a column, in words; empty where they left it alone."""
+    return ", then ".join(f"{step.name} by a step" for step in job.project.steps if name in step.columns)
+
+
+def _by_method(job: Job, rules: Sequence[Recoding], name: str, lost: float | None) -> str:
     if name in job.set_columns:
         return "sets that groups of records share"
     cuts = (cut for rule in rules if isinstance(rule, Cuts) for cut in rule.cuts)
@@ -157,6 +173,6 @@ def how_unrecoded(job: Job, name: str) -> str:
     if name not in job.released:
         return "removed"
     if name not in job.coarse:
-        return "as it was"
+        return _by_steps(job, name) or "as it was"
     column = job.column(name)
     return f"in bands of {column.width:g}" if column.width is not None else f"level {column.level} of its hierarchy"

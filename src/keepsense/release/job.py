@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -21,7 +21,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.attributes import attributes_of
 from keepsense.methods.registry import Method, method
-from keepsense.methods.task import least_size
+from keepsense.methods.task import Part, Result, least_size
 from keepsense.privacy import (
     Model,
     bind,
@@ -31,14 +31,16 @@ from keepsense.privacy import (
     needed_columns,
     with_population,
 )
+from keepsense.privacy.closeness import TCloseness
 from keepsense.privacy.concepts import Concepts
+from keepsense.privacy.ground import OwnTree
 from keepsense.privacy.likeness import OfConcepts
 from keepsense.privacy.presence import POPULATION
 from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
 from keepsense.project.meaning import Given, Meaning
 from keepsense.release.choosing import chosen_together
-from keepsense.release.sensitive import concepts_of
+from keepsense.release.sensitive import concepts_of, tree_of
 from keepsense.release.source import Source
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ class Job:
     """A project opened: everything is made when it is first asked for, once.
 
     `data` is a table in memory in place of the source that the project file names, `given` what else is in memory.
+    Without `drawing` steps in which chance has a part are left out.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
@@ -70,6 +73,7 @@ class Job:
     rng: np.random.Generator
     data: object = None
     given: Given = field(default_factory=Given)
+    drawing: bool = True
 
     # ---- the parts -----------------------------------------------------------------------------------------------
 
@@ -77,7 +81,17 @@ class Job:
     def source(self) -> Source:
         """The rows, opened and counted once."""
         guess = not differentially_private(self.models)
-        return Source(self.project, self.folder, self.engine, self.data, self.meaning, self.hidden_among, guess)
+        return Source(
+            self.project,
+            self.folder,
+            self.engine,
+            self.data,
+            self.meaning,
+            self.hidden_among,
+            guess,
+            self.rng,
+            self.drawing,
+        )
 
     @cached_property
     def columns(self) -> Columns:
@@ -107,6 +121,10 @@ class Job:
             # of the values in the classes, which are counted when all promises are known
             name = made.column
             return made.meant(Concepts(lambda: concepts_of(self.meaning, name, self.own_counts.histograms[name])))
+        if isinstance(made, TCloseness) and isinstance(made.ground, OwnTree):
+            name = made.column
+            tree = OwnTree(lambda: tree_of(self.meaning, name, self.count([name]).rows_of(name)))
+            return replace(made, ground=tree)
         return made
 
     @property
@@ -119,6 +137,9 @@ class Job:
         """Hierarchy of every quasi-identifier: read, or built."""
         shortlists = {}
         for name in self.quasi_identifiers:
+            if name in self.source.prepared.hierarchies:
+                shortlists[name] = [self.source.prepared.hierarchies[name]]
+                continue
             rows = self.counts.rows_of(name)
             rows = self.item_rows(name, rows) if self.holds_sets(name) else rows
             # what fewer than k people wrote is not told in a label; rows are no measure of people who have several
@@ -171,6 +192,10 @@ class Job:
     def person(self) -> str | None:
         """The column that tells which rows belong to one person, if there is one."""
         return next(iter(self.project.having("person")), None)
+
+    def each(self, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        """What a function makes of each of some parts, in their order, wherever the engine runs it."""
+        return self.engine.each(function, parts)
 
     def attributes(
         self,
@@ -300,6 +325,17 @@ class Job:
         return tuple(name for name, column in self.project.columns.items() if column.coarse)
 
     @property
+    def changed_by_steps(self) -> tuple[str, ...]:
+        """Columns whose values steps changed, so that they are not true of their records any more."""
+        changing = (step for step in self.project.steps if not method(step.name).truthful)
+        return tuple(dict.fromkeys(name for step in changing for name in step.columns))
+
+    @property
+    def all_rows(self) -> bool:
+        """Whether the source has the rows that the method saw: not where steps drew some that are not drawn again."""
+        return self.drawing or all(step.columns for step in self.project.steps)
+
+    @property
     def wildcards(self) -> tuple[str, ...]:
         """Quasi-identifiers whose empty cells fit any value."""
         return self.columns.wildcards
@@ -310,8 +346,13 @@ class Job:
         return self.columns.missing
 
     def column(self, name: str) -> Column:
-        """What the project file says about a column."""
-        return self.project.columns[name]
+        """What the project file says about a column; numbers and dates that steps made coarser are in order only."""
+        column = self.project.columns[name]
+        tree = self.source.prepared.hierarchies.get(name)
+        if tree is None or tree.kind == column.kind:
+            return column
+        order = [str(value) for value in tree.leaves if value is not None]
+        return column.model_copy(update={"kind": tree.kind, "order": order})
 
     def taxonomy(self, name: str) -> Taxonomy:
         """Taxonomy of a column, restricted to its domain."""

@@ -18,12 +18,13 @@ from keepsense.errors import KeepsenseError
 from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.sizes import positions
-from keepsense.metrics import SEED, Figure, Note, by_name, figures
+from keepsense.metrics import SEED, Figure, Note, by_name, figures, sampled_share
 from keepsense.privacy import LinkageRisk
 from keepsense.privacy.estimated import OF_FRACTION
 from keepsense.privacy.exposed import Exposed, weighted_classes
 from keepsense.privacy.linkage import MOST_DISTANCES, Linkage, linkage_before_and_after, record_linkage
 from keepsense.recoding import Cells, Draws, Recoding
+from keepsense.release.households import own_households, released_households
 from keepsense.release.job import Job
 from keepsense.release.people import linked_people, own_people
 from keepsense.semantics import distance
@@ -34,7 +35,7 @@ from keepsense.utility.changes import Moves, set_moves, table_moves
 from keepsense.utility.losses import certainty_penalties, certainty_penalty
 from keepsense.utility.recoded import Recoded
 from keepsense.utility.scales import Scale, column_distances
-from keepsense.utility.sets import SetFigures
+from keepsense.utility.sets import KnownItems, SetFigures
 
 MOST_COMPARED = 20_000_000_000
 """Pairs of distinct released and original records up to which a promise about linkage is checked on all of them."""
@@ -211,8 +212,9 @@ def measured_risk(
     """Risk of re-identification before and after; a journalist's too where a population or sampling weights are given.
 
     Where people may have several rows, people are counted: `after` holds people, too, then. With the recodings,
-    sampling weights are added up by released class as well. Where values were changed and no class is promised, who
-    stands alone in the release tells nothing about anybody, and there is no figure for after; `linkage` measures that.
+    sampling weights are added up by released class as well, and so are households. Where values were changed and no
+    class is promised, who stands alone in the release tells nothing about anybody, and there is no figure for after;
+    `linkage` measures that.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
@@ -222,8 +224,10 @@ def measured_risk(
     [0.5, 0.2]
     """
     people = own_people(job, job.every_quasi_identifier)
-    # a promise may tell which share of the population the table is
-    fraction = next((float(model.fraction) for model in job.models if isinstance(model, OF_FRACTION)), None)
+    source = job.project.source
+    # the source or a promise may tell which share of the population the table is
+    fraction = None if source is None else source.sampling_fraction
+    fraction = next((float(model.fraction) for model in job.models if isinstance(model, OF_FRACTION)), fraction)
     counted = job.every_count if people is None else people
     before = Exposed(counted, job.population_counts, job.missing, fraction=fraction)
     release = Exposed(after, population, job.missing, fraction=fraction)
@@ -232,6 +236,12 @@ def measured_risk(
         before = replace(before, people=(counts.weights, counts.sums[weight]))
         for rule in whole_table(rules, job.quasi_identifiers) if job.truthful else ():
             release = replace(release, people=weighted_classes(counts, aligned(counts, rule), counts.sums[weight]))
+    homes = own_households(job, job.own_counts.names)
+    if homes is not None:
+        before = replace(before, households=homes)
+        for rule in whole_table(rules, job.quasi_identifiers) if job.truthful else ():
+            told = released_households(job.own_counts, homes, aligned(job.own_counts, rule))
+            release = replace(release, households=told)
     measured = {
         when: by_name(figures("risk", table, every_run=True))
         for when, table in (("before", before), ("after", release))
@@ -414,8 +424,16 @@ def _compared(job: Job, rule: Cells, name: str) -> SetFigures:
         float(release.loss.above_floor / max(1, release.loss.records)),
         float(release.items.relative),
         float(release.pairs.relative),
-        tuple((then.m, then.risk, now.risk) for then, now in zip(original.linkage, release.linkage, strict=True)),
+        tuple(
+            (then.m, _chance(then, records), _chance(now, records))
+            for then, now in zip(original.linkage, release.linkage, strict=True)
+        ),
     )
+
+
+def _chance(known: KnownItems, records: int) -> float:
+    """Chance to find a record by known items, with its interval where only some people were looked for."""
+    return sampled_share(known.risk, known.people) if PEOPLE <= known.people < records else known.risk
 
 
 def _covers(job: Job, name: str) -> dict[Value, list[Value]] | None:

@@ -71,7 +71,7 @@ def linked_people(job: Job, counts: Counts, cells: Cells) -> tuple[Counts, Cells
     if people is None:
         return counts, cells
     of_tuple = np.zeros(len(counts), dtype=np.int64)
-    of_tuple[_positions(people, counts)] = people.weights
+    of_tuple[positions(people, counts)] = people.weights
     weights = np.clip(of_tuple, 1, np.maximum(counts.weights, 1))
     share = weights[cells.source] / np.maximum(counts.weights[cells.source], 1)
     dealt = np.ceil(cells.multiplicity * share - 1e-9).astype(np.int64)
@@ -93,7 +93,7 @@ def released_people(job: Job, counts: Counts, cells: Cells) -> Counts:
     if person is None:
         return cells.apply(counts)
     pairs = job.count((*counts.names, person))
-    tuples = _positions(pairs, counts)
+    tuples = positions(pairs, counts)
     order = np.argsort(cells.source, kind="stable")
     first = np.searchsorted(cells.source[order], np.arange(len(counts) + 1))
     outputs = first[tuples + 1] - first[tuples]
@@ -106,8 +106,13 @@ def released_people(job: Job, counts: Counts, cells: Cells) -> Counts:
     return once.project(cells.names)
 
 
-def _positions(found: Counts, counts: Counts) -> NDArray[np.int64]:
-    """Where each tuple of other counts, which may have further columns, stands in the counts."""
+def positions(found: Counts, counts: Counts) -> NDArray[np.int64]:
+    """Where each tuple of other counts, which may have further columns, stands in the counts.
+
+    >>> jobs = Counts.of({"job": ["nurse", "clerk"]})
+    >>> positions(Counts.of({"job": ["nurse", "clerk"], "home": [1, 2]}), jobs).tolist()
+    [0, 1]
+    """
     columns = []
     for name in counts.names:
         place = {value: i for i, value in enumerate(counts.values_of(name))}

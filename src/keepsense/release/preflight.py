@@ -24,6 +24,7 @@ from keepsense.recoding import SUPPRESSED
 from keepsense.release.job import Job
 from keepsense.release.ledger import Entry, warnings_for
 from keepsense.release.sets import method_for_sets
+from keepsense.release.steps import refuse_steps
 
 
 def refuse_contradictions(job: Job) -> None:
@@ -35,6 +36,7 @@ def refuse_contradictions(job: Job) -> None:
     ...
     keepsense.errors.BadInput: linkage risk is about how values are changed, but 'optimal' only makes them less...
     """
+    refuse_steps(job.project)
     if differentially_private(job.models):
         _check_private(job)
     if job.set_columns:
@@ -50,7 +52,7 @@ def refuse_contradictions(job: Job) -> None:
             "choose one that recodes whole values, such as optimal"
         )
     for model in job.models:
-        if job.truthful and not model.kept_by_classes:
+        if job.truthful and not model.kept_by_classes and model.name not in job.method.promises:
             raise BadInput(
                 f"{model.name} is about how values are changed, but {job.project.method.name!r} only makes them less "
                 "exact; promise k-anonymity, or choose a method that swaps, distorts or redraws values"
@@ -139,15 +141,23 @@ def refuse_marks(job: Job) -> None:
 def _check_private(job: Job) -> None:
     """Refuse what tells about the table beside a mechanism that is differentially private."""
     name = DifferentialPrivacy.name
+    if job.project.steps:
+        raise BadInput(
+            f"{name} is kept by one mechanism for the whole table; steps before it look at values, or change how much "
+            f"each person weighs, and no budget accounts for them: leave [[steps]] out, or promise something else"
+        )
     bare = [column for column in job.released if column not in job.quasi_identifiers]
     if bare:
         raise BadInput(
             f"{name} covers what its mechanisms redraw, but {', '.join(bare)} would be released otherwise: make such "
             "columns quasi-identifiers of one value a cell, or identifiers, which are left out"
         )
-    if name not in job.method.promises:
-        able = ", ".join(found.name for found in methods(in_projects=True) if name in found.promises)
-        raise BadInput(f"{job.project.method.name!r} keeps no {name}; choose one of these methods: {able}")
+    for promise in (model.name for model in job.models if isinstance(model, DifferentialPrivacy)):
+        if promise not in job.method.promises:
+            able = ", ".join(found.name for found in methods(in_projects=True) if promise in found.promises)
+            raise BadInput(f"{job.project.method.name!r} keeps no {promise}; choose one of these methods: {able}")
+    if job.truthful and not job.project.release.shuffle:
+        raise BadInput("the order of the rows tells between which others a record stood; leave shuffle = false out")
     for model in job.models:
         if isinstance(model, DifferentialPrivacy):
             continue

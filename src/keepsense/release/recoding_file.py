@@ -176,10 +176,10 @@ def _plain_classes(rule: Cuts) -> Any:
         return classes
     values, columns = [], []
     for column in zip(*classes, strict=True):
-        place: dict[Value, int] = {}
-        columns.append([place.setdefault(label, len(place)) for label in column])
+        place = {label: i for i, label in enumerate(dict.fromkeys(column))}
+        columns.append(np.fromiter(map(place.__getitem__, column), np.int32, len(column)))
         values.append(list(place))
-    return {"values": values, "codes": plain_array(np.array(columns, dtype=np.int32).T)}
+    return {"values": values, "codes": plain_array(np.stack(columns, axis=1))}
 
 
 def _classes(data: Any) -> frozenset[tuple[Value, ...]]:

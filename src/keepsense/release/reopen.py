@@ -26,6 +26,7 @@ from keepsense.release.measure import linkage_kept, of_sets
 from keepsense.release.place import digest_of, place_of, read_released, writing_of
 from keepsense.release.recoding_file import read_recodings
 from keepsense.release.run import Outcome
+from keepsense.release.steps import draws
 from keepsense.release.verify import verify_release
 from keepsense.utility.alignment import aligned, whole_table
 
@@ -107,6 +108,12 @@ def reopen(
 
 def _refuse_hidden(job: Job) -> None:
     """Promises about people need to know who they are, row by row, and a release does not say that."""
+    drawn = next((step.name for step in job.project.steps if draws(method(step.name))), None)
+    if drawn is not None:
+        raise BadInput(
+            f"the step {drawn!r} draws anew each time, so that the release cannot be compared with its source again; "
+            "write the report with `keepsense run --report`"
+        )
     for model in job.models:
         if any(name in job.dropped for name in model.columns):
             raise BadInput(

@@ -2,10 +2,31 @@
 
 from __future__ import annotations
 
-from keepsense.counts import Histogram
+from collections.abc import Mapping
+
+from keepsense.counts import Histogram, Value
 from keepsense.errors import BadInput
 from keepsense.privacy.concepts import Above, Concepts
+from keepsense.privacy.ground import Tree
 from keepsense.project.meaning import Meaning
+
+
+def tree_of(meaning: Meaning, name: str, rows: Mapping[Value, int]) -> Tree:
+    """The ground distance that the hierarchy of a sensitive column gives its values.
+
+    >>> from keepsense.hierarchies import Hierarchy
+    >>> from keepsense.project.file import Column
+    >>> from keepsense.project.meaning import Given
+    >>> ills = Hierarchy.of_rows([("flu", "lung", "*"), ("ulcer", "gut", "*")])
+    >>> tree_of(Meaning({"ill": Column()}, given=Given(hierarchies={"ill": ills})), "ill", {"flu": 1}).name
+    'hierarchical'
+    """
+    if name not in meaning.given.hierarchies and meaning.column(name).hierarchy is None:
+        raise BadInput(
+            f"t-closeness of {name!r} goes by its hierarchy, and the project file names none; add one to the column "
+            f'(hierarchy = "file.csv", or "auto" where a taxonomy knows its words), or choose another ground'
+        )
+    return Tree(meaning.hierarchy(name, rows))
 
 
 def concepts_of(meaning: Meaning, name: str, counted: Histogram) -> Above:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
+import numpy as np
+
 from keepsense.counts import Counts
 from keepsense.engines import Engine, Table
 from keepsense.errors import BadInput, did_you_mean
@@ -15,7 +17,9 @@ from keepsense.project.columns import check_names
 from keepsense.project.file import Project
 from keepsense.project.file import Source as Place
 from keepsense.project.meaning import Meaning
+from keepsense.random import generator
 from keepsense.recoding import Cuts
+from keepsense.release.steps import Prepared, refuse_steps, stepped
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +30,7 @@ class Source:
     coarser than they are, by a width or a level, are so from here on: nothing that comes after sees them exactly. Their
     outermost bands hold at least `least` rows.
     Without `guess` a text file is read as the project says, or else in the usual way: its rows have no say in how they
-    are read.
+    are read. Without `drawing` steps in which chance has a part are left out: what they drew once is not known.
 
     >>> from keepsense.release.example import example_job
     >>> source = example_job().source
@@ -43,10 +47,27 @@ class Source:
     meaning: Meaning | None = None
     least: int = 1
     guess: bool = True
+    rng: np.random.Generator | None = None
+    drawing: bool = True
     _counted: dict[tuple[str, ...], Counts] = field(default_factory=dict, repr=False)
 
-    @cached_property
+    @property
     def table(self) -> Table:
+        """The source after its steps: what everything else is about."""
+        return self.prepared.table
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The source after the steps of its project, and what they did."""
+        if not self.project.steps:
+            return Prepared(self.opened)
+        refuse_steps(self.project)
+        meaning = self.meaning or Meaning(self.project.columns, self.folder)
+        rng = generator(self.rng)
+        return stepped(self.opened, self.project, self.engine, meaning, rng, drawing=self.drawing)
+
+    @cached_property
+    def opened(self) -> Table:
         """The source, opened; refuses columns that the project file does not list, or lists and the source lacks."""
         if self.data is not None:
             table = self.engine.read(self.data, self.project.reading(None))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from keepsense.arrays import used_codes
 from keepsense.counts import Counts, Value, with_joined
 from keepsense.engines import Table
 from keepsense.methods.task import least_size
-from keepsense.privacy import bind, joined_columns, needed_columns
+from keepsense.privacy import bind, differentially_private, joined_columns, needed_columns
 from keepsense.recoding import suppressed_tuples
 from keepsense.release.job import Job
 
@@ -36,6 +37,8 @@ def settle_suppressed(job: Job, recoded: Table) -> tuple[Table, Counts]:
         parts = dict.fromkeys(part for columns in joined.values() for part in columns)
         counts = with_joined(counts, job.engine.count(recoded, [*names, *parts]), joined)
     hidden = suppressed_class(counts)
+    # under differential privacy nobody learns how many records were left out
+    choice = "drop" if differentially_private(job.models) else choice
     if hidden is None or (choice != "drop" and _keeps(job, counts, hidden)):
         return recoded, counts
     marks: dict[str, Value] = {n: counts.values_of(n)[counts.column(n)[hidden]] for n in names}
@@ -72,6 +75,6 @@ def _without(counts: Counts, position: int) -> Counts:
     codes = np.delete(counts.codes, position, axis=0)
     values = []
     for j, listed in enumerate(counts.values):
-        used, codes[:, j] = np.unique(codes[:, j], return_inverse=True)
+        used, codes[:, j] = used_codes(codes[:, j])
         values.append(tuple(listed[code] for code in used.tolist()))
     return Counts(counts.names, tuple(values), codes, np.delete(counts.weights, position))

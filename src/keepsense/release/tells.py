@@ -16,14 +16,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.counts import Counts
+from keepsense.counts import Counts, added_up
 from keepsense.errors import BadInput, Finding, Infeasible
 from keepsense.metrics import percent
 from keepsense.project.together import UNDONE
-from keepsense.recoding import Recoding
+from keepsense.recoding import Cuts, Recoding
 from keepsense.release.job import Job
 from keepsense.release.measure import recoded, with_draws
 from keepsense.release.people import person_of
+from keepsense.utility.alignment import whole_table
 from keepsense.utility.pairs import column_pairs
 
 MOST_FOUND = 0.5
@@ -88,6 +89,8 @@ def unchanged_columns(job: Job) -> tuple[str, ...]:
 def tellings(job: Job) -> dict[str, Telling]:
     """How many people each unchanged column points at by itself: the mean over people of 1 / people who share a value.
 
+    Of columns that a step changed it is the share of people whom the nearest value still finds.
+
     >>> from keepsense.release.example import example_job
     >>> {name: telling.alone for name, telling in tellings(example_job()).items()}
     {'illness': 0.15, 'likes': 0.25}
@@ -100,6 +103,7 @@ def tellings(job: Job) -> dict[str, Telling]:
             # a person's rows that hold the same value are one: they are found together
             people = len(job.count((profile.name, person)))
         alone = profile.distinct / people if people else 0.0
+        alone = job.source.prepared.found.get(profile.name, alone)
         measured[profile.name] = Telling(profile.name, alone, profile.distinct)
     return measured
 
@@ -160,10 +164,13 @@ def _pairs(job: Job, quasi_identifier: str, name: str) -> Counts:
     """Rows of each pair of values: from what was counted for the promises where that holds the column."""
     if name not in job.own_counts.histograms:
         return job.count((quasi_identifier, name))
-    counts = job.own_counts.project((quasi_identifier,))
-    table = counts.histograms[name]
-    codes = np.column_stack((counts.codes[table.rows.row_of(), 0], table.rows.indices)).astype(np.int32)
-    return Counts((quasi_identifier, name), (counts.values[0], table.values), codes, table.counts)
+    counts, table = job.own_counts, job.own_counts.histograms[name]
+    values, width = counts.values_of(quasi_identifier), max(1, len(table.values))
+    keys = np.repeat(counts.column(quasi_identifier).astype(np.int64) * width, table.rows.sizes)
+    keys += table.rows.indices
+    pairs, rows = added_up(keys, len(values) * width, table.counts)
+    codes = np.column_stack(np.divmod(pairs, width)).astype(np.int32)
+    return Counts((quasi_identifier, name), (values, table.values), codes, rows)
 
 
 def refuse_telling(job: Job, measured: Mapping[str, Telling]) -> list[Finding]:
@@ -221,11 +228,13 @@ def _hidden_values(job: Job, rules: Sequence[Recoding]) -> dict[str, tuple[dict[
     Without anything else, the best guess is the value that is most often behind the same label.
     """
     try:
-        counts, cells = with_draws(job, recoded(job, rules)).cells
+        table = with_draws(job, recoded(job, rules))
+        counts, cells = table.cells
     except BadInput:  # no single recoding says what became of all columns: so much is not measured
         return {}
     hidden: dict[str, tuple[dict[object, float], float]] = {}
-    columns = column_pairs(counts, cells)
+    whole = whole_table(table.rules, counts.names)
+    columns = column_pairs(counts, whole[0] if len(whole) == 1 and isinstance(whole[0], Cuts) else cells)
     for j, name in enumerate(cells.names):
         if name not in job.quasi_identifiers or job.holds_sets(name):
             continue
@@ -238,11 +247,11 @@ def _hidden_values(job: Job, rules: Sequence[Recoding]) -> dict[str, tuple[dict[
         for i, text in enumerate(spelled):  # a value that stands in the release is not hidden
             if text in place:
                 behind[i * len(labels) + place[text]] = 0
-        table = behind.reshape(len(values), len(labels))
-        total = float(table.sum())
+        behind = behind.reshape(len(values), len(labels))
+        total = float(behind.sum())
         if total >= job.hidden_among:
-            rows = dict(zip(values, table.sum(axis=1).tolist(), strict=True))
-            hidden[name] = ({v: n for v, n in rows.items() if n}, float(table.max(axis=0).sum() / total))
+            rows = dict(zip(values, behind.sum(axis=1).tolist(), strict=True))
+            hidden[name] = ({v: n for v, n in rows.items() if n}, float(behind.max(axis=0).sum() / total))
     return hidden
 
 

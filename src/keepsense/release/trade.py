@@ -74,15 +74,16 @@ def trade(job: Job) -> Trade | None:
     """What each quasi-identifier would keep if it weighed twice; None where that cannot be measured.
 
     The project's own method is run on a sample of the tuples where it is quick, else the semantic Mondrian: losses of
-    the sample are higher than those of the whole table, and it is their difference that tells. Sets, methods that
-    change values, and tables of one column have nothing to trade.
+    the sample are higher than those of the whole table, and it is their difference that tells. Sets are shared inside
+    the groups that the other columns form, whatever these weigh: the others trade among themselves. Methods that change
+    values, and tables of one column, have nothing to trade.
 
     >>> from keepsense.release.example import example_job
     >>> trade(example_job(method={"name": "rank swapping"})) is None
     True
     """
     names = job.quasi_identifiers
-    if len(names) < 2 or not measurable(job):
+    if len(names) < 2 or not measurable(job, beside_sets=True):
         return None
     counts = some_tuples(job.counts, MOST_TUPLES)
     try:

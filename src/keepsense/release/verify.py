@@ -10,7 +10,16 @@ from typing import Any
 from keepsense.engines import Engine, Reading, Table, started
 from keepsense.engines.files import readable
 from keepsense.engines.formats import format_of
-from keepsense.privacy import KAnonymity, KmAnonymity, Model, Verification, XYAnonymity, verify, verify_sets
+from keepsense.privacy import (
+    KAnonymity,
+    KmAnonymity,
+    Model,
+    Verification,
+    XYAnonymity,
+    differentially_private,
+    verify,
+    verify_sets,
+)
 from keepsense.project.file import Project, project_and_folder
 from keepsense.project.roles import ROLES
 from keepsense.random import generator
@@ -59,7 +68,7 @@ def verify_release(
         identifiers=[name for name in job.project.having(*_REMOVED) if name != person],
         preserved=preserved,
         columns=[*job.released, *([] if person is None else [person])],
-        suppression=job.project.release.suppression if original else None,
+        suppression=job.project.release.suppression if original and _limited(job) else None,
         starred="class" if job.method.to_the_top else "suppressed",
         missing=job.wildcards,
         population=None if population is None else job.engine.reader(population, job.quasi_identifiers),
@@ -71,6 +80,11 @@ def verify_release(
     )
     broken = [finding for check in of_sets.values() for finding in check.findings if finding.is_error]
     return replace(of_table, ok=of_table.ok and not broken, findings=(*of_table.findings, *broken))
+
+
+def _limited(job: Job) -> bool:
+    """Whether the limit of suppression is about the source: not where rows are drawn that are not drawn again."""
+    return job.all_rows and not (job.truthful and differentially_private(job.models))
 
 
 def _of_people(model: Model, person: str) -> Model:
@@ -97,13 +111,14 @@ def _sets_checked(job: Job, file: Path, reading: Reading) -> dict[str, Verificat
 
 
 def preserved_columns(job: Job) -> list[str]:
-    """Columns that must come out as they went in.
+    """Columns that must come out as they went in; what steps drew for others is known only while a release is made.
 
     >>> from keepsense.release.example import example_job
     >>> preserved_columns(example_job())
     ['illness', 'likes']
     """
-    return [name for name in job.released if name not in job.every_quasi_identifier]
+    changed = () if job.drawing else job.changed_by_steps
+    return [name for name in job.released if name not in (*job.every_quasi_identifier, *changed)]
 
 
 def _as_written(job: Job, columns: list[str]) -> Any:
@@ -173,7 +188,7 @@ def verify_file(
     if not in_database:
         readable(file)
     with started(engine or project.engine.name, **project.engine.options()) as rows:
-        job = Job(project, home, rows, generator())
+        job = Job(project, home, rows, generator(), drawing=False)
         if table is not None:
             target = project.release.model_copy(update={"table": table})
             job = replace(job, project=project.model_copy(update={"release": target}))

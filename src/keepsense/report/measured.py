@@ -63,13 +63,13 @@ def _linkage(subject: Subject) -> str:
             Row(
                 "records linked rightly",
                 (then.risk, now.risk),
-                (percent(then.risk), percent(now.risk)),
+                (percent(then.estimates[0]), percent(now.estimates[0])),
                 "the nearest original record is taken; of equally near ones, one by chance",
             ),
             Row(
                 "own record among the nearest",
                 (then.linked, now.linked),
-                (percent(then.linked), percent(now.linked)),
+                (percent(then.estimates[1]), percent(now.estimates[1])),
                 f"{number(round(now.group, 1))} records are equally near on average after, "
                 f"{number(round(then.group, 1))} before",
             ),

@@ -115,8 +115,20 @@ def again(subject: Subject) -> str:
         ["may be suppressed", percent(float(description.get("suppression limit", 0.0)))],
         ["Keepsense", str(description["keepsense"])],
     ]
+    for done in description.get("steps", [])[::-1]:
+        where = f" on {', '.join(done['columns'])}" if done["columns"] else ""
+        chosen = ", ".join(f"{key} = {value}" for key, value in done["parameters"].items())
+        lost = ", ".join(f"{name} lost {percent(share)}" for name, share in done.get("lost", {}).items())
+        outcome = f"{done['name']}{where} ({chosen or 'the defaults'}): {number(done['rows'])} rows"
+        rows.insert(0, ["step before the method", f"{outcome}{f', {lost}' if lost else ''}"])
+    for rule in subject.outcome.recodings if not subject.public else ():
+        if isinstance(gap := rule.info.get("gap"), float):
+            cost, least = rule.info["cost"], rule.info["cost at least"]
+            rows.append(
+                ["suppressed cells", f"cost {cost:g}, and at least {least:g} by any method (gap {percent(gap)})"]
+            )
     if "sets" in method:
-        rows.insert(2, ["method for sets", str(method["sets"]["name"])])
+        rows.insert(rows.index(["parameters", parameters]) + 1, ["method for sets", str(method["sets"]["name"])])
     name = subject.outcome.name
     return (
         page.table(["setting", "value"], rows, words=(0, 1))

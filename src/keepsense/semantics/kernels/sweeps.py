@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from keepsense.compiled import njit
 
 LANES = 16
 SHIFT = 31  # low bits that hold links below a subsumer, as many as an int32 can count; the rank takes the others
