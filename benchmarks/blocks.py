@@ -45,8 +45,8 @@ def _made(method: str, rows: int, block: int | None) -> tuple[float, int, float]
     from keepsense.engines import engine
     from keepsense.project.file import Project
     from keepsense.random import generator
-    from keepsense.release.job import Job
-    from keepsense.release.measure import mean_distance_from_truth
+    from keepsense.release.figures.measure import mean_distance_from_truth
+    from keepsense.release.job.job import Job
     from keepsense.sample import people
 
     parameters = {"k": K} | ({} if block is None else {"block": block})

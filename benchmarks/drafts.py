@@ -102,7 +102,7 @@ def by_command(file: Path, folder: Path) -> Outcome:
     from keepsense.draft.beside import hierarchies_beside
     from keepsense.draft.write import draft, source_keys, write_draft
     from keepsense.engines import Reading
-    from keepsense.project.inspect import inspect
+    from keepsense.project.inspection.inspect import inspect
     from keepsense.release.run import run
 
     how = Reading()

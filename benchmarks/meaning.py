@@ -63,7 +63,7 @@ def measure(source: object, words: Sequence[str] | None = None, *, questions: bo
     """Draft a project for a table and run it untouched; words are measured against all of WordNet."""
     from keepsense.draft.wishes import Wishes, drafted
     from keepsense.metrics import by_name, figures
-    from keepsense.release.measure import column_penalties, recoded
+    from keepsense.release.figures.measure import column_penalties, recoded
     from keepsense.release.run import run
 
     start = time.perf_counter()

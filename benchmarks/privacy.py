@@ -69,7 +69,7 @@ def _linear_program(h: Any, whole: Any, cost: Any, classes: int) -> None:
 @benchmark("privacy-closeness")
 def closeness() -> Iterable[Figure]:
     """Semantic t-closeness of many classes: bounds and own transport against a linear program for each class."""
-    from keepsense.privacy import emd
+    from keepsense.privacy.promises import emd
 
     h, whole, far = _classes(5000, 60)
     few = 40

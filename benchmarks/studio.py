@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from benchmarks._registry import Figure, benchmark, best_of, missing
 from benchmarks.meaning import DATA
 from keepsense.hierarchies import Hierarchy
-from keepsense.studio.session import Session
+from keepsense.studio.session.session import Session
 
 ROWS = 1_000_000
 LABELS = 5_000
@@ -75,7 +75,7 @@ def _tree() -> Iterable[Figure]:
     from nicegui import Client
     from nicegui.page import page
 
-    from keepsense.studio.tree_view import Place, TreeView
+    from keepsense.studio.widgets.tree_view import Place, TreeView
 
     leaves = LABELS - 111
     rows = [(f"value {i}", f"group {i % 100}", f"part {i % 10}", "anything") for i in range(leaves)]

@@ -62,7 +62,7 @@ def pages() -> dict[str, str]:
 
 def _json_output() -> str:
     """What every command prints with `--json`, from the one registry of their shapes."""
-    from keepsense.commands._outputs import OUTPUTS, output_schema
+    from keepsense.commands.parts.outputs import OUTPUTS, output_schema
 
     lines = [
         "# JSON output",
@@ -97,9 +97,9 @@ def _drafts() -> str:
     from keepsense.engines.base import NUMBER_FORMATS
     from keepsense.hierarchies.kinds import KINDS
     from keepsense.hierarchies.scales import SCALES
-    from keepsense.project import patterns
-    from keepsense.project.content import SIGNS
-    from keepsense.project.forms import DAYS, MARKS
+    from keepsense.project.inspection import patterns
+    from keepsense.project.inspection.content import SIGNS
+    from keepsense.project.inspection.forms import DAYS, MARKS
     from keepsense.project.roles import ROLES
     from keepsense.taxonomy.code_systems import SYSTEMS
 
@@ -321,7 +321,7 @@ def _command_line() -> str:
     from typer.main import get_command
 
     from keepsense.cli import app
-    from keepsense.commands._names import filled
+    from keepsense.commands.parts.names import filled
 
     lines = ["# The command line", "", "`keepsense COMMAND --help` shows the same in the terminal.", ""]
     lines += ["Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense, 130 interrupted.", ""]

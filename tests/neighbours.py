@@ -30,7 +30,7 @@ from keepsense.progress import Event
 from keepsense.project.file import read_project
 from keepsense.random import generator
 from keepsense.recoding import Cells
-from keepsense.release.job import Job
+from keepsense.release.job.job import Job
 from keepsense.release.preflight import refuse_contradictions
 
 Rows = Sequence[Mapping[str, str]]

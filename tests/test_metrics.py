@@ -11,7 +11,7 @@ from keepsense.counts import Counts
 from keepsense.metrics import METRICS, Figure, figure, figures, metric
 from keepsense.recoding import Cut, Cuts
 from keepsense.release.example import example_release
-from keepsense.release.measure import measured_for_report, measured_utility
+from keepsense.release.figures.measure import measured_for_report, measured_utility
 from keepsense.report.report import render
 from keepsense.utility.recoded import Recoded
 

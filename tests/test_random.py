@@ -16,9 +16,9 @@ SRC = Path(keepsense.__file__).parent
 
 UNPROTECTED = {
     "hierarchies/": "candidates of hierarchies",
-    "privacy/linkage.py": "records on which linkage is tried for a report",
-    "release/measure.py": "records on which sets are compared for a report",
-    "release/worth.py": "records by which a model tells original and release apart for a report",
+    "privacy/attacks/linkage.py": "records on which linkage is tried for a report",
+    "release/figures/measure.py": "records on which sets are compared for a report",
+    "release/figures/worth.py": "records by which a model tells original and release apart for a report",
     "sample/": "made-up people",
     "utility/": "queries that are asked, records that are learned from, and where clusters start",
 }

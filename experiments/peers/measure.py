@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.intervals import parse_interval
 
 Row = tuple[str, ...]
 

@@ -26,7 +26,7 @@ from keepsense.hierarchies import read_arx
 from keepsense.methods.registry import method
 from keepsense.privacy import KAnonymity
 from keepsense.project.file import Project
-from keepsense.release.job import Job
+from keepsense.release.job.job import Job
 from keepsense.sample import people
 from keepsense.utility import loss
 from keepsense.utility.meaning import value_concepts, value_distances

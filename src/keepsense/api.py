@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from keepsense.privacy import Model, Verification
     from keepsense.progress import Listener
     from keepsense.project.file import Project
-    from keepsense.project.inspect import Inspection
+    from keepsense.project.inspection.inspect import Inspection
     from keepsense.project.meaning import Given
-    from keepsense.release.assess import Assessment
+    from keepsense.release.figures.assess import Assessment
     from keepsense.results import ArrowTable
     from keepsense.taxonomy import Taxonomy
 
@@ -224,7 +224,7 @@ def read_release(folder: File, library: Literal["pyarrow", "pandas", "polars"] |
     >>> rows.select("age", "age lower", "age upper").unique().sort("age").rows()
     [('50 or more', 50.0, None), ('under 40', None, 40.0)]
     """
-    from keepsense.release.recipient import read_release as read
+    from keepsense.release.folder.recipient import read_release as read
 
     return read(Path(folder), library)
 
@@ -237,7 +237,7 @@ def inspect(data: object, *, engine: str | Engine | None = None) -> Inspection:
     ('job', 'age')
     """
     from keepsense.engines import at_home
-    from keepsense.project.inspect import inspect as look
+    from keepsense.project.inspection.inspect import inspect as look
 
     return look(data, engine=engine or at_home(data))
 
@@ -318,8 +318,8 @@ def assess(  # noqa: PLR0913
     """
     from keepsense.engines import at_home
     from keepsense.hierarchies.formats import read_hierarchy
-    from keepsense.release.asked import Asked
-    from keepsense.release.assess import assess as compared
+    from keepsense.release.figures.asked import Asked
+    from keepsense.release.figures.assess import assess as compared
 
     trees = {
         name: read_hierarchy(Path(tree), name) if isinstance(tree, str | PathLike) else tree

@@ -22,7 +22,7 @@ import typer
 
 from keepsense import __version__
 from keepsense.commands import COMMANDS
-from keepsense.commands._names import NamesInHelp
+from keepsense.commands.parts.names import NamesInHelp
 from keepsense.errors import VALUES_LISTED, Finding, Infeasible, InputWarning, KeepsenseError, PrivacyWarning
 from keepsense.shown import visible
 

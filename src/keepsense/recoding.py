@@ -6,7 +6,7 @@ Three forms, from the most general rule to the most particular:
   classes may be suppressed. Applies to next month's file too.
 - `Cells`: every distinct tuple becomes one or several output tuples whose multiplicities add up to its weight (local
   recoding, swapping, noise, microaggregation). Applies to the very table it was made for; the classes that it
-  generalizes to can be filled with the rows of another (`keepsense.release.refit`).
+  generalizes to can be filled with the rows of another (`keepsense.release.again.refit`).
 - `Draws`: every value is replaced by a random draw from its own distribution (PRAM, randomized response).
 """
 

@@ -15,7 +15,7 @@ from keepsense.shown import Shown, Summary, percent
 
 if TYPE_CHECKING:
     from keepsense.privacy import Verification
-    from keepsense.project.inspect import Inspection
+    from keepsense.project.inspection.inspect import Inspection
     from keepsense.recoding import Recoding
     from keepsense.release.run import Outcome
 
@@ -95,7 +95,7 @@ class Release(Shown, Generic[F]):
         job = self.outcome.job
         if self.outcome.table is not None:
             raise BadInput("the release is a table of a database; read it there")
-        from keepsense.release.place import read_released
+        from keepsense.release.folder.place import read_released
 
         with started(job.engine.name) as rows:
             rows_read = read_released(job, self.outcome.file, rows)
@@ -105,7 +105,7 @@ class Release(Shown, Generic[F]):
     @cached_property
     def columns(self) -> tuple[ReleasedColumn, ...]:
         """Every column that came in: its role and why, and what became of it."""
-        from keepsense.project.inspect import SAID
+        from keepsense.project.inspection.inspect import SAID
         from keepsense.release.changes import changes, how_released
 
         job = self.outcome.job

@@ -20,7 +20,7 @@ from keepsense.engines import Reading, Writing, engine
 from keepsense.engines.formats import FORMATS, _labelled, format_of
 from keepsense.engines.formats._apart import spelled_labels, typed, words_of
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.release.assess import assess
+from keepsense.release.figures.assess import assess
 
 ENDINGS = ("rds", "sav", "zsav", "dta")
 CARRIED = {

@@ -25,12 +25,12 @@ from keepsense.engines import USUAL
 from keepsense.methods.perturb import dp_numbers
 from keepsense.methods.registry import methods
 from keepsense.metrics import figures
-from keepsense.privacy.exposed import Exposed
+from keepsense.privacy.attacks.exposed import Exposed
 from keepsense.random import generator
 from keepsense.recoding import Cells, Cuts, Draws, Recoding
-from keepsense.release.job import Job
-from keepsense.release.measure import measured_risk, recoded
-from keepsense.release.recode import recode
+from keepsense.release.figures.measure import measured_risk, recoded
+from keepsense.release.job.job import Job
+from keepsense.release.job.recode import recode
 from keepsense.sample import people
 
 OTHERS = [name for name in EVERY_ENGINE if name != USUAL]

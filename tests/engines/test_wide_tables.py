@@ -87,7 +87,7 @@ def test_a_value_is_spelled_plainly_once_however_many_scales_there_are(monkeypat
 
 
 def test_thousands_of_columns_cost_little_more_than_the_same_cells_below_each_other(tmp_path: Path) -> None:
-    from keepsense.project.inspect import inspect
+    from keepsense.project.inspection.inspect import inspect
 
     def seconds(columns: int) -> float:
         path = tmp_path / f"{columns}.csv"

@@ -22,7 +22,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.formats import FORMATS as HIERARCHIES
 from keepsense.hierarchies.formats import read_hierarchy, write_hierarchy
 from keepsense.project.file import read_project
-from keepsense.release import description, ledger, recipient, recoding_file
+from keepsense.release.folder import description, ledger, recipient, recoding_file
 from keepsense.taxonomy import from_edges
 from keepsense.taxonomy.loaders import LOADERS, read_taxonomy
 from keepsense.taxonomy.lookup import lookup
@@ -189,7 +189,7 @@ _add(
         "recoding.json",
         recoding_file.read_recodings,
         lambda: [json.dumps(made).encode() for made in (RECODING, *([rule] for rule in RECODING), PACKED)],
-        (recoding_file, "keepsense.release.packed_arrays", files),
+        (recoding_file, "keepsense.release.folder.packed_arrays", files),
     )
 )
 

@@ -10,7 +10,7 @@ import pytest
 from keepsense.counts import Counts
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.privacy import KAnonymity, verify
-from keepsense.privacy.matching import judge
+from keepsense.privacy.attacks.matching import judge
 from keepsense.recoding import Cuts
 from keepsense.utility import average_class_size, discernibility, loss, released_classes
 

@@ -13,7 +13,7 @@ from keepsense.draft.write import draft
 from keepsense.errors import BadInput
 from keepsense.guide.apply import changed, difference, write
 from keepsense.methods.registry import methods
-from keepsense.project.inspect import inspect
+from keepsense.project.inspection.inspect import inspect
 from keepsense.project.lines import spelled
 
 FILE = """# my project

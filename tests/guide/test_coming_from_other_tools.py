@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-import keepsense.privacy.exposed
+import keepsense.privacy.attacks.exposed
 import keepsense.utility  # noqa: F401  (and those of utility)
 from keepsense.commands import COMMANDS
 from keepsense.hierarchies.kinds import KINDS

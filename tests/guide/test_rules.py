@@ -109,7 +109,7 @@ def test_unknown_rules_have_a_hint(tmp_path: Path) -> None:
 
 def test_the_command_line_checks_them(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     from keepsense.cli import main
-    from keepsense.commands._outputs import output_schema
+    from keepsense.commands.parts.outputs import output_schema
 
     _checked("gdpr", tmp_path, reach=["a.b@example.org", "c@example.com"] * 12)
     names = [*CLEAN, "reach"]

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from keepsense.errors import BadHierarchy, BadInput, InputWarning
 from keepsense.hierarchies import dates, masked, ordered
 from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.hierarchies.kinds.date import calendar_rule
 from keepsense.hierarchies.kinds.numeric import agglomerative, banded, equal_frequency, equal_width, numeric_candidates
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.hierarchies.scoring import score
 from keepsense.hierarchies.sizes import interval_losses
 from keepsense.hierarchies.validate import check

@@ -20,7 +20,7 @@ from keepsense.methods.blocks import blocks_of, merged, part_of, size_of_blocks
 from keepsense.methods.registry import METHODS
 from keepsense.random import generator
 from keepsense.recoding import Cells
-from keepsense.release.job import Job
+from keepsense.release.job.job import Job
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, Ordered
 from keepsense.taxonomy import from_edges

@@ -19,7 +19,7 @@ from keepsense.methods.aggregate import disassociation, from_lists, map_sets, se
 from keepsense.methods.aggregate.disassociation import Cluster, taken_apart
 from keepsense.methods.aggregate.items import read_cells
 from keepsense.privacy import PiecesOfSets, verify_sets
-from keepsense.privacy.pieces import broken_clusters
+from keepsense.privacy.promises.pieces import broken_clusters
 from keepsense.project.file import check_project
 from keepsense.release.run import run
 from keepsense.semantics import distance

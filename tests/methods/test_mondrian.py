@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.bands import round_bands
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.bands import round_bands
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.methods.generalize.infogain_mondrian import infogain_mondrian
 from keepsense.methods.generalize.lsd_mondrian import lsd_mondrian
 from keepsense.methods.generalize.mondrian import mondrian

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from keepsense.arrays import Rows
 from keepsense.counts import Histogram
-from keepsense.privacy import emd
+from keepsense.privacy.promises import emd
 
 
 def least_work(share, target, cost):

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from keepsense.arrays import Rows
 from keepsense.counts import Histogram
 from keepsense.errors import BadInput, Infeasible
-from keepsense.privacy import km, verify_sets
-from keepsense.privacy.km import KmAnonymity, rare_itemsets
+from keepsense.privacy import verify_sets
+from keepsense.privacy.promises import km
+from keepsense.privacy.promises.km import KmAnonymity, rare_itemsets
 
 SETS = st.lists(st.frozensets(st.integers(0, 5), max_size=5), min_size=1, max_size=9)
 

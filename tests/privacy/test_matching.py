@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.privacy import AverageRisk, DistinctDiversity, KAnonymity, TCloseness, class_sizes, classes, sizes_in
-from keepsense.privacy.matching import judge
+from keepsense.privacy.attacks.matching import judge
 
 cell = st.sampled_from(["a", "b", None])
 records = st.lists(st.tuples(cell, cell, cell, st.sampled_from("xyz")), min_size=1, max_size=30)

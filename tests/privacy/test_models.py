@@ -51,7 +51,7 @@ from keepsense.privacy import (
     validate,
     with_population,
 )
-from keepsense.privacy.matching import judge
+from keepsense.privacy.attacks.matching import judge
 from keepsense.semantics import distance
 from keepsense.taxonomy import from_edges
 

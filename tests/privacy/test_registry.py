@@ -108,7 +108,7 @@ def _any(name):
 
 
 OTHERS = {
-    ("commands/_outputs.py", "average risk"),  # a key of what the comparison of projects writes
+    ("commands/parts/outputs.py", "average risk"),  # a key of what the comparison of projects writes
     ("commands/compare.py", "average risk"),  # a heading of the table that compares projects
     ("api.py", "k-anonymity"),  # what a user would say: the default of a public function
     *(  # what another tool's models are called here

@@ -14,7 +14,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.privacy import interval_disclosure, separations, special_uniques, special_uniques_by_meaning
-from keepsense.privacy import suda as module
+from keepsense.privacy.attacks import suda as module
 
 GUIDE = [
     ("urban", "female", "secondary incomplete", "employed"),
@@ -188,6 +188,6 @@ def test_intervals_are_averaged_and_checked():
 
 
 def module_widths():
-    from keepsense.privacy.intervals import WIDTHS
+    from keepsense.privacy.attacks.intervals import WIDTHS
 
     return WIDTHS

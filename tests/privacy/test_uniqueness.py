@@ -21,8 +21,13 @@ from keepsense.privacy import (
     population_uniqueness,
     verify,
 )
+from keepsense.privacy.attacks.uniqueness import (
+    ESTIMATORS,
+    pitman_parameters,
+    population_classes,
+    slide_negative_binomial,
+)
 from keepsense.privacy.checks.estimated import estimated_share, least_records
-from keepsense.privacy.uniqueness import ESTIMATORS, pitman_parameters, population_classes, slide_negative_binomial
 
 TABLES = [
     np.repeat([1, 2, 9], [30, 10, 5]),

@@ -12,8 +12,9 @@ from tests import judge
 
 from keepsense.arrays import Rows
 from keepsense.counts import Histogram
-from keepsense.privacy import PRIVACY, Check, RecursiveDiversity, emd, verify, verify_sets
+from keepsense.privacy import PRIVACY, Check, RecursiveDiversity, verify, verify_sets
 from keepsense.privacy.checks.closeness import class_distances
+from keepsense.privacy.promises import emd
 
 DISEASES = ("flu", "cold", "ulcer", "colic")
 NEAR = [[0, 0.2, 1, 1], [0.2, 0, 0.9, 1], [1, 0.9, 0, 0.3], [1, 1, 0.3, 0]]

@@ -53,8 +53,8 @@ from keepsense.privacy import (
     verify_sets,
     with_population,
 )
+from keepsense.privacy.attacks.matching import judge
 from keepsense.privacy.checks.classes import Classes
-from keepsense.privacy.matching import judge
 from keepsense.taxonomy import from_edges
 
 DISEASES = ("flu", "cold", "ulcer", "colic")

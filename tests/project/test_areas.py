@@ -16,9 +16,9 @@ from keepsense.engines import engine
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.project.file import check_project
-from keepsense.project.inspect import inspect
+from keepsense.project.inspection.inspect import inspect
 from keepsense.random import generator
-from keepsense.release.job import Job
+from keepsense.release.job.job import Job
 from keepsense.taxonomy import library, map_values
 from keepsense.taxonomy.places import beside
 

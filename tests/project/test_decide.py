@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keepsense.project.decide import decisions
-from keepsense.project.inspect import inspect
+from keepsense.project.inspection.decide import decisions
+from keepsense.project.inspection.inspect import inspect
 
 
 def test_lists_over_several_columns_are_offered_as_one_set() -> None:

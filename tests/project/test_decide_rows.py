@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsense.project.decide import decisions
-from keepsense.project.inspect import inspect
+from keepsense.project.inspection.decide import decisions
+from keepsense.project.inspection.inspect import inspect
 
 
 def _file(folder: Path, name: str, numbers: list[int]) -> str:

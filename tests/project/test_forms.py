@@ -12,8 +12,8 @@ from keepsense.draft.write import draft, write_draft
 from keepsense.engines import Cells, Reading, engine
 from keepsense.errors import BadInput
 from keepsense.project.file import check_project
-from keepsense.project.forms import date_format, missing_marks, number_format
-from keepsense.project.inspect import inspect
+from keepsense.project.inspection.forms import date_format, missing_marks, number_format
+from keepsense.project.inspection.inspect import inspect
 from keepsense.release.run import run
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from keepsense.project.inspect import inspect
-from keepsense.project.inspected import Inspected
+from keepsense.project.inspection.inspect import inspect
+from keepsense.project.inspection.inspected import Inspected
 
 ROWS = 60
 STREETS = ["12 Baker Street", "315 Heathcote Well Unit 65", "047XX W GLADYS AVE", "Hauptstraße 5a", "9 rue de la Paix"]

@@ -15,8 +15,8 @@ from keepsense.draft.write import draft, source_keys, write_draft
 from keepsense.engines import Reading
 from keepsense.errors import BadInput
 from keepsense.project.file import Project, check_project, read_project
-from keepsense.project.inspect import inspect
-from keepsense.project.inspected import Inspected
+from keepsense.project.inspection.inspect import inspect
+from keepsense.project.inspection.inspected import Inspected
 from keepsense.project.schema import json_schema
 from keepsense.release.run import run
 from keepsense.taxonomy import from_edges

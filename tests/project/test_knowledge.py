@@ -20,12 +20,12 @@ from keepsense.draft.write import draft
 from keepsense.engines.profile import Profile
 from keepsense.errors import BadInput
 from keepsense.project.file import Column, check_project
-from keepsense.project.guess import Facts
-from keepsense.project.inspect import _inspected, inspect
-from keepsense.project.knowledge import Library, Matched, _named
-from keepsense.project.language import not_english
+from keepsense.project.inspection.guess import Facts
+from keepsense.project.inspection.inspect import _inspected, inspect
+from keepsense.project.inspection.knowledge import Library, Matched, _named
+from keepsense.project.inspection.language import not_english
+from keepsense.project.inspection.patterns import words_of
 from keepsense.project.meaning import Meaning
-from keepsense.project.patterns import words_of
 from keepsense.release.run import run
 from keepsense.taxonomy import Mapping, from_edges, library, wordnet
 from keepsense.taxonomy.code_systems import system_of

@@ -17,9 +17,9 @@ from tests.release.tables import project
 from keepsense.draft.write import draft
 from keepsense.engines import Reading, engine
 from keepsense.errors import BadInput
-from keepsense.project.inspect import inspect
+from keepsense.project.inspection.inspect import inspect
 from keepsense.release.changes import changes
-from keepsense.release.recipient import read_release
+from keepsense.release.folder.recipient import read_release
 from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run
 from keepsense.release.verify import verify_file

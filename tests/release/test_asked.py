@@ -15,8 +15,8 @@ from keepsense.cli import app
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import model
-from keepsense.release.asked import Asked
-from keepsense.release.assess import assess
+from keepsense.release.figures.asked import Asked
+from keepsense.release.figures.assess import assess
 
 AGES, JOBS, ILL = ("20-29", "30-39"), ("nurse", "clerk"), ("flu", "cold", "asthma")
 ILLNESSES = Hierarchy.of_rows([("flu", "virus", "*"), ("cold", "virus", "*"), ("asthma", "lung", "*")])

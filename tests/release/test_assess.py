@@ -15,9 +15,9 @@ from tests.release.tables import write_jobs, write_people
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.privacy import individual_risk
-from keepsense.privacy.disclosure import within_classes
-from keepsense.release.assess import assess
+from keepsense.privacy.attacks.disclosure import within_classes
 from keepsense.release.compare import compare
+from keepsense.release.figures.assess import assess
 from keepsense.utility.association import association
 from keepsense.utility.columns import change
 

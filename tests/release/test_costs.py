@@ -15,9 +15,9 @@ from tests.pins.terminal import keepsense
 from keepsense.draft.wishes import Wishes, drafted
 from keepsense.engines import started
 from keepsense.project.file import Project
-from keepsense.release import costs as measuring
-from keepsense.release.costs import NEARLY_ALL, Costs, costs, in_words
-from keepsense.release.job import Job
+from keepsense.release.figures import costs as measuring
+from keepsense.release.figures.costs import NEARLY_ALL, Costs, costs, in_words
+from keepsense.release.job.job import Job
 from keepsense.release.run import run
 from keepsense.report import write_report
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from tests.release.tables import project
 
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.methods.registry import METHODS, methods
 from keepsense.release.run import run
 from keepsense.report import write_report

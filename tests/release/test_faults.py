@@ -17,7 +17,7 @@ import pytest
 from tests.release.tables import project, write_jobs, write_people
 
 from keepsense.errors import KeepsenseError
-from keepsense.release.ledger import read_ledger
+from keepsense.release.folder.ledger import read_ledger
 from keepsense.release.run import run
 
 FILES = ("people.csv", "release.json", "private/recoding.json")

@@ -22,7 +22,7 @@ from tests.postgresql import Server, server
 from tests.release.tables import write_jobs, write_people
 
 from keepsense.engines.formats.postgresql import MARK, mark
-from keepsense.release.ledger import read_ledger
+from keepsense.release.folder.ledger import read_ledger
 
 __all__ = ["server"]
 

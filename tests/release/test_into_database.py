@@ -23,10 +23,10 @@ from keepsense.methods.registry import METHODS, method
 from keepsense.project.file import Project
 from keepsense.random import generator
 from keepsense.recoding import Cut, Cuts
-from keepsense.release import place
-from keepsense.release.job import Job
-from keepsense.release.ledger import read_ledger
-from keepsense.release.place import place_of
+from keepsense.release.folder import place
+from keepsense.release.folder.ledger import read_ledger
+from keepsense.release.folder.place import place_of
+from keepsense.release.job.job import Job
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 

@@ -17,13 +17,13 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.metrics import Estimate, Note, by_name, figures
-from keepsense.privacy import linkage
+from keepsense.privacy.attacks import linkage
 from keepsense.project.file import Project
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.release import alternatives, measure
-from keepsense.release.alternatives import lattice, other_methods
 from keepsense.release.example import example_job
-from keepsense.release.measure import (
+from keepsense.release.figures import alternatives, measure
+from keepsense.release.figures.alternatives import lattice, other_methods
+from keepsense.release.figures.measure import (
     column_distances,
     measured_for_report,
     measured_risk,
@@ -32,8 +32,8 @@ from keepsense.release.measure import (
     scale_of,
     set_figures,
 )
+from keepsense.release.job.sets import recode_sets
 from keepsense.release.run import Outcome, run
-from keepsense.release.sets import recode_sets
 from keepsense.utility import loss
 from keepsense.utility.recoded import Recoded
 from keepsense.utility.scales import covered, mutual_distances, released_distances

@@ -367,8 +367,8 @@ def test_missing_cells_and_unknown_words_can_be_swapped(tmp_path: Path) -> None:
 
 def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None:
     from keepsense.release.example import example_job
-    from keepsense.release.measure import set_figures
-    from keepsense.release.sets import recode_sets
+    from keepsense.release.figures.measure import set_figures
+    from keepsense.release.job.sets import recode_sets
 
     about = {"role": "quasi-identifier", "kind": "set", "delimiter": ";", "taxonomy": "wordnet", "mapping": "likes.csv"}
     job = example_job(columns={"likes": about}, unlisted="drop", method={"name": "set microaggregation"})
@@ -385,7 +385,7 @@ def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None
 def test_meaning_counts_though_some_words_are_unknown_or_missing(tmp_path: Path) -> None:
     """A word that no taxonomy knows, or an empty cell, must not make a method forget what all others mean."""
     from keepsense.engines import engine
-    from keepsense.release.job import Job
+    from keepsense.release.job.job import Job
 
     jobs = [*["nurse", "surgeon", "dentist", "baker", "clerk", "plumber"] * 10, "xqzzt", ""]
     (tmp_path / "people.csv").write_text("job,x\n" + "".join(f"{job},1\n" for job in jobs), encoding="utf-8")

@@ -22,7 +22,7 @@ from keepsense.privacy import DifferentialPrivacy
 from keepsense.project.file import Project, read_project
 from keepsense.project.meaning import Meaning
 from keepsense.release.changes import changes
-from keepsense.release.ledger import read_ledger
+from keepsense.release.folder.ledger import read_ledger
 from keepsense.release.run import run
 from keepsense.report.report import render
 from keepsense.semantics.attribute import nominal

@@ -12,8 +12,8 @@ from tests.postgresql import Server, server
 
 from keepsense.engines import Reading
 from keepsense.project.file import Project
-from keepsense.release.assess import assess
-from keepsense.release.measure import linkage
+from keepsense.release.figures.assess import assess
+from keepsense.release.figures.measure import linkage
 from keepsense.release.run import run
 
 __all__ = ["server"]

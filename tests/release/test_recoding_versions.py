@@ -11,7 +11,7 @@ import pytest
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.release.recoding_file import read_recodings, save_recodings
+from keepsense.release.folder.recoding_file import read_recodings, save_recodings
 
 RULES = [Cuts((Cut("sex", ("f", "m"), ("*", "*"), 1),))]
 

@@ -20,8 +20,8 @@ from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies.core import MissingValues
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.recoding import SUPPRESSED, Cells
-from keepsense.release.drift import listed
-from keepsense.release.recoding_file import read_recodings, save_recodings
+from keepsense.release.again.drift import listed
+from keepsense.release.folder.recoding_file import read_recodings, save_recodings
 from keepsense.release.run import Outcome, run
 from keepsense.taxonomy import wordnet
 

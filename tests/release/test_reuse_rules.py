@@ -15,7 +15,7 @@ from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies.core import MissingValues
 from keepsense.project.file import Column
 from keepsense.recoding import Cut
-from keepsense.release.drift import covering
+from keepsense.release.again.drift import covering
 from keepsense.release.run import Outcome, run
 from keepsense.taxonomy import wordnet
 

@@ -14,7 +14,7 @@ from tests.release.tables import project
 
 from keepsense.errors import BadInput
 from keepsense.project.file import check_project
-from keepsense.release.assess import assess
+from keepsense.release.figures.assess import assess
 from keepsense.release.run import run
 
 COLUMNS: dict[str, Any] = {

@@ -24,9 +24,9 @@ from keepsense.privacy import Verification, verify
 from keepsense.progress import Event
 from keepsense.project.file import Project
 from keepsense.recoding import Cut, Cuts
-from keepsense.release.ledger import read_ledger
+from keepsense.release.folder.ledger import read_ledger
+from keepsense.release.job.source import Source
 from keepsense.release.run import STAGES, run
-from keepsense.release.source import Source
 from keepsense.release.verify import verify_file
 
 

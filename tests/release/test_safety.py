@@ -26,9 +26,9 @@ from tests.release.tables import project, write_jobs, write_people
 from keepsense.engines import Writing
 from keepsense.errors import BadInput, Infeasible
 from keepsense.project.file import check_project
-from keepsense.release import place
-from keepsense.release.ledger import FILE, Entry, entered, read_ledger
-from keepsense.release.place import LOCK
+from keepsense.release.folder import place
+from keepsense.release.folder.ledger import FILE, Entry, entered, read_ledger
+from keepsense.release.folder.place import LOCK
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 
@@ -482,8 +482,8 @@ def test_probabilistic_k_hides_whole_records_not_only_columns(tmp_path: Path) ->
 def test_linkage_is_measured_on_what_is_released(tmp_path: Path) -> None:
     """For post-randomization too: an attack on the released file fares as the description says."""
     from keepsense.engines import engine
-    from keepsense.release.job import Job
-    from keepsense.release.measure import linkage
+    from keepsense.release.figures.measure import linkage
+    from keepsense.release.job.job import Job
 
     jobs = ("nurse", "surgeon", "baker", "clerk")
     table(tmp_path, [("job", "x"), *[(jobs[i % 4], "1") for i in range(60)]])
@@ -530,7 +530,7 @@ def test_a_wildcard_is_one_in_its_own_column_only(tmp_path: Path) -> None:
 
 
 def test_what_describes_a_release_changes_only_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from keepsense.release import place as places
+    from keepsense.release.folder import place as places
 
     table(tmp_path, ALONE)
     run(town_project(release={"suppression": 0.05}), folder=tmp_path, rng=1)
@@ -705,7 +705,7 @@ def test_what_is_not_the_release_is_for_its_owner_alone(tmp_path: Path) -> None:
 
 def test_a_draft_of_a_killed_run_is_for_its_owner_alone_and_swept(tmp_path: Path) -> None:
     from keepsense.release.example import example_job
-    from keepsense.release.place import place_of
+    from keepsense.release.folder.place import place_of
 
     job = example_job()
     place = place_of(job, tmp_path / "release")

@@ -118,7 +118,7 @@ def test_a_sample_is_drawn_before_anything_is_counted(room: Path) -> None:
 
 
 def test_every_row_is_as_likely_to_be_drawn(room: Path) -> None:
-    from keepsense.release.job import Job
+    from keepsense.release.job.job import Job
 
     drawn: Counter[str] = Counter()
     with engine() as rows:
@@ -134,7 +134,7 @@ def test_every_row_is_as_likely_to_be_drawn(room: Path) -> None:
 def test_people_are_drawn_with_all_their_rows(room: Path) -> None:
     columns = {**project().model_dump()["columns"], "who": {"role": "person"}}
     job = project(columns=columns, steps=[SAMPLE], privacy=[{"model": "(X,Y)-anonymity", "k": 2, "person": "who"}])
-    from keepsense.release.job import Job
+    from keepsense.release.job.job import Job
 
     with engine() as rows:
         counts = Job(job, room, rows, np.random.default_rng(1)).count(["who"])

@@ -24,12 +24,12 @@ from keepsense.errors import BadInput, Infeasible
 from keepsense.project.bands import bands, fitting_width
 from keepsense.project.file import Project, read_project
 from keepsense.random import generator
-from keepsense.release import alternatives
-from keepsense.release.job import Job
-from keepsense.release.measure import measured_for_report, measured_risk
-from keepsense.release.place import digest_of, place_of
+from keepsense.release.figures import alternatives
+from keepsense.release.figures.measure import measured_for_report, measured_risk
+from keepsense.release.figures.tells import _guessed, _pairs
+from keepsense.release.folder.place import digest_of, place_of
+from keepsense.release.job.job import Job
 from keepsense.release.run import run
-from keepsense.release.tells import _guessed, _pairs
 from keepsense.release.verify import verify_file
 from keepsense.report.report import render
 
@@ -322,7 +322,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from keepsense.release import describe, place
-from keepsense.release.place import digest_of, place_of
+from keepsense.release.folder.place import digest_of, place_of
 from keepsense.release.run import run
 
 where, then = sys.argv[1:]

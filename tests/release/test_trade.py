@@ -13,9 +13,9 @@ from tests.pins.terminal import keepsense
 
 from keepsense.engines import started
 from keepsense.project.file import Project
-from keepsense.release.job import Job
+from keepsense.release.figures.trade import FACTOR, Trade, trade
+from keepsense.release.job.job import Job
 from keepsense.release.run import run
-from keepsense.release.trade import FACTOR, Trade, trade
 from keepsense.report import write_report
 
 TABLE: dict[str, list[Any]] = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from keepsense.project.file import Project
-from keepsense.release.measure import column_penalties
+from keepsense.release.figures.measure import column_penalties
 from keepsense.release.run import Outcome, run
 
 WEIGHING = ("mondrian", "semantic mondrian")

@@ -19,7 +19,7 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.metrics import number, percent
 from keepsense.project.file import Project
-from keepsense.release.describe import FLAG
+from keepsense.release.folder.describe import FLAG
 from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run
 from keepsense.report import charts, columns, meaning, sections, write_report

@@ -10,9 +10,9 @@ from statistics import fmean
 import pytest
 
 from keepsense.release.example import example_job
-from keepsense.studio.estimate import estimate, sampled
-from keepsense.studio.preview import preview
-from keepsense.studio.session import Session
+from keepsense.studio.session.estimate import estimate, sampled
+from keepsense.studio.session.preview import preview
+from keepsense.studio.session.session import Session
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 

@@ -9,8 +9,8 @@ import pytest
 
 from keepsense.progress import Event
 from keepsense.release.run import STAGES
-from keepsense.studio.runs import Cancelled, Run
-from keepsense.studio.session import Session
+from keepsense.studio.session.runs import Cancelled, Run
+from keepsense.studio.session.session import Session
 
 
 @pytest.fixture

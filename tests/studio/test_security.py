@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from keepsense.studio.private import PREFIX, private_folder, sweep_studios
-from keepsense.studio.security import EXCEPTIONS, UPLOAD_LIMIT, Guard, Secrets, policy, safe_name
+from keepsense.studio.serving.private import PREFIX, private_folder, sweep_studios
+from keepsense.studio.serving.security import EXCEPTIONS, UPLOAD_LIMIT, Guard, Secrets, policy, safe_name
 
 PORT = 8123
 HOST = f"127.0.0.1:{PORT}"

@@ -10,7 +10,7 @@ import pytest
 
 from keepsense.errors import BadInput, KeepsenseError
 from keepsense.project.file import read_project
-from keepsense.studio.session import Session
+from keepsense.studio.session.session import Session
 
 PEOPLE = "name,age,job,illness\n" + "".join(
     f"p{i},{20 + i % 30},{('nurse', 'clerk', 'pilot', 'baker')[i % 4]},{('flu', 'cold', 'asthma')[i % 3]}\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsense.studio import solutions
-from keepsense.studio.session import Session
+from keepsense.studio.session import solutions
+from keepsense.studio.session.session import Session
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from keepsense.errors import KeepsenseError
 from keepsense.hierarchies.judge import ASPECTS
-from keepsense.studio import trees
-from keepsense.studio.session import Session
+from keepsense.studio.session import trees
+from keepsense.studio.session.session import Session
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "pilot", "baker", "teacher", "pianist")
 OUT_OF_ORDER = """surgeon;medical practitioner;doctor;person

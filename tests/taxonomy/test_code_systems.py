@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.project.patterns import words_of
+from keepsense.project.inspection.patterns import words_of
 from keepsense.taxonomy import map_values, read_taxonomy
 from keepsense.taxonomy.code_systems import SYSTEMS, code_taxonomy, system_of
 from keepsense.taxonomy.loaders.detect import find_format

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.metrics import by_name, figures
 from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts
 from keepsense.utility import (

@@ -15,7 +15,7 @@ from keepsense.hierarchies.core import Hierarchy
 from keepsense.metrics import by_name, figures
 from keepsense.recoding import Cells, Cut, Cuts
 from keepsense.release.example import example_release
-from keepsense.release.measure import measured_for_report
+from keepsense.release.figures.measure import measured_for_report
 from keepsense.utility import ambiguity, record_squared_error, squared_errors, sum_of_squares_lost
 from keepsense.utility.recoded import Recoded
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, safe, show, table
-from keepsense.commands._reading import EngineName, reading
+from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.reading import EngineName, reading
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.shown import visible
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from keepsense.privacy import Model
-    from keepsense.release.asked import Asked
-    from keepsense.release.assess import Assessment
+    from keepsense.release.figures.asked import Asked
+    from keepsense.release.figures.assess import Assessment
 
 
 def assess_release(
@@ -79,7 +79,7 @@ def assess_release(
     quiet: Quiet = False,
 ) -> None:
     """Compare an original with its anonymized version: classes, risk, k, l and t reached, change of each column."""
-    from keepsense.release.assess import assess
+    from keepsense.release.figures.assess import assess
 
     columns, secret, people = _roles(quasi, sensitive, project)
     asked = _asked(promises, hierarchy, population, project)
@@ -131,7 +131,7 @@ def _asked(
     """Promises, hierarchies and the population of the options; those of the project file where these name none."""
     from keepsense.hierarchies.formats import read_hierarchy
     from keepsense.privacy import model
-    from keepsense.release.asked import Asked
+    from keepsense.release.figures.asked import Asked
 
     files: dict[str, Path] = {}
     models = [promise_of(text) for text in promises or []]
@@ -181,7 +181,7 @@ def typed(value: str) -> int | float | str:
 
 def as_data(assessment: Assessment) -> dict[str, Any]:
     """An assessment for scripts."""
-    from keepsense.release.assess import FITTING
+    from keepsense.release.figures.assess import FITTING
 
     data = {
         key: value

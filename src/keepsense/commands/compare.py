@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, safe, show, table
-from keepsense.commands._progress import progress
-from keepsense.commands._reading import EngineName, plain
+from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.progress import progress
+from keepsense.commands.parts.reading import EngineName, plain
 from keepsense.commands.verify import spelled
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, Share, show, table
-from keepsense.commands._progress import progress
+from keepsense.commands.parts.output import Json, Quiet, Share, show, table
+from keepsense.commands.parts.progress import progress
 from keepsense.commands.run import as_data as release_data
 from keepsense.commands.run import render as render_run
 
@@ -148,7 +148,7 @@ def demo(
 def publish_demo(rows: int, seed: int, folder: Path, listener: Listener | None = None) -> Outcome:
     """Publish synthetic people as a newcomer would: write them, draft a project, run it as it is."""
     from keepsense.draft.write import FILE, draft, write_draft
-    from keepsense.project.inspect import inspect
+    from keepsense.project.inspection.inspect import inspect
     from keepsense.release.run import run
     from keepsense.sample import write_people
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from keepsense.commands import COMMANDS, _complete
-from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import TaxonomyName
+from keepsense.commands import COMMANDS
+from keepsense.commands.parts import complete as _complete
+from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.reading import TaxonomyName
 from keepsense.errors import InputWarning
 from keepsense.taxonomy import library
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from keepsense.commands import COMMANDS, _complete
-from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import EngineName
+from keepsense.commands import COMMANDS
+from keepsense.commands.parts import complete as _complete
+from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.reading import EngineName
 
 if TYPE_CHECKING:
     from rich.console import Console

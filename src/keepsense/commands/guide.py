@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from keepsense.commands import COMMANDS, _complete
-from keepsense.commands._guide_catalogue import show_catalogue
-from keepsense.commands._guide_change import PROJECT, Change, change_of
-from keepsense.commands._guide_questions import asked, checked
-from keepsense.commands._output import Json, Quiet, safe, show
-from keepsense.commands._reading import EngineName
+from keepsense.commands import COMMANDS
+from keepsense.commands.parts import complete as _complete
+from keepsense.commands.parts.guide_catalogue import show_catalogue
+from keepsense.commands.parts.guide_change import PROJECT, Change, change_of
+from keepsense.commands.parts.guide_questions import asked, checked
+from keepsense.commands.parts.output import Json, Quiet, safe, show
+from keepsense.commands.parts.reading import EngineName
 from keepsense.errors import Infeasible
 from keepsense.hierarchies.kinds import KindName
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from keepsense.guide.answers import Answers
     from keepsense.guide.try_out import Trial
     from keepsense.project.file import Project
-    from keepsense.release.trade import Trade
+    from keepsense.release.figures.trade import Trade
 
 
 def guide(
@@ -86,7 +87,7 @@ def guide(
     quiet: Quiet = False,
 ) -> None:
     """Recommend methods for a table: asks a few questions, or takes the answers from options or a project file."""
-    from keepsense.commands import _guide_view as view
+    from keepsense.commands.parts import guide_view as view
     from keepsense.guide.advise import advise
     from keepsense.guide.answers import Answers, from_project, with_preset
     from keepsense.guide.presets import preset as find_preset
@@ -202,7 +203,7 @@ def _project(
 def _tried(
     plan: Project, folder: Path, found: Guidance, seconds: float, *, quiet: bool, engine: str | None
 ) -> list[Trial]:
-    from keepsense.commands._progress import progress
+    from keepsense.commands.parts.progress import progress
     from keepsense.guide.try_out import try_out
 
     answers, changed = found.answers, _promising(plan, found.answers)
@@ -227,7 +228,7 @@ def _trade(
     plan: Project | None, answers: Answers, folder: Path, trials: list[Trial], engine: str | None
 ) -> Trade | None:
     """What each column would keep if it weighed twice, where methods were tried on a table."""
-    from keepsense.release.trade import project_trade
+    from keepsense.release.figures.trade import project_trade
 
     return project_trade(_promising(plan, answers), folder, engine) if trials and plan is not None else None
 

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
-from keepsense.commands import COMMANDS, _complete
-from keepsense.commands._names import NamesInHelp
-from keepsense.commands._output import Json, Quiet, safe, show, table
-from keepsense.commands._progress import progress
-from keepsense.commands._reading import EngineName, FittingTaxonomy, Within
+from keepsense.commands import COMMANDS
+from keepsense.commands.parts import complete as _complete
+from keepsense.commands.parts.names import NamesInHelp
+from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.progress import progress
+from keepsense.commands.parts.reading import EngineName, FittingTaxonomy, Within
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.taxonomy import library

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, safe, show
-from keepsense.commands._reading import Delimiter, Encoding, EngineName, Format, Header, Language, TableName, reading
 from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
+from keepsense.commands.parts.output import Json, Quiet, safe, show
+from keepsense.commands.parts.reading import (
+    Delimiter,
+    Encoding,
+    EngineName,
+    Format,
+    Header,
+    Language,
+    TableName,
+    reading,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,10 +47,10 @@ def init(
     """Inspect a table and write a project file for it: every key explained, every guess to be confirmed by you."""
     from keepsense.draft.prepare import prepared
     from keepsense.draft.write import check_free, write_draft
-    from keepsense.project.decide import decisions
     from keepsense.project.file import check_project
-    from keepsense.release.costs import as_data as costs_data
-    from keepsense.release.costs import draft_costs, in_words
+    from keepsense.project.inspection.decide import decisions
+    from keepsense.release.figures.costs import as_data as costs_data
+    from keepsense.release.figures.costs import draft_costs, in_words
 
     check_free(output, force=force)
     how = reading(format, delimiter, encoding, table_name, header)

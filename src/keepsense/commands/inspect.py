@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import (
+from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.reading import (
     Delimiter,
     Encoding,
     EngineName,
@@ -25,8 +25,8 @@ from keepsense.taxonomy import library
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.project.inspect import Inspection
-    from keepsense.project.inspected import Inspected
+    from keepsense.project.inspection.inspect import Inspection
+    from keepsense.project.inspection.inspected import Inspected
     from keepsense.taxonomy import Taxonomy
 
 Taxonomies = Annotated[
@@ -54,7 +54,7 @@ def inspect_table(
     quiet: Quiet = False,
 ) -> None:
     """Inspect a table: what each column holds, which role it may have and why, and which taxonomy knows its words."""
-    from keepsense.project.inspect import inspect
+    from keepsense.project.inspection.inspect import inspect
 
     how = reading(format, delimiter, encoding, table_name, header)
     found = inspect(file, how, taxonomies=chosen(taxonomies), language=language, engine=engine)

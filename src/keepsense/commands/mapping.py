@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show, table
-from keepsense.commands._reading import EngineName, FittingTaxonomy, Language, Within
+from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.reading import EngineName, FittingTaxonomy, Language, Within
 from keepsense.errors import BadInput, Finding, InputWarning, KeepsenseError
 from keepsense.taxonomy import library
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from keepsense.project.knowledge import Areas
+    from keepsense.project.inspection.knowledge import Areas
     from keepsense.taxonomy import Mapping
     from keepsense.taxonomy.mapping.table import Ambiguity
 
@@ -61,7 +61,7 @@ def map_column(
     quiet: Quiet = False,
 ) -> None:
     """Map the words of a column onto concepts, and list what is not mapped or has several senses."""
-    from keepsense.project.language import not_english
+    from keepsense.project.inspection.language import not_english
     from keepsense.project.meaning import check_language
     from keepsense.taxonomy import Mapping, map_values
     from keepsense.taxonomy.lookup import lookup
@@ -166,7 +166,7 @@ def _counted(
     Without columns that say where they lie, and `beside_it`, those that a draft would ask are asked.
     """
     from keepsense.engines import started
-    from keepsense.project.areas import areas_beside, areas_in
+    from keepsense.project.inspection.areas import areas_beside, areas_in
 
     with started(engine) as rows:
         source = rows.read(str(file))
@@ -191,7 +191,7 @@ def _fitting(
 
     Where none fits, or it has no such domain, WordNet is asked what it knows.
     """
-    from keepsense.project.knowledge import Library
+    from keepsense.project.inspection.knowledge import Library
 
     words = {value: rows for value, rows in counts.items() if value is not None}
     known = Library(language=language)

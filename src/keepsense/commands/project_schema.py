@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, safe, show
+from keepsense.commands.parts.output import Json, Quiet, safe, show
 
 
 def schema(
@@ -46,7 +46,7 @@ def _wanted(of: str | None) -> dict[str, Any]:
         from keepsense.project.schema import json_schema
 
         return json_schema()
-    from keepsense.commands._outputs import OUTPUTS, output_schema
+    from keepsense.commands.parts.outputs import OUTPUTS, output_schema
     from keepsense.errors import BadInput, did_you_mean
 
     name = " ".join(of.split())

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, safe, show, table
-from keepsense.commands._progress import progress
-from keepsense.commands._reading import EngineName, plain
+from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.progress import progress
+from keepsense.commands.parts.reading import EngineName, plain
 from keepsense.errors import Infeasible
 from keepsense.shown import percent
 
@@ -117,7 +117,7 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
     """A run for people: the promise, the price, the risk that is left and, unless `brief`, what to look at."""
     from keepsense.metrics import figure
     from keepsense.release.changes import changes
-    from keepsense.release.costs import NEARLY_LOST
+    from keepsense.release.figures.costs import NEARLY_LOST
 
     about = done.description
     file = done.file if seen_from is None else done.file.relative_to(seen_from)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, show
+from keepsense.commands.parts.output import Json, Quiet, show
 from keepsense.shown import visible
 
 

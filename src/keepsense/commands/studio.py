@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet
+from keepsense.commands.parts.output import Json, Quiet
 from keepsense.errors import BadInput
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, Quiet, safe, show, table
-from keepsense.commands._reading import EngineName, TableName, plain
+from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.reading import EngineName, TableName, plain
 from keepsense.shown import visible
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keepsense import __version__
 from keepsense.commands import COMMANDS
-from keepsense.commands._output import Json, show
+from keepsense.commands.parts.output import Json, show
 
 
 def version(as_json: Json = False) -> None:

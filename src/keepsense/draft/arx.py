@@ -20,7 +20,7 @@ from zipfile import ZipFile
 
 from keepsense.errors import BadInput, KeepsenseError
 from keepsense.files import whole_file
-from keepsense.project.inspect import Inspection
+from keepsense.project.inspection.inspect import Inspection
 
 ENDING = ".deid"
 _MOST_XML = 1 << 24

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from keepsense.errors import KeepsenseError
 from keepsense.hierarchies import read_hierarchy
-from keepsense.project.inspect import Inspection
-from keepsense.project.inspected import Inspected
+from keepsense.project.inspection.inspect import Inspection
+from keepsense.project.inspection.inspected import Inspected
 from keepsense.project.roles import ROLES
 
 _ENDINGS = (".csv", ".json", ".xml")
@@ -20,7 +20,7 @@ def hierarchies_beside(table: Path, inspection: Inspection) -> dict[str, Path]:
     """Files in a table's folder that hold a hierarchy of one of its columns: named after it, and with all its values.
 
     >>> import tempfile
-    >>> from keepsense.project.inspect import inspect
+    >>> from keepsense.project.inspection.inspect import inspect
     >>> with tempfile.TemporaryDirectory() as name:
     ...     table = Path(name) / "people.csv"
     ...     _ = table.write_text("job,age\\n" + "nurse,31\\nclerk,40\\n" * 9)

@@ -9,7 +9,7 @@ from typing import Any
 from keepsense.draft.write import draft
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.project.file import Project, check_project
-from keepsense.project.inspect import inspect
+from keepsense.project.inspection.inspect import inspect
 
 
 def drafted(

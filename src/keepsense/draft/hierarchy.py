@@ -13,8 +13,8 @@ from keepsense.errors import Finding
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column
-from keepsense.project.inspect import looked_at, placed
-from keepsense.project.knowledge import Library
+from keepsense.project.inspection.inspect import looked_at, placed
+from keepsense.project.inspection.knowledge import Library
 from keepsense.project.meaning import Meaning
 
 if TYPE_CHECKING:

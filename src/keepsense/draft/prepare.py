@@ -11,7 +11,7 @@ from keepsense.draft.arx import ENDING, read_arx_project
 from keepsense.draft.beside import hierarchies_beside
 from keepsense.draft.write import FILE, draft, source_keys
 from keepsense.engines import Reading
-from keepsense.project.inspect import Inspection, inspect
+from keepsense.project.inspection.inspect import Inspection, inspect
 
 if TYPE_CHECKING:
     from keepsense.taxonomy import Taxonomy

@@ -15,7 +15,7 @@ from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import KAnonymity, Model, XYAnonymity, differentially_private
 from keepsense.project.file import Project, check_project
-from keepsense.project.inspect import Inspection, inspect
+from keepsense.project.inspection.inspect import Inspection, inspect
 from keepsense.project.meaning import Given
 from keepsense.taxonomy import Taxonomy
 

@@ -20,8 +20,8 @@ from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
 from keepsense.privacy import DistinctDiversity
 from keepsense.project.file import Column, EngineChoice, Method, Project, Source, Step, Target, check_project
-from keepsense.project.inspect import Inspection, without_password
-from keepsense.project.inspected import Inspected
+from keepsense.project.inspection.inspect import Inspection, without_password
+from keepsense.project.inspection.inspected import Inspected
 from keepsense.project.roles import ROLES
 from keepsense.shown import visible
 
@@ -50,7 +50,7 @@ def draft(
     Unless a method is given, few quasi-identifiers are generalized to one level each, at least loss; with many of them
     that hides too much, so the records are divided into classes at levels of their own.
 
-    >>> from keepsense.project.inspect import inspect
+    >>> from keepsense.project.inspection.inspect import inspect
     >>> text = draft(inspect({"job": ["nurse", "clerk"] * 9}), source={"path": "people.csv"}, k=3)
     >>> tomllib.loads(text)["privacy"]
     [{'model': 'k-anonymity', 'k': 3}]
@@ -74,7 +74,7 @@ def column_keys(column: Inspected, hierarchy: str | None = None) -> dict[str, An
     """The keys that a draft gives a column, such as it would if its role were another.
 
     >>> from dataclasses import replace
-    >>> from keepsense.project.inspect import inspect
+    >>> from keepsense.project.inspection.inspect import inspect
     >>> (age,) = inspect({"age": [31, 40, 35] * 9}).columns
     >>> column_keys(replace(age, role="identifier"))
     {'role': 'identifier'}
@@ -87,7 +87,7 @@ def promises_of(column: Inspected) -> list[dict[str, Any]]:
     """What a draft promises about a column beside the size of classes: of words that are sensitive, that they differ.
 
     >>> from dataclasses import replace
-    >>> from keepsense.project.inspect import inspect
+    >>> from keepsense.project.inspection.inspect import inspect
     >>> (illness,) = inspect({"illness": ["flu", "cold", "asthma"] * 9}).columns
     >>> promises_of(replace(illness, role="sensitive"))
     [{'model': 'l-diversity', 'l': 2, 'column': 'illness'}]

@@ -13,10 +13,10 @@ from keepsense.errors import BadInput, did_you_mean
 from keepsense.explain.lesson import Lesson
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.file import Column, read_project
-from keepsense.project.inspect import inspect
-from keepsense.project.inspected import Inspected
+from keepsense.project.inspection.inspect import inspect
+from keepsense.project.inspection.inspected import Inspected
 from keepsense.project.meaning import Meaning
-from keepsense.release.source import Source
+from keepsense.release.job.source import Source
 
 MOST_ROWS = 200
 """Rows up to which a table is shown step by step."""

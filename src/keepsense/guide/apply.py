@@ -85,7 +85,7 @@ def write(path: Path, text: str) -> Project:
 
     >>> from keepsense.release.example import example_job
     >>> from keepsense.draft.write import draft
-    >>> from keepsense.project.inspect import inspect
+    >>> from keepsense.project.inspection.inspect import inspect
     >>> job = example_job()
     >>> text = draft(inspect(str(job.folder / "people.csv")), source={"path": "people.csv"})
     >>> write(job.folder / "keepsense.toml", text).source.path

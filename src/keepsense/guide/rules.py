@@ -20,15 +20,15 @@ from keepsense.engines.files import readable
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.guide.presets import preset
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.hierarchies.spans import date_span, number_span
+from keepsense.hierarchies.ranges.spans import date_span, number_span
 from keepsense.privacy import MaximumRisk
-from keepsense.project.content import are_names_of_people, sign_of
 from keepsense.project.file import Project, project_and_folder
+from keepsense.project.inspection.content import are_names_of_people, sign_of
 from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED
-from keepsense.release.job import Job
-from keepsense.release.ledger import read_ledger
-from keepsense.release.place import read_released
+from keepsense.release.folder.ledger import read_ledger
+from keepsense.release.folder.place import read_released
+from keepsense.release.job.job import Job
 
 _LOOKED_AT = 5_000
 """Different values of a column that are looked at."""

@@ -21,7 +21,7 @@ from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC
 from keepsense.progress import Event, Listener, emit
 from keepsense.project.file import Method, Project
 from keepsense.recoding import Cells, Cuts
-from keepsense.release.measure import linkage, mean_distance_from_truth
+from keepsense.release.figures.measure import linkage, mean_distance_from_truth
 from keepsense.release.run import Outcome, run
 
 RANKED = "least loss first, to the hundredth; then least risk"

@@ -1,8 +1,8 @@
 """Ordered scales that people write in words: levels of education, severity, months, sizes, answers, ranks.
 
 `order_of` recognises the values of a column as steps of one scale, as numbered answers, or as intervals written as text
-(`keepsense.hierarchies.written`), and puts them in order. Values that stand beside every scale (`unknown`, `other`) are
-kept apart. Nothing is recognised unless all other values are: half an order is none.
+(`keepsense.hierarchies.ranges.written`), and puts them in order. Values that stand beside every scale (`unknown`,
+`other`) are kept apart. Nothing is recognised unless all other values are: half an order is none.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from keepsense.counts import Value
-from keepsense.hierarchies.written import written_order
+from keepsense.hierarchies.ranges.written import written_order
 from keepsense.registry import Registry
 from keepsense.taxonomy.text import MISSING_MARKS, normalise
 

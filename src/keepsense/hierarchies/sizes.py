@@ -10,8 +10,8 @@ from keepsense.arrays import Floats
 from keepsense.counts import Value
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.ranges.intervals import parse_interval
 
 
 def interval_losses(hierarchy: Hierarchy, within: tuple[float, float] | None = None) -> Floats:

@@ -117,7 +117,7 @@ class PrivacyModel:
 
 PRIVACY: Registry[PrivacyModel] = Registry(
     "privacy model",
-    packages=("keepsense.privacy",),
+    packages=("keepsense.privacy.promises",),
     group="keepsense.privacy",
     first=("k-anonymity", "l-diversity", "t-closeness"),
 )

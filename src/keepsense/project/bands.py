@@ -10,7 +10,7 @@ from fractions import Fraction
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.bands import spelled_range
+from keepsense.hierarchies.ranges.bands import spelled_range
 from keepsense.project.file import Column
 from keepsense.recoding import SUPPRESSED, Cut
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from keepsense.methods.aggregate.concepts import ConceptSets
     from keepsense.methods.aggregate.items import ItemSets
     from keepsense.privacy import Model
-    from keepsense.project.knowledge import Matched
+    from keepsense.project.inspection.knowledge import Matched
     from keepsense.semantics import Distance
     from keepsense.taxonomy import Mapping as Mapped
     from keepsense.taxonomy import Taxonomy
@@ -134,7 +134,7 @@ class Meaning:
         >>> words.fit("job", {"nurse": 2, "surgeon": 1, "baker": 2, "dentist": 1}).known.rows
         1.0
         """
-        from keepsense.project.knowledge import Library
+        from keepsense.project.inspection.knowledge import Library
 
         key = str(self.column(name).taxonomy)
         whole = self.given.taxonomies.get(name) or self._named(key, name)

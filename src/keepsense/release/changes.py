@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keepsense.privacy import differentially_private
-from keepsense.release.dictionary import how_recoded, how_unrecoded
+from keepsense.release.folder.dictionary import how_recoded, how_unrecoded
 from keepsense.release.run import Outcome
 from keepsense.shown import percent
 

@@ -9,7 +9,7 @@ from keepsense.engines import engine
 from keepsense.privacy import KAnonymity
 from keepsense.project.file import Project
 from keepsense.random import generator
-from keepsense.release.job import Job
+from keepsense.release.job.job import Job
 
 if TYPE_CHECKING:
     from keepsense.release.run import Outcome

@@ -19,12 +19,12 @@ from keepsense.privacy import (
     ProbabilisticKAnonymity,
     differentially_private,
 )
-from keepsense.privacy.diversity import is_blank
+from keepsense.privacy.promises.diversity import is_blank
 from keepsense.recoding import SUPPRESSED
-from keepsense.release.job import Job
-from keepsense.release.ledger import Entry, warnings_for
-from keepsense.release.sets import method_for_sets
-from keepsense.release.steps import refuse_steps
+from keepsense.release.folder.ledger import Entry, warnings_for
+from keepsense.release.job.job import Job
+from keepsense.release.job.sets import method_for_sets
+from keepsense.release.job.steps import refuse_steps
 
 
 def refuse_contradictions(job: Job) -> None:

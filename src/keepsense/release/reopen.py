@@ -18,15 +18,15 @@ from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
 from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Recoding
-from keepsense.release.describe import PRIVATE, RECODING
-from keepsense.release.description import DESCRIPTION, read_description
-from keepsense.release.job import Job
-from keepsense.release.ledger import Entry, read_ledger
-from keepsense.release.measure import linkage_kept, of_sets
-from keepsense.release.place import digest_of, place_of, read_released, writing_of
-from keepsense.release.recoding_file import read_recodings
+from keepsense.release.figures.measure import linkage_kept, of_sets
+from keepsense.release.folder.describe import PRIVATE, RECODING
+from keepsense.release.folder.description import DESCRIPTION, read_description
+from keepsense.release.folder.ledger import Entry, read_ledger
+from keepsense.release.folder.place import digest_of, place_of, read_released, writing_of
+from keepsense.release.folder.recoding_file import read_recodings
+from keepsense.release.job.job import Job
+from keepsense.release.job.steps import draws
 from keepsense.release.run import Outcome
-from keepsense.release.steps import draws
 from keepsense.release.verify import verify_release
 from keepsense.utility.alignment import aligned, whole_table
 

@@ -20,26 +20,26 @@ from keepsense.engines.formats import format_of
 from keepsense.errors import Finding, Infeasible
 from keepsense.methods.perturb.private import epsilon_of
 from keepsense.privacy import Verification, differentially_private
-from keepsense.privacy.linkage import Linkage
+from keepsense.privacy.attacks.linkage import Linkage
 from keepsense.progress import Listener, emit
 from keepsense.project.file import Project, project_and_folder
 from keepsense.project.meaning import Given
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
-from keepsense.release.costs import nearly_lost
-from keepsense.release.describe import describe_release, described
-from keepsense.release.description import DESCRIPTION
-from keepsense.release.drift import with_concepts
-from keepsense.release.extremes import standing_out
+from keepsense.release.again.drift import with_concepts
+from keepsense.release.again.reuse import Unknown, reuse_recoding
+from keepsense.release.figures.costs import nearly_lost
+from keepsense.release.figures.extremes import standing_out
+from keepsense.release.figures.measure import linkage, linkage_kept, measured_risk, measured_utility, promises_linkage
+from keepsense.release.figures.tells import hidden_told, refuse_identifying, refuse_telling, tellings
+from keepsense.release.folder.describe import describe_release, described
+from keepsense.release.folder.description import DESCRIPTION
+from keepsense.release.folder.ledger import Entry, entered, read_ledger, today
+from keepsense.release.folder.place import Draft, Place, place_of, writing_of
 from keepsense.release.interrupts import interrupts_held
-from keepsense.release.job import Job
-from keepsense.release.ledger import Entry, entered, read_ledger, today
-from keepsense.release.measure import linkage, linkage_kept, measured_risk, measured_utility, promises_linkage
-from keepsense.release.place import Draft, Place, place_of, writing_of
+from keepsense.release.job.job import Job
+from keepsense.release.job.recode import Recoded, recode
 from keepsense.release.preflight import other_promise, refuse_contradictions, refuse_marks, warnings
-from keepsense.release.recode import Recoded, recode
-from keepsense.release.reuse import Unknown, reuse_recoding
-from keepsense.release.tells import hidden_told, refuse_identifying, refuse_telling, tellings
 from keepsense.release.verify import verify_release
 
 

@@ -23,10 +23,10 @@ from keepsense.privacy import (
 from keepsense.project.file import Project, project_and_folder
 from keepsense.project.roles import ROLES
 from keepsense.random import generator
-from keepsense.release.describe import PRIVATE, RECODING
-from keepsense.release.job import Job
-from keepsense.release.place import reading_of, writing_of
-from keepsense.release.recoding_file import read_recodings
+from keepsense.release.folder.describe import PRIVATE, RECODING
+from keepsense.release.folder.place import reading_of, writing_of
+from keepsense.release.folder.recoding_file import read_recodings
+from keepsense.release.job.job import Job
 from keepsense.release.whose import rows_beside
 
 _REMOVED = [name for name, role in ROLES.items() if not role.released]

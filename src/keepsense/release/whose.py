@@ -17,11 +17,11 @@ import numpy as np
 
 from keepsense.errors import BadInput
 from keepsense.recoding import Cells, Draws, Recoding
-from keepsense.release.describe import PRIVATE, RECODING
-from keepsense.release.job import Job
-from keepsense.release.place import reading_of, writing_of
-from keepsense.release.recoding_file import read_recodings
-from keepsense.release.suppressed import settle_suppressed
+from keepsense.release.folder.describe import PRIVATE, RECODING
+from keepsense.release.folder.place import reading_of, writing_of
+from keepsense.release.folder.recoding_file import read_recodings
+from keepsense.release.job.job import Job
+from keepsense.release.job.suppressed import settle_suppressed
 
 ON_A_COPY = "or check a copy of the release that still has the column (--person)"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from keepsense.methods.registry import methods
 from keepsense.metrics import number, percent
-from keepsense.release.alternatives import Lattice, Tried, lattice, measured, other_methods
-from keepsense.release.trade import trade
+from keepsense.release.figures.alternatives import Lattice, Tried, lattice, measured, other_methods
+from keepsense.release.figures.trade import trade
 from keepsense.report import charts, page
 from keepsense.report.subject import Subject
 from keepsense.utility.alignment import whole_table

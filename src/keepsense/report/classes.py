@@ -6,7 +6,7 @@ from html import escape
 from itertools import pairwise
 
 from keepsense.metrics import number, percent
-from keepsense.privacy.disclosure import within_classes
+from keepsense.privacy.attacks.disclosure import within_classes
 from keepsense.report import charts, page
 from keepsense.report.charts import Row
 from keepsense.report.subject import Subject

@@ -9,8 +9,8 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.metrics import number, percent
 from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.report import charts, page

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from keepsense.hierarchies.bands import spelled
+from keepsense.hierarchies.ranges.bands import spelled
 from keepsense.report import page
 from keepsense.report.subject import Subject
 

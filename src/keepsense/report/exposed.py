@@ -8,7 +8,7 @@ from keepsense.counts import Counts
 from keepsense.errors import KeepsenseError
 from keepsense.metrics import number, percent
 from keepsense.privacy import interval_disclosure, separations, special_uniques, special_uniques_by_meaning
-from keepsense.privacy.ground import numbers_of
+from keepsense.privacy.promises.ground import numbers_of
 from keepsense.recoding import suppressed_tuples
 from keepsense.report import charts, page
 from keepsense.report.subject import Subject

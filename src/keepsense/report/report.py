@@ -10,7 +10,7 @@ from typing import Literal
 
 from keepsense import __version__
 from keepsense.files import whole_file
-from keepsense.release.ledger import today
+from keepsense.release.folder.ledger import today
 from keepsense.release.run import Outcome
 from keepsense.report import choices, classes, columns, dictionary, exposed, measured, records, sections
 from keepsense.report.page import page

@@ -56,7 +56,7 @@ def summary(subject: Subject) -> str:
 
 def _but_for_sets(subject: Subject) -> str:
     """What differs for set-valued columns, where a method of their own makes new sets."""
-    from keepsense.release.sets import method_for_sets
+    from keepsense.release.job.sets import method_for_sets
 
     names = subject.job.set_columns
     if not subject.truthful or not names or method_for_sets(subject.job).truthful:

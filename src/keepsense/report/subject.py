@@ -16,10 +16,10 @@ from keepsense.errors import KeepsenseError
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import Note
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding, suppressed_tuples
-from keepsense.release.costs import NEARLY_LOST, nearly_lost
-from keepsense.release.job import Job
-from keepsense.release.measure import Measurements, item_counts, measured_for_report
-from keepsense.release.place import read_released
+from keepsense.release.figures.costs import NEARLY_LOST, nearly_lost
+from keepsense.release.figures.measure import Measurements, item_counts, measured_for_report
+from keepsense.release.folder.place import read_released
+from keepsense.release.job.job import Job
 from keepsense.release.run import Outcome
 from keepsense.utility.alignment import inputs_of
 

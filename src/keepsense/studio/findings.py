@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from nicegui.element import Element
 
-from keepsense.studio.advice import Advice, in_the_studio
-from keepsense.studio.desk import Desk
 from keepsense.studio.pages import PAGES
-from keepsense.studio.parts import box, button, words
-from keepsense.studio.room import Room
+from keepsense.studio.serving.desk import Desk
+from keepsense.studio.session.advice import Advice, in_the_studio
+from keepsense.studio.widgets.parts import box, button, words
+from keepsense.studio.widgets.room import Room
 
 _FIRST = 4
 """Findings that are shown before somebody asks for the others."""

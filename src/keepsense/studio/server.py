@@ -17,10 +17,10 @@ from shutil import rmtree
 from typing import Any
 
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.studio.desk import Desk
-from keepsense.studio.private import private_folder
-from keepsense.studio.room import NO_TABLE
-from keepsense.studio.security import ADDRESS, FILES, UPLOAD_LIMIT, Guard
+from keepsense.studio.serving.desk import Desk
+from keepsense.studio.serving.private import private_folder
+from keepsense.studio.serving.security import ADDRESS, FILES, UPLOAD_LIMIT, Guard
+from keepsense.studio.widgets.room import NO_TABLE
 
 _FRAMEWORK = "NICEGUI_STORAGE_PATH"
 """Says where the framework keeps what it wants to remember."""
@@ -74,7 +74,7 @@ def _made(
         from nicegui import ui
     except ImportError:
         raise MissingExtra("the studio needs NiceGUI; run: pip install 'keepsense[studio]'") from None
-    from keepsense.studio.downloads import routes
+    from keepsense.studio.serving.downloads import routes
     from keepsense.studio.shell import add_pages
 
     # a click whose answer comes when its page was left already; there is nothing to mend, and nobody to tell

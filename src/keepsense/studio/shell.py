@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping
 from nicegui import ui
 from nicegui.element import Element
 
-from keepsense.studio.desk import Desk
 from keepsense.studio.findings import draw_findings
 from keepsense.studio.pages import PAGES
-from keepsense.studio.panel import draw_panel, panel_state
-from keepsense.studio.parts import box, button, empty, icon_button, named, words
-from keepsense.studio.room import Room
-from keepsense.studio.steps import STEPS
-from keepsense.studio.theme import stylesheet
+from keepsense.studio.serving.desk import Desk
+from keepsense.studio.session.steps import STEPS
+from keepsense.studio.widgets.panel import draw_panel, panel_state
+from keepsense.studio.widgets.parts import box, button, empty, icon_button, named, words
+from keepsense.studio.widgets.room import Room
+from keepsense.studio.widgets.theme import stylesheet
 
 _EVERY = 0.15
 """Seconds after which a tab looks whether something changed."""

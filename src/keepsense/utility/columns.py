@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Value
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.intervals import parse_interval
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.utility.pairs import Hierarchies, column_pairs, leaf_sets
 

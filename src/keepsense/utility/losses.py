@@ -15,8 +15,8 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies.build import MISSING
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.metrics import metric
 from keepsense.recoding import SUPPRESSED, Cuts
 from keepsense.utility.levels import level_losses

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts, Draws, Recoding
 
 Generalized = Cells | Cuts

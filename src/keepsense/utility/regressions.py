@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.metrics import SEED, metric
 from keepsense.utility.designs import Terms, recoded_terms, spread_hidden
 from keepsense.utility.learning import FOLDS, Cases, Seed, learned_cases, learned_from

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept

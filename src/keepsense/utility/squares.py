@@ -17,7 +17,7 @@ from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.hierarchies.sizes import positions
 from keepsense.metrics import metric
 from keepsense.recoding import SUPPRESSED

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from keepsense.counts import Value
     from keepsense.hierarchies.core import Hierarchy
-    from keepsense.hierarchies.spans import End
+    from keepsense.hierarchies.ranges.spans import End
     from keepsense.taxonomy.core import Taxonomy
     from keepsense.taxonomy.mapping.table import Mapping as Mapped
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput
-from keepsense.hierarchies.bands import usual_ends
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
 from keepsense.hierarchies.kinds.numeric import banded
-from keepsense.hierarchies.spans import date_span
+from keepsense.hierarchies.ranges.bands import usual_ends
+from keepsense.hierarchies.ranges.spans import date_span
 from keepsense.recoding import SUPPRESSED
 
 _SPANS: Mapping[str, Callable[[datetime.date], str]] = {

@@ -2,8 +2,8 @@
 
 All take the distinct values of a column and how many rows hold each. Level 1 has about `groups` ranges, and `*` stands
 at the top; of the last three each further level joins `fanout` neighbours. Ends are round numbers and the outermost
-ranges are open, so that no end is a person's value (see `keepsense.hierarchies.bands`). A missing value (None) keeps
-its own label below the top.
+ranges are open, so that no end is a person's value (see `keepsense.hierarchies.ranges.bands`). A missing value (None)
+keeps its own label below the top.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Value
 from keepsense.errors import BadInput
-from keepsense.hierarchies.band_rule import band_rule
-from keepsense.hierarchies.bands import Bands, multiples, round_bands, round_between, tail, usual_ends
 from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.intervals import parse_interval
 from keepsense.hierarchies.kinds import KINDS, MISSING, Kind, Rule, Values
-from keepsense.hierarchies.spans import number_span
+from keepsense.hierarchies.ranges.band_rule import band_rule
+from keepsense.hierarchies.ranges.bands import Bands, multiples, round_bands, round_between, tail, usual_ends
+from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.hierarchies.ranges.spans import number_span
 from keepsense.recoding import SUPPRESSED
 
 

@@ -9,8 +9,8 @@ from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.kinds import KINDS, Kind, Rule, Values
+from keepsense.hierarchies.ranges.written import joined
 from keepsense.hierarchies.scales import is_beside, order_of
-from keepsense.hierarchies.written import joined
 from keepsense.recoding import SUPPRESSED
 
 _SMALL = 3

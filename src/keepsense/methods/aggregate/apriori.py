@@ -26,7 +26,7 @@ from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import KmAnonymity, Model
-from keepsense.privacy.km import rare_itemsets
+from keepsense.privacy.promises.km import rare_itemsets
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells, Cut
 

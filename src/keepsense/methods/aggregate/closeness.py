@@ -33,8 +33,8 @@ from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import Task, group_size
 from keepsense.privacy import Model, TCloseness
-from keepsense.privacy.emd import NOISE
-from keepsense.privacy.ground import Ground, Ordered, ground
+from keepsense.privacy.promises.emd import NOISE
+from keepsense.privacy.promises.ground import Ground, Ordered, ground
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells, Recoding
 from keepsense.semantics.attribute import Attribute

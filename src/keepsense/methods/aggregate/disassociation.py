@@ -18,8 +18,8 @@ from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.registry import Method, Relation, Shown, registered
 from keepsense.privacy import Model
-from keepsense.privacy.km import KmAnonymity
-from keepsense.privacy.pieces import CLUSTER, LOOSE, PiecesOfSets
+from keepsense.privacy.promises.km import KmAnonymity
+from keepsense.privacy.promises.pieces import CLUSTER, LOOSE, PiecesOfSets
 from keepsense.progress import Listener, emit
 from keepsense.random import generator
 from keepsense.recoding import Cells

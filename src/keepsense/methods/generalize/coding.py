@@ -12,7 +12,7 @@ import numpy as np
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.bands import round_between, spelled
+from keepsense.hierarchies.ranges.bands import round_between, spelled
 from keepsense.methods.calling import call
 from keepsense.methods.fit import GOES_BEFORE, Fit
 from keepsense.methods.flowchart import Flowchart

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from keepsense.registry import Registry
-from keepsense.studio.room import Room
-from keepsense.studio.steps import STEPS
+from keepsense.studio.session.steps import STEPS
+from keepsense.studio.widgets.room import Room
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from keepsense.guide.catalogue import catalogue, children, entry, flowchart
 from keepsense.guide.flowchart_svg import draw_svg
 from keepsense.methods.registry import Described, Relation
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import box, button, complaint, head, named, pill, words
-from keepsense.studio.room import Room
+from keepsense.studio.widgets.parts import box, button, complaint, head, named, pill, words
+from keepsense.studio.widgets.room import Room
 
 _COLOURS = 8
 

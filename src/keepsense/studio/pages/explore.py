@@ -8,14 +8,16 @@ from nicegui import ui
 
 from keepsense.methods.registry import METHODS
 from keepsense.metrics import METRICS
-from keepsense.release.alternatives import Tried
-from keepsense.release.trade import FACTOR, Trade
+from keepsense.release.figures.alternatives import Tried
+from keepsense.release.figures.trade import FACTOR, Trade
 from keepsense.shown import percent
-from keepsense.studio import solutions
-from keepsense.studio.distributions import Spread, before_and_after
-from keepsense.studio.following import following, worked_out
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import (
+from keepsense.studio.session import solutions
+from keepsense.studio.session.distributions import Spread, before_and_after
+from keepsense.studio.session.runs import Run
+from keepsense.studio.session.solutions import Group, Solution, Solutions
+from keepsense.studio.widgets.following import following, worked_out
+from keepsense.studio.widgets.parts import (
     bar,
     box,
     button,
@@ -29,10 +31,8 @@ from keepsense.studio.parts import (
     term,
     words,
 )
-from keepsense.studio.room import Room
-from keepsense.studio.runs import Run
-from keepsense.studio.side_by_side import draw_rows
-from keepsense.studio.solutions import Group, Solution, Solutions
+from keepsense.studio.widgets.room import Room
+from keepsense.studio.widgets.side_by_side import draw_rows
 
 _BEST = 6
 _RISKS = ("prosecutor, highest", "prosecutor, average", "marketer")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from keepsense.project.roles import ROLES
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import box, head, pill, words
-from keepsense.studio.room import Room
-from keepsense.studio.steps import STEPS
+from keepsense.studio.session.steps import STEPS
+from keepsense.studio.widgets.parts import box, head, pill, words
+from keepsense.studio.widgets.room import Room
 
 GLOSSARY = {
     "quasi-identifier": "a column that others may know about a person, such as age or place; together such columns can "

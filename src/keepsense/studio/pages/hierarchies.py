@@ -11,12 +11,12 @@ from nicegui.events import GenericEventArguments
 from keepsense.hierarchies.explanation import Explanation, Fix, Problem
 from keepsense.hierarchies.judge import ASPECTS
 from keepsense.shown import percent
-from keepsense.studio import trees
-from keepsense.studio.following import worked_out
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
-from keepsense.studio.room import Room
-from keepsense.studio.tree_view import TreeView
+from keepsense.studio.session import trees
+from keepsense.studio.widgets.following import worked_out
+from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
+from keepsense.studio.widgets.room import Room
+from keepsense.studio.widgets.tree_view import TreeView
 
 _SHOWN = 6
 """Candidates that are listed before somebody asks for more."""

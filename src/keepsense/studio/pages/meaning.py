@@ -8,9 +8,7 @@ from nicegui.events import UploadEventArguments
 
 from keepsense.shown import percent
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
-from keepsense.studio.room import Room
-from keepsense.studio.words import (
+from keepsense.studio.session.words import (
     ColumnWords,
     Word,
     choose,
@@ -20,6 +18,8 @@ from keepsense.studio.words import (
     use_taxonomy_file,
     word_columns,
 )
+from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
+from keepsense.studio.widgets.room import Room
 
 _NONE = "no taxonomy"
 _FIRST = 6

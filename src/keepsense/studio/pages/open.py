@@ -7,12 +7,14 @@ from nicegui.element import Element
 from nicegui.events import UploadEventArguments
 
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.project.decide import Decision
+from keepsense.project.inspection.decide import Decision
 from keepsense.project.roles import ROLES
-from keepsense.studio.advice import of_decision
-from keepsense.studio.columns import ColumnView
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import (
+from keepsense.studio.serving.security import readable
+from keepsense.studio.session.advice import of_decision
+from keepsense.studio.session.columns import ColumnView
+from keepsense.studio.session.rows import Rows
+from keepsense.studio.widgets.parts import (
     box,
     button,
     complaint,
@@ -23,9 +25,7 @@ from keepsense.studio.parts import (
     rows,
     words,
 )
-from keepsense.studio.room import Room
-from keepsense.studio.rows import Rows
-from keepsense.studio.security import readable
+from keepsense.studio.widgets.room import Room
 
 _SHOWN = 20
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import box, button, head, words
 from keepsense.studio.protecting.full_run import FullRun
 from keepsense.studio.protecting.method import Method
 from keepsense.studio.protecting.promises import Promises
 from keepsense.studio.protecting.weights import Weights
-from keepsense.studio.room import Room
-from keepsense.studio.side_by_side import draw_rows
+from keepsense.studio.widgets.parts import box, button, head, words
+from keepsense.studio.widgets.room import Room
+from keepsense.studio.widgets.side_by_side import draw_rows
 
 
 def draw(room: Room) -> None:

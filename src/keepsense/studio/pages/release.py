@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 from nicegui import ui
 
-from keepsense.studio.advice import in_the_studio
-from keepsense.studio.exports import Export
-from keepsense.studio.following import following
 from keepsense.studio.pages import PAGES, Page
-from keepsense.studio.parts import box, button, figure, head, hint, metric, words
-from keepsense.studio.room import Room
-from keepsense.studio.runs import Run
+from keepsense.studio.serving.exports import Export
+from keepsense.studio.session.advice import in_the_studio
+from keepsense.studio.session.runs import Run
+from keepsense.studio.widgets.following import following
+from keepsense.studio.widgets.parts import box, button, figure, head, hint, metric, words
+from keepsense.studio.widgets.room import Room
 
 _STAGES = {
     "read and count": "Reading the table",

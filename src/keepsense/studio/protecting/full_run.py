@@ -6,9 +6,9 @@ from typing import Any
 
 from nicegui import ui
 
-from keepsense.studio.parts import box, button, named, words
-from keepsense.studio.room import Room
-from keepsense.studio.runs import Run
+from keepsense.studio.session.runs import Run
+from keepsense.studio.widgets.parts import box, button, named, words
+from keepsense.studio.widgets.room import Room
 
 
 class FullRun:

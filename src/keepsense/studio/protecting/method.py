@@ -13,10 +13,10 @@ from keepsense.guide.advise import Advice, advise
 from keepsense.guide.answers import from_project
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
-from keepsense.studio.following import following
-from keepsense.studio.parameters import Field, of_method
-from keepsense.studio.parts import box, button, complaint, hint, named, pill, words
-from keepsense.studio.room import Room
+from keepsense.studio.session.parameters import Field, of_method
+from keepsense.studio.widgets.following import following
+from keepsense.studio.widgets.parts import box, button, complaint, hint, named, pill, words
+from keepsense.studio.widgets.room import Room
 
 
 class Method:

@@ -10,11 +10,11 @@ from nicegui import ui
 from keepsense.errors import KeepsenseError
 from keepsense.privacy import KMap, model
 from keepsense.privacy.registry import PRIVACY
-from keepsense.studio.following import following, when_settled
-from keepsense.studio.parameters import Field, of_promise
-from keepsense.studio.parts import box, button, complaint, hint, icon_button, named, pill, words
-from keepsense.studio.room import Room
-from keepsense.studio.side_by_side import preview_of
+from keepsense.studio.session.parameters import Field, of_promise
+from keepsense.studio.widgets.following import following, when_settled
+from keepsense.studio.widgets.parts import box, button, complaint, hint, icon_button, named, pill, words
+from keepsense.studio.widgets.room import Room
+from keepsense.studio.widgets.side_by_side import preview_of
 
 _LARGEST_K = 50
 _MOST_SUPPRESSED = 20

@@ -9,11 +9,11 @@ from nicegui import ui
 
 from keepsense.methods.registry import method as find_method
 from keepsense.shown import percent
-from keepsense.studio.following import when_settled
-from keepsense.studio.parts import box, complaint, hint, named, words
-from keepsense.studio.room import Room
-from keepsense.studio.side_by_side import preview_of
-from keepsense.studio.trees import tree_columns
+from keepsense.studio.session.trees import tree_columns
+from keepsense.studio.widgets.following import when_settled
+from keepsense.studio.widgets.parts import box, complaint, hint, named, words
+from keepsense.studio.widgets.room import Room
+from keepsense.studio.widgets.side_by_side import preview_of
 
 
 class Weights:

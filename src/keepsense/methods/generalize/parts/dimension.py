@@ -15,7 +15,7 @@ from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.bands import Bands, round_bands, spelled
+from keepsense.hierarchies.ranges.bands import Bands, round_bands, spelled
 from keepsense.methods.importance import Importance, importances
 from keepsense.recoding import SUPPRESSED
 from keepsense.taxonomy import Concept, Taxonomy

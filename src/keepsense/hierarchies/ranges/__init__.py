@@ -1,0 +1,1 @@
+"""Intervals: how they are spelled, read, joined and computed with."""

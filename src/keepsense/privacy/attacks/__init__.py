@@ -1,0 +1,1 @@
+"""What an attacker finds: records alike, unique, special or linked, and the metrics of it."""

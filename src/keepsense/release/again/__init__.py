@@ -1,0 +1,1 @@
+"""Next month's table by the rules of an earlier release."""

@@ -1,0 +1,251 @@
+"""What a release would look like, in about two seconds: rows before and after, records at risk, loss, promises.
+
+Nothing is released and nothing is verified here: what is shown is what the method decides, on all combinations of
+values where that is fast enough, else on some of them, which `Preview.note` says (`keepsense.studio.session.estimate`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from keepsense.counts import Counts, Value
+from keepsense.errors import Infeasible, KeepsenseError
+from keepsense.privacy import Model, bind, risk
+from keepsense.progress import Listener
+from keepsense.random import generator
+from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
+from keepsense.release.figures.measure import linkage, linkage_kept
+from keepsense.release.job.job import Job
+from keepsense.release.job.people import own_people, released_people
+from keepsense.release.job.recode import recode
+from keepsense.release.preflight import refuse_contradictions
+from keepsense.studio.session.estimate import Estimate, estimate, places_of
+from keepsense.studio.session.rows import Rows, as_text, first_values
+from keepsense.utility.alignment import aligned, whole_table
+
+ROWS = 20
+"""Rows that are shown before and after."""
+MOST_ROWS_WITH_SETS = 20_000
+"""Rows up to which sets are recoded for a preview."""
+_LINKED = 20_000_000
+"""Pairs of records up to which linkage is measured for a preview."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A promise in words, and whether it would be kept; None where only the full run can tell.
+
+    >>> Kept("Every record is shared by 5.", True).kept
+    True
+    """
+
+    promise: str
+    kept: bool | None
+    why: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Preview:
+    """What a release would look like.
+
+    `at_risk` are records (people, where somebody may have several) that share their combination with fewer than `k`;
+    after it is None where classes do not protect people and linking them takes too long to try. `lost` is the share of
+    detail that each quasi-identifier loses. `problem` says why nothing can be released, and `remedies` what to do.
+
+    >>> from keepsense.release.example import example_job
+    >>> found = preview(example_job())
+    >>> found.at_risk, found.at_risk_after, found.after.cells[0][:2], [p.kept for p in found.promises]
+    (20, 0, ('under 30', 'nurse'), [True])
+    """
+
+    before: Rows
+    after: Rows
+    records: int
+    k: int
+    at_risk: int
+    at_risk_after: int | None = None
+    lost: Mapping[str, float] = field(default_factory=dict)
+    promises: tuple[Kept, ...] = ()
+    suppressed: int = 0
+    classes: int = 0
+    sampled: bool = False
+    note: str = ""
+    problem: str = ""
+    remedies: tuple[str, ...] = ()
+    seconds: float = 0.0
+    found: Estimate | None = field(default=None, repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether it could be released, as far as can be told."""
+        return not self.problem and all(promise.kept is not False for promise in self.promises)
+
+    @property
+    def mean_loss(self) -> float | None:
+        """What the quasi-identifiers lose on average."""
+        return float(np.mean(list(self.lost.values()))) if self.lost else None
+
+
+def preview(job: Job, *, rows: int = ROWS, listener: Listener | None = None, most: int | None = None) -> Preview:
+    """Look ahead at what a job would release; what makes a release impossible is told, not raised.
+
+    `most` combinations are looked at, in place of what is usual for the method.
+    """
+    start = time.perf_counter()
+    values = first_values(job, rows)
+    before = as_text(tuple(job.table.columns), values)
+    empty = Rows(before.names, ())
+    people = own_people(job, job.every_quasi_identifier)
+    counted = job.every_count if people is None else people
+    k = job.hidden_among
+    shown = Preview(before, empty, counted.total, k, _at_risk(counted, k, job))
+    try:
+        refuse_contradictions(job)
+        found = estimate(job, values, listener, most)
+        ahead = _ahead(job, found, values, shown, listener)
+    except Infeasible as error:
+        kept = tuple(Kept(model.describe(), False, str(error)) for model in job.models)
+        ahead = replace(shown, problem=str(error), remedies=tuple(error.relax), promises=kept)
+    except KeepsenseError as error:
+        ahead = replace(shown, problem=str(error), remedies=error.remedies)
+    return replace(ahead, seconds=time.perf_counter() - start)
+
+
+def _ahead(
+    job: Job, found: Estimate, values: Sequence[Mapping[str, Value]], shown: Preview, listener: Listener | None
+) -> Preview:
+    rules, note = found.rules, found.note
+    lost = dict(found.lost)
+    after: Counts | None
+    if job.set_columns and job.table.rows <= MOST_ROWS_WITH_SETS and found.part is job:
+        made = recode(job, rules, listener)
+        rules = made.every_rule
+        for rule in made.set_rules:
+            penalty = rule.info.get("penalty")
+            lost |= {rule.names[-1]: float(penalty)} if isinstance(penalty, int | float) else {}
+        after = made.people or made.counts
+    elif job.set_columns:
+        note += f" Sets ({', '.join(job.set_columns)}) are shown as they are: only the full run changes them."
+        after = _released(found.part, rules)
+    else:
+        after = _released(found.part, rules)
+    changed = [_recoded(found.part, rules, row) for row in values]
+    names = tuple(name for name in job.table.columns if name not in job.dropped)
+    share = found.part.counts.total / max(1, job.counts.total)
+    gone, classes = (0, 0) if after is None else _sizes(after)
+    return replace(
+        shown,
+        after=as_text(names, changed),
+        at_risk_after=_left_at_risk(found, after, shown.k, share),
+        lost=lost,
+        promises=tuple(_promised(found, model) for model in job.models),
+        suppressed=round(gone / share),
+        classes=classes,
+        sampled=found.sampled,
+        note=note,
+        found=found,
+    )
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def _released(job: Job, rules: Sequence[Recoding]) -> Counts | None:
+    """Released combinations and how many people have each; None where values are drawn one by one."""
+    for rule in whole_table(rules, job.quasi_identifiers):
+        counts = job.own_counts
+        return released_people(job, counts, aligned(counts, rule))
+    return None
+
+
+def _at_risk(counts: Counts, k: int, job: Job) -> int:
+    figures = risk(counts, threshold=1 / k, missing=job.missing)
+    return round(figures.prosecutor_at_risk * figures.records)
+
+
+def _left_at_risk(found: Estimate, after: Counts | None, k: int, share: float) -> int | None:
+    job = found.part
+    if after is not None and job.about_classes:
+        try:
+            return round(_at_risk(after, k, job) / share)
+        except KeepsenseError:  # everything is suppressed
+            return 0
+    linked = linkage(job, found.rules, most=_LINKED)
+    return None if linked is None else round(linked.risk * job.counts.total / share)
+
+
+def _sizes(after: Counts) -> tuple[int, int]:
+    try:
+        figures = risk(after)
+    except KeepsenseError:
+        return after.total, 0
+    return figures.suppressed, figures.classes
+
+
+def _promised(found: Estimate, model: Model) -> Kept:
+    """Whether a promise would be kept: judged on the classes, or by what the mechanism keeps."""
+    job, words = found.part, model.describe()
+    if not model.kept_by_classes or model.about == "mechanism":
+        names = (*job.method.kept(job, found.rules), *linkage_kept(job, found.rules))
+        return Kept(words, model.name in names or None, "" if model.name in names else "The full run measures it.")
+    for rule in whole_table(found.rules, job.quasi_identifiers):
+        cells = aligned(job.own_counts, rule)
+        counts = job.counts
+        if len(cells.source) != len(counts) or model.counts_people or job.population is not None:
+            break
+        order = np.argsort(cells.source, kind="stable")
+        hidden = np.zeros(len(counts), dtype=np.bool_) if cells.suppressed is None else cells.suppressed[order]
+        (bound,) = bind([model], counts)
+        left = counts.some(np.flatnonzero(~hidden)) if hidden.any() else counts
+        classes = left.recoded(cells.values, cells.codes[order][~hidden])
+        kept = bool(bound.holds(classes.weights, classes.histograms))
+        return Kept(words, kept, "" if kept else "Some groups would break it.")
+    return Kept(words, True if job.truthful else None, "" if job.truthful else "The full run measures it.")
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def _recoded(job: Job, rules: Sequence[Recoding], row: Mapping[str, Value]) -> dict[str, Value]:
+    """One row as it would be released; where chance deals several outputs, the first of them."""
+    made = dict(row)
+    for rule in rules:
+        if isinstance(rule, Cuts):
+            made |= _cut(rule, made)
+        elif isinstance(rule, Draws):
+            made |= _drawn(rule, made)
+        else:
+            made |= _dealt(job, rule, made)
+    return made
+
+
+def _cut(rule: Cuts, row: Mapping[str, Value]) -> dict[str, Value]:
+    outputs = {}
+    for cut in rule.cuts:
+        at = cut.inputs.index(row[cut.name]) if row[cut.name] in cut.inputs else None
+        outputs[cut.name] = SUPPRESSED if at is None else cut.outputs[at]
+    hidden = tuple(outputs.values()) in rule.suppress
+    return dict.fromkeys(outputs, SUPPRESSED) if hidden else outputs
+
+
+def _drawn(rule: Draws, row: Mapping[str, Value]) -> dict[str, Value]:
+    if row[rule.name] not in rule.inputs:
+        return {}
+    chances = rule.probabilities[rule.inputs.index(row[rule.name])]
+    return {rule.name: rule.outputs[int(generator(0).choice(len(chances), p=chances))]}
+
+
+def _dealt(job: Job, rule: Cells, row: Mapping[str, Value]) -> dict[str, Value]:
+    counts = job.own_counts if rule.inputs is None else rule.inputs
+    (place,) = places_of(counts, [row])
+    at = np.flatnonzero(rule.source == place)
+    if place < 0 or not len(at):
+        return dict.fromkeys(rule.names, SUPPRESSED)
+    if rule.suppressed is not None and rule.suppressed[at[0]]:
+        return dict.fromkeys(rule.names, SUPPRESSED)
+    codes = rule.codes[at[0]].tolist()
+    return {name: values[code] for name, values, code in zip(rule.names, rule.values, codes, strict=True)}

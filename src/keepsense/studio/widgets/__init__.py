@@ -1,0 +1,1 @@
+"""What pages of the studio are made of."""
