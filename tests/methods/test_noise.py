@@ -17,7 +17,7 @@ from keepsense.methods.perturb import replace
 from keepsense.methods.perturb.noise import correlated_noise, noise
 from keepsense.methods.perturb.noise_numbers import noise_on_numbers
 from keepsense.methods.perturb.noise_words import correlated_errors
-from keepsense.methods.perturb.replace import replace_by_partner, replace_by_reference
+from keepsense.methods.perturb.replace import Candidates, replace_by_partner, replace_by_reference
 from keepsense.methods.perturb.stream import NoiseStream
 from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, Ordered
@@ -454,3 +454,10 @@ def test_other_choices_are_refused_by_name(wrong: dict[str, str], message: str) 
     counts, columns = _correlated(50)
     with pytest.raises(BadInput, match=message):
         noise(counts, columns, alpha=0.3, rng=1, **wrong)  # type: ignore[arg-type]
+
+
+def test_concepts_equally_far_stand_in_the_order_of_the_taxonomy_whatever_the_processor_sorts_by() -> None:
+    """An unstable sort orders equals by the width of the processor's vectors, and a seed would give another release."""
+    row = np.repeat([0.25, 0.5, 0.0], 400)[np.random.default_rng(1).permutation(1200)]
+    order, far = Candidates.of(row, 0, None, row).everything
+    assert all(np.all(np.diff(order[far == level]) > 0) for level in (0.0, 0.25, 0.5))

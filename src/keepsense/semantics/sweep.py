@@ -65,7 +65,8 @@ class Part:
     def _rank(self) -> Ints:
         """Rank of each node as a least common subsumer, from 0 within the part."""
         rank = np.empty(len(self.nodes), dtype=np.int32)
-        rank[np.argsort(self.taxonomy.specificity[self.nodes])] = np.arange(len(self.nodes), dtype=np.int32)
+        order = np.argsort(self.taxonomy.specificity[self.nodes], kind="stable")
+        rank[order] = np.arange(len(self.nodes), dtype=np.int32)
         return rank
 
     @cached_property

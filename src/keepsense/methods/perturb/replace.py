@@ -58,7 +58,7 @@ class Candidates:
         `row` holds the distances of all concepts to the value, `away` those to the reference; `open_to` says which
         concepts may be taken, all without it.
         """
-        order = np.argsort(row).astype(np.int32)
+        order = np.argsort(row, kind="stable").astype(np.int32)
         if open_to is not None:
             order = order[open_to[order]]
         far = row[order]
@@ -185,7 +185,7 @@ def replace_by_partner(
         starts = np.searchsorted(codes[inside], np.arange(len(column.values) + 1))
         for value, row in _rows(distance, concepts, np.flatnonzero(np.diff(starts))):
             mine = inside[starts[value] : starts[value + 1]]
-            order = np.argsort(row).astype(np.int32)
+            order = np.argsort(row, kind="stable").astype(np.int32)
             far = row[order]
             ends = np.append(np.flatnonzero(np.diff(far) > _SAME) + 1, size)
             level = np.repeat(ends, np.diff(ends, prepend=0))
