@@ -13,6 +13,7 @@ from keepsense.recoding import Cut, Cuts
 from keepsense.release.example import example_release
 from keepsense.release.figures.measure import measured_for_report, measured_utility
 from keepsense.report.report import render
+from keepsense.report.subject import Subject
 from keepsense.utility.recoded import Recoded
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,6 +45,9 @@ def test_figures_lie_in_their_range_and_are_named_by_their_metrics() -> None:
     measured = [figure(name, value) for name, value in done.description["utility"].items()]
     measured += [figure(name, value) for when in done.description["risk"].values() for name, value in when.items()]
     measured += measured_for_report(done.job, done.recodings).utility
+    inside = [each for table in Subject(done).exposed.values() for each in figures("risk", table, every_run=False)]
+    assert {"separation", "distinction", "special uniques by meaning"} <= {each.metric.name for each in inside}
+    measured += inside
     assert len(measured) > 10
     for each in measured:
         low, high = sorted(float("inf") if end is None else end for end in each.metric.span)

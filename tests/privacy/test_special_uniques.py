@@ -13,8 +13,12 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.metrics import by_name, figures
 from keepsense.privacy import interval_disclosure, separations, special_uniques, special_uniques_by_meaning
 from keepsense.privacy.attacks import suda as module
+from keepsense.privacy.attacks.exposed import Exposed
+from keepsense.privacy.attacks.intervals import number_pairs
+from keepsense.recoding import Cells
 
 GUIDE = [
     ("urban", "female", "secondary incomplete", "employed"),
@@ -191,3 +195,55 @@ def module_widths():
     from keepsense.privacy.attacks.intervals import WIDTHS
 
     return WIDTHS
+
+
+# ---- as metrics ------------------------------------------------------------------------------------------------------
+
+
+ABOVE = {"nurse": "medic", "surgeon": "medic", "clerk": "office", "baker": "trade"}
+
+
+@given(rows=st.lists(st.tuples(st.sampled_from(list(ABOVE)), cell, cell), min_size=2, max_size=12))
+@settings(max_examples=40, deadline=None)
+def test_metrics_of_standing_out_follow_the_definitions(rows):
+    """Every figure of the registry from minimal uniques and pairs of records, taken one by one."""
+    found = by_name(figures("risk", Exposed(table(rows), hierarchies={"c0": JOBS}), every_run=False))
+    unique = minimal_uniques(rows, 3)
+    worth = {1: 2, 2: 1, 3: 1}  # of three columns: 2 x 1, 1, and all three columns score no less than 1
+    scores = [sum(worth[len(chosen)] for chosen in each) for each in unique]
+    assert found["special uniques"] == sum(any(len(c) < 3 for c in each) for each in unique) / len(rows)
+    assert found["special uniques, highest score"] == pytest.approx(max(scores) / (3 * 2))
+    coarser = minimal_uniques([(ABOVE[job], *others) for job, *others in rows], 3)
+    assert found["special uniques by meaning"] == sum(bool(each) for each in coarser) / len(rows)
+    above = [sum(worth[len(chosen)] for chosen in each) for each in coarser]
+    mean = max((low + high) / 2 for low, high in zip(scores, above, strict=True))
+    assert found["special uniques by meaning, highest score"] == pytest.approx(mean / 6)
+    for j in range(3):
+        part = sum(worth[len(chosen)] for each in unique for chosen in each if j in chosen)
+        share = part / sum(scores) if sum(scores) else 0
+        assert found[f"contribution to special uniques, c{j}"] == pytest.approx(share)
+        assert found[f"distinction, c{j}"] == len({row[j] for row in rows}) / len(rows)
+        pairs = list(combinations([row[j] for row in rows], 2))
+        assert found[f"separation, c{j}"] == pytest.approx(sum(a != b for a, b in pairs) / len(pairs))
+
+
+def test_no_score_is_above_that_of_one_whom_every_column_sets_apart():
+    rows = [("a", "b", "c", "d"), ("e", "f", "g", "h"), ("e", "f", "x", "y")]
+    found = special_uniques(table(rows))
+    assert by_record(table(rows), rows, found.scores.tolist())[0] == found.largest == 4 * 6
+
+
+def test_interval_disclosure_as_a_metric():
+    """Of four numbers one is released as it was, one near; a range, a word or a hidden cell tells no number."""
+    counts = Counts.of({"pay": [10, 20, 30, 1000, None], "age": [1, 2, 3, 4, 5], "job": ["a"] * 5})
+    values = ((10, 21, 900, 30, "*"), ("1 to 3", "4 to 5"), ("a",))
+    codes = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [3, 1, 0], [4, 1, 0]])
+    cells = Cells(counts.names, values, np.arange(5), codes, counts.weights)
+    numbers = number_pairs(counts, cells, counts.names)
+    assert set(numbers) == {"pay"}
+    found = by_name(figures("risk", Exposed(counts, numbers=numbers), every_run=False))
+    assert found["interval disclosure, pay"] == interval_disclosure(
+        np.array([10.0, 20, 30, 1000]), np.array([10.0, 21, 900, 30])
+    )
+    assert found["interval disclosure, by deviation, pay"] == 0.5
+    assert not any(name.startswith("interval disclosure") for name in by_name(figures("risk", Exposed(counts))))

@@ -311,8 +311,8 @@ def test_numbers_that_are_told_up_to_a_little() -> None:
     columns = {"age": {"role": "quasi-identifier", "kind": "numeric"}, "illness": {"role": "insensitive"}}
     job = example_job(columns=columns, unlisted="drop", method={"name": "microaggregation of records"})
     text = exposed.exposed(Subject(run(job.project, folder=job.folder, rng=1)))
-    assert "Numbers told up to a little" in text
-    assert "within deviations" in text
+    assert "Interval disclosure: share of records whose true number lies near the released one" in text
+    assert "interval disclosure, by deviation</th>" in text
 
 
 def test_why_a_taxonomy_was_taken_is_told(outcomes: dict[str, Outcome]) -> None:

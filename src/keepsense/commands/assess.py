@@ -251,7 +251,8 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
         console.print(
             table("Promises", ("promise", "holds", "where hidden cells fit any", "records that break it"), lines)
         )
-    console.print(_risk(assessment))
+    for risks in _risks(assessment):
+        console.print(risks)
     rows = [
         (
             c.column,
@@ -283,11 +284,18 @@ def render(console: Console, assessment: Assessment, released: Path) -> None:
             console.print(text, soft_wrap=True, markup=False)
 
 
-def _risk(assessment: Assessment) -> Table:
-    before = assessment.risk["before"]
-    rows = [(name, *(_percent(figures.get(name)) for figures in assessment.risk.values())) for name in before]
+def _risks(assessment: Assessment) -> list[Table]:
+    """Figures of the whole table, and below them those of each column."""
+    from keepsense.metrics import figure
+
+    names = dict.fromkeys(name for figures in assessment.risk.values() for name in figures)
+    rows: dict[bool, list[tuple[str, ...]]] = {False: [], True: []}
+    for name in names:
+        shown = [_percent(figures.get(name)) for figures in assessment.risk.values()]
+        rows[bool(figure(name, 0.0).column)].append((name, *shown))
     title = f"Risk of being recognized (at risk: above {assessment.risk_before.threshold:g})"
-    return table(title, ("attack", *assessment.risk), rows)
+    titles = {False: (title, "attack"), True: ("Columns that tell people apart", "figure, column")}
+    return [table(titles[each][0], (titles[each][1], *assessment.risk), rows[each]) for each in rows if rows[each]]
 
 
 def _percent(share: float | None) -> str:

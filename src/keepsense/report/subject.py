@@ -15,9 +15,10 @@ from keepsense.engines import started
 from keepsense.errors import KeepsenseError
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.metrics import Note
+from keepsense.privacy.attacks.exposed import Exposed
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Recoding, suppressed_tuples
 from keepsense.release.figures.costs import NEARLY_LOST, nearly_lost
-from keepsense.release.figures.measure import Measurements, item_counts, measured_for_report
+from keepsense.release.figures.measure import Measurements, item_counts, measured_for_report, number_pairs_of
 from keepsense.release.folder.place import read_released
 from keepsense.release.job.job import Job
 from keepsense.release.run import Outcome
@@ -101,6 +102,19 @@ class Subject:
             return measured_for_report(self.job, self.rules)
         except KeepsenseError as error:
             return Measurements(notes=(Note("utility", f"Some figures are missing: {error}"),))
+
+    @cached_property
+    def exposed(self) -> dict[str, Exposed]:
+        """Both tables, record by record, as attackers see them: "before" and "after"."""
+        try:
+            trees = {name: tree for name, tree in self.job.hierarchies.items() if not self.job.holds_sets(name)}
+        except KeepsenseError:  # a method that changes values may do without
+            trees = {}
+        numbers = number_pairs_of(self.job, self.rules)
+        return {
+            "before": Exposed(self.before, missing=self.job.missing, hierarchies=trees),
+            "after": Exposed(self.after, missing=self.job.missing, hierarchies=trees, numbers=numbers),
+        }
 
     @cached_property
     def remedies(self) -> dict[str, str]:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, distinct_rows
+from keepsense.hierarchies.core import Hierarchy
 from keepsense.metrics import metric
+from keepsense.privacy.attacks.intervals import NumberPairs, interval_disclosure
 from keepsense.privacy.attacks.linkage import Linkage
 from keepsense.privacy.attacks.matching import Missing
 from keepsense.privacy.attacks.reidentification import Risk, risk
-from keepsense.privacy.attacks.suda import SpecialUniques, special_uniques
+from keepsense.privacy.attacks.separation import Separation, separations
+from keepsense.privacy.attacks.suda import SpecialUniques, score, special_uniques, special_uniques_by_meaning
 from keepsense.privacy.attacks.uniqueness import household_risk, individual_risk, population_uniqueness
 from keepsense.recoding import SUPPRESSED, Cells, suppressed_tuples
+
+BY_MEANING = 3
+"""Columns of the largest sets that are looked at by meaning, at every level of generalization."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +32,8 @@ class Exposed:
     `people` are the people of the population that the records of each class stand for, by their sampling weights,
     beside the sizes of those classes; `fraction` is the share of the population that is in the table, where only that
     is known. `households` counts the same columns with the household of each record. `linkage` is how linking by
-    meaning fared, where that was tried.
+    meaning fared, where that was tried. `hierarchies` say what values of the counts have in common, `numbers` holds
+    original and released numbers of columns that are released as numbers.
 
     >>> Exposed(Counts.of({"job": ["nurse", "nurse", "clerk"]})).risk.marketer
     0.6666666666666666
@@ -40,6 +48,8 @@ class Exposed:
     linkage: Linkage | None = None
     fraction: float | None = None
     households: Counts | None = None
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    numbers: Mapping[str, NumberPairs] = field(default_factory=dict)
 
     @cached_property
     def of_households(self) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
@@ -62,6 +72,21 @@ class Exposed:
     def special(self) -> SpecialUniques:
         """Records that few columns set apart."""
         return special_uniques(self.counts)
+
+    @cached_property
+    def by_meaning(self) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+        """Scores of special uniques by meaning, over the largest possible, and how many steps up each is alone."""
+        if not self.hierarchies:
+            return None
+        most, columns = min(BY_MEANING, self.special.most), len(self.counts.names)
+        scores, steps = special_uniques_by_meaning(self.counts, self.hierarchies, most=most)
+        return scores / (columns * score(1, columns, most)), steps
+
+    @cached_property
+    def separations(self) -> Mapping[str, Separation]:
+        """How far each column tells records apart."""
+        apart = {found.columns[0]: found for found in separations(self.counts)}
+        return {name: apart[name] for name in self.counts.names}
 
     @cached_property
     def stands_for(self) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None:
@@ -343,3 +368,87 @@ def _household_average(exposed: Exposed) -> float | None:
         return None
     risks, records = exposed.of_households
     return float(risks @ records) / float(records.sum())
+
+
+@metric("special uniques, highest score", "how far the most special record stands out", about="risk", rank=21)
+def _highest_score(exposed: Exposed) -> float:
+    """How many sets of columns single out the record that stands out most, of all there can be.
+
+    Computed: largest SUDA score / score of a record that every single column sets apart (Manning, Haglin and Keane
+    2008).
+    """
+    return float(exposed.special.scores.max(initial=0.0)) / exposed.special.largest
+
+
+@metric("special uniques by meaning", "share of records set apart even one step coarser", about="risk", rank=22)
+def _special_by_meaning(exposed: Exposed) -> float | None:
+    """Share of records that stay alone when all values are made one step coarser: who knows them roughly finds them.
+
+    Computed: records with a minimal unique of up to three columns at level 1 of the hierarchies / records (SUDA at
+    every level; Manning, Haglin and Keane 2008).
+    """
+    if exposed.by_meaning is None:
+        return None
+    return float((exposed.by_meaning[1] >= 1).sum()) / max(1, exposed.counts.total)
+
+
+@metric(
+    "special uniques by meaning, highest score",
+    "how far the most special record stands out by meaning",
+    about="risk",
+    rank=23,
+)
+def _highest_score_by_meaning(exposed: Exposed) -> float | None:
+    """The same of values at every level of generalization: 1 for somebody whom each column sets apart to the last.
+
+    Computed: largest mean over levels of SUDA scores of up to three columns / that of a record that every single column
+    sets apart at each (Manning, Haglin and Keane 2008).
+    """
+    return None if exposed.by_meaning is None else float(exposed.by_meaning[0].max(initial=0.0))
+
+
+@metric("contribution to special uniques", "share of special uniques that {} is part of", about="risk", rank=24)
+def _contributions(exposed: Exposed) -> Mapping[str, float] | None:
+    """How much of all that singles records out has to do with a column.
+
+    Computed: SUDA scores of minimal uniques that the column is part of / all scores (Manning, Haglin and Keane 2008).
+    """
+    return exposed.special.contributions
+
+
+@metric("distinction", "different values of {}", about="risk", rank=25)
+def _distinction(exposed: Exposed) -> Mapping[str, float]:
+    """Different values of a column over records: all of them differ at 100%.
+
+    Computed: distinct values / records (Motwani and Xu 2007, Definition 1).
+    """
+    return {name: found.distinction for name, found in exposed.separations.items()}
+
+
+@metric("separation", "pairs of records that {} tells apart", about="risk", rank=26)
+def _separation(exposed: Exposed) -> Mapping[str, float]:
+    """Share of pairs of records that differ in a column.
+
+    Computed: pairs of records with different values / pairs of records (Motwani and Xu 2007, Definition 2).
+    """
+    return {name: found.separation for name, found in exposed.separations.items()}
+
+
+@metric("interval disclosure", "numbers of {} told up to a few ranks", about="risk", rank=27)
+def _interval_disclosure(exposed: Exposed) -> Mapping[str, float]:
+    """Share of records whose true number lies near the released one in the order of all numbers.
+
+    Computed: true numbers within 1% to 10% of the ranks to either side of the released one / records, mean (Mateo-Sanz,
+    Sebé and Domingo-Ferrer 2004).
+    """
+    return {name: interval_disclosure(*pairs) for name, pairs in exposed.numbers.items()}
+
+
+@metric("interval disclosure, by deviation", "numbers of {} told up to a little", about="risk", rank=28)
+def _interval_disclosure_by_deviation(exposed: Exposed) -> Mapping[str, float]:
+    """Share of records whose true number lies within a small part of the standard deviation around the released one.
+
+    Computed: true numbers within 0.01 to 0.1 standard deviations of the released one / records, mean (Mateo-Sanz, Sebé
+    and Domingo-Ferrer 2004, as sdcMicro has it).
+    """
+    return {name: interval_disclosure(*pairs, by="deviation") for name, pairs in exposed.numbers.items()}

@@ -2,16 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
+from keepsense.privacy.promises.ground import numbers_of
+from keepsense.recoding import SUPPRESSED, Cells
 
 WIDTHS = tuple(step / 100 for step in range(1, 11))
 """Widths over which the risk is averaged, as Mateo-Sanz et al. (2004) do: one to ten percent."""
+
+NumberPairs = tuple[Floats, Floats, NDArray[np.int64]]
+"""Original numbers, the released ones, and how many records each pair stands for."""
+
+
+def number_pairs(counts: Counts, cells: Cells, names: Iterable[str]) -> dict[str, NumberPairs]:
+    """Original and released numbers of those columns that are released as numbers; nothing is known of empty cells.
+
+    >>> ages = Counts.of({"age": [30, 40]})
+    >>> noisy = Cells(("age",), ((33, 41),), np.arange(2), np.array([[0], [1]]), np.ones(2, np.int64))
+    >>> [part.tolist() for part in number_pairs(ages, noisy, ["age"])["age"]]
+    [[30.0, 40.0], [33.0, 41.0], [1, 1]]
+    """
+    pairs = {}
+    for name in names:
+        at = cells.names.index(name)
+        before, after = _numbers(counts.values_of(name)), _numbers(cells.values[at])
+        if before is not None and after is not None:
+            pairs[name] = (before[counts.column(name)[cells.source]], after[cells.codes[:, at]], cells.multiplicity)
+    return pairs
+
+
+def _numbers(values: Sequence[Value]) -> Floats | None:
+    """The numbers of a column, none for cells that tell nothing; None where others are no numbers, as ranges are."""
+    told = np.array([value is not None and value != SUPPRESSED for value in values], np.bool_)
+    known = numbers_of([value for value, tells in zip(values, told.tolist(), strict=True) if tells])
+    if known is None:
+        return None
+    numbers = np.full(len(values), np.nan)
+    numbers[told] = known
+    return numbers
 
 
 def interval_disclosure(

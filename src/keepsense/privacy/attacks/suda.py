@@ -36,7 +36,8 @@ class SpecialUniques:
     `smallest` the columns of the smallest of them (0 where there is none). `contributions` says for each column which
     share of all scores comes from minimal uniques that it is part of; `disclosure` spreads the chance that a unique
     match is right over the records, in proportion to their scores (DIS-SUDA), where a sampling fraction is given.
-    `most` is the size up to which sets of columns were looked at.
+    `most` is the size up to which sets of columns were looked at, `largest` the score of a record that every single
+    column sets apart: none is higher.
 
     >>> table = Counts.of({"sex": ["f", "f", "m"], "job": ["nurse", "clerk", "nurse"]})
     >>> found = special_uniques(table)
@@ -49,6 +50,7 @@ class SpecialUniques:
     smallest: NDArray[np.int64]
     contributions: Mapping[str, float]
     most: int
+    largest: float = 1.0
     disclosure: Floats | None = None
 
     @property
@@ -73,21 +75,30 @@ def special_uniques(
     """
     columns = len(counts.names)
     size = _most(columns, most, len(counts))
-    weights = [float(prod(columns - j for j in range(i, min(size, columns - 1) + 1))) for i in range(1, size + 1)]
+    weights = [score(i, columns, size) for i in range(1, size + 1)]
     n = len(counts)
     scores, sets, smallest = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
     parts = np.zeros(columns)
     for chosen, minimal in minimal_uniques(counts, size):
-        score = weights[len(chosen) - 1]
-        scores[minimal] += score
+        worth = weights[len(chosen) - 1]
+        scores[minimal] += worth
         sets[minimal] += 1
         smallest[minimal & (smallest == 0)] = len(chosen)
-        parts[list(chosen)] += score * int(minimal.sum())
+        parts[list(chosen)] += worth * int(minimal.sum())
     total = float(scores.sum())
     shares = (parts / total if total else parts).tolist()
     contributions = dict(zip(counts.names, shares, strict=True))
     disclosure = None if sampling_fraction is None else _spread(counts, scores, sampling_fraction)
-    return SpecialUniques(scores, sets, smallest, contributions, size, disclosure)
+    return SpecialUniques(scores, sets, smallest, contributions, size, columns * weights[0], disclosure)
+
+
+def score(size: int, columns: int, most: int) -> float:
+    """SUDA score of a minimal unique of so many of the columns, where sets of up to `most` are looked at.
+
+    >>> [score(size, 4, 3) for size in (1, 2, 3)]
+    [6.0, 2.0, 1.0]
+    """
+    return float(prod(columns - j for j in range(size, min(most, columns - 1) + 1)))
 
 
 def minimal_uniques(counts: Counts, most: int) -> Iterator[tuple[tuple[int, ...], Flags]]:
@@ -139,6 +150,8 @@ def special_uniques_by_meaning(
     heights = [hierarchies[name].height for name in counts.names if name in hierarchies]
     levels = max(1, max(heights, default=1))
     scores, steps = np.zeros(len(counts)), np.full(len(counts), -1)
+    if not (counts.weights == 1).any():
+        return scores, steps  # nobody is alone, whatever the labels of a release are
     for level in range(levels):
         values, codes = _generalized(counts, hierarchies, level)
         recoded = counts.recoded(values, codes)

@@ -17,6 +17,7 @@ from keepsense.metrics import Figure, by_name, figures
 from keepsense.privacy import Concepts, Risk, TCloseness, needed_columns
 from keepsense.privacy.attacks.disclosure import Sensitive, disclosed
 from keepsense.privacy.attacks.exposed import Exposed
+from keepsense.privacy.attacks.intervals import number_pairs
 from keepsense.privacy.attacks.matching import class_sizes, classes
 from keepsense.privacy.promises.ground import Tree
 from keepsense.privacy.promises.likeness import OfConcepts
@@ -32,7 +33,7 @@ from keepsense.release.figures.asked import (
     populated,
     with_people,
 )
-from keepsense.release.figures.worth import count_together, utility_of_rows, utility_of_tables
+from keepsense.release.figures.worth import count_together, paired, utility_of_rows, utility_of_tables
 from keepsense.release.job.people import counted_people
 from keepsense.shown import Shown, Summary, percent
 from keepsense.utility.association import Association, association
@@ -179,10 +180,14 @@ def assess(  # noqa: PLR0913
         together = _households(running, before, after, tuple(quasi_identifiers), household, aligned)
     now, people = _one_mark(now, marks), (people[0], _one_mark(people[1], marks))
     gone = suppressed_tuples(now)
+    trees = {name: tree for name, tree in asked.hierarchies.items() if name in quasi_identifiers}
     original_table, released_table = (
-        Exposed(counted, threshold=threshold, fraction=sampling_fraction, households=homes)
+        Exposed(counted, threshold=threshold, fraction=sampling_fraction, households=homes, hierarchies=trees)
         for counted, homes in zip(people, together, strict=True)
     )
+    if side_by_side is not None:
+        told = number_pairs(*paired(side_by_side, quasi_identifiers, marks), quasi_identifiers)
+        released_table = replace(released_table, numbers=told)
     shown = people[1].weights[~suppressed_tuples(people[1])]
     nobody = not shown.sum()
     hidden, fitting = hidden_cells(now), _fitting(people[1])

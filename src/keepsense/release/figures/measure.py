@@ -14,13 +14,14 @@ from functools import cache
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.errors import KeepsenseError
+from keepsense.errors import BadInput, KeepsenseError
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.ranges.intervals import parse_interval
 from keepsense.hierarchies.sizes import positions
 from keepsense.metrics import SEED, Figure, Note, by_name, figures, sampled_share
 from keepsense.privacy import LinkageRisk
 from keepsense.privacy.attacks.exposed import Exposed, weighted_classes
+from keepsense.privacy.attacks.intervals import NumberPairs, number_pairs
 from keepsense.privacy.attacks.linkage import MOST_DISTANCES, Linkage, linkage_before_and_after, record_linkage
 from keepsense.privacy.promises.estimated import OF_FRACTION
 from keepsense.recoding import Cells, Draws, Recoding
@@ -259,6 +260,22 @@ def mean_distance_from_truth(job: Job, rules: Sequence[Recoding]) -> float | Non
     0.042
     """
     return nearness.mean_distance_from_truth(recoded(job, rules), job.every_quasi_identifier)
+
+
+def number_pairs_of(job: Job, rules: Sequence[Recoding]) -> dict[str, NumberPairs]:
+    """Original and released numbers of the columns that are released as numbers, drawn where chance decides.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> number_pairs_of(done.job, done.recodings)  # it releases ranges
+    {}
+    """
+    table = with_draws(job, recoded(job, rules))
+    try:
+        counts, cells = table.cells
+    except BadInput:  # no single recoding says what became of all columns
+        return {}
+    return number_pairs(counts, cells, [name for name in cells.names if name in table.numbers])
 
 
 # ---- linkage as a promise --------------------------------------------------------------------------------------------
