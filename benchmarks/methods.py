@@ -29,9 +29,16 @@ DERIVED = ("region", "decade", "shift")
 """Columns beside those of the sample people: the postcode's first figure, the age's first figure, and four shifts."""
 KINDS = {"age": "numeric", "postcode": "code", "decade": "numeric"}
 WORDS = ("occupation", "workplace", "hobby")
-"""Columns whose words WordNet knows."""
+"""Columns whose words Open English WordNet knows."""
 SETS: dict[str, Any] = {name: {"role": "identifier"} for name in (*QUASI_IDENTIFIERS, *DERIVED)}
 SETS |= {"interests": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
+STEPS: dict[str, dict[str, Any]] = {
+    "global recoding": {"columns": ["age"], "parameters": {"level": 1}},
+    "sampling": {"parameters": {"share": 0.5}},
+    "top and bottom coding": {"columns": ["age"], "parameters": {"bottom": 20, "top": 80}},
+}
+"""Methods that a project names as steps before another method, which is Datafly here."""
+PARAMETERS: dict[str, dict[str, Any]] = {"post-randomization": {"keep": 0.3}}
 LINKAGE = {"model": "linkage risk", "threshold": 0.9}
 PROMISES: dict[str, Any] = {
     "differentially private generalization": {"model": "approximate differential privacy", "epsilon": 2, "delta": 1e-6},
@@ -110,14 +117,16 @@ def project(method: str, sets: bool) -> dict[str, Any]:
     names = (*QUASI_IDENTIFIERS, *DERIVED)
     columns: dict[str, Any] = {name: {"role": "quasi-identifier", "kind": KINDS.get(name, "nominal")} for name in names}
     for name in WORDS:
-        columns[name] |= {"taxonomy": "wordnet", "hierarchy": "auto"}
+        columns[name] |= {"taxonomy": "oewn", "hierarchy": "auto"}
     fixed: dict[str, Any] = {name: {"role": "identifier"} for name in ("id", "interests")}
     promise = PROMISES.get(method, {"model": "k-anonymity", "k": 5})
     fixed["diagnosis"] = {"role": "identifier" if "differential privacy" in promise["model"] else "sensitive"}
+    before = [{"name": method, **STEPS[method]}] if method in STEPS else []
     return {
         "source": {"path": "people.parquet"},
         "privacy": [promise],
-        "method": {"name": method},
+        "steps": before,
+        "method": {"name": "datafly" if before else method, "parameters": PARAMETERS.get(method, {})},
         "release": {"suppression": 0.05},
         "columns": {**columns, **fixed, **(SETS if sets else {})},
     }

@@ -29,7 +29,7 @@ _TOLD_APART = 64
 """Values of a column above which more of them do not make it tell more."""
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)  # every candidate of every column, tried in turn
 def label_losses(hierarchy: Hierarchy, distance: Distance | None = None) -> list[Floats]:
     """What releasing a value as each label of each level loses, from 0 for the leaves to 1 for the top.
 
