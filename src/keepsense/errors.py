@@ -306,7 +306,7 @@ FINDINGS: Mapping[str, Meaning] = {
             "choose a method that generalizes, or round the ends of the column before",
         ),
         # advice
-        ("W501", "only k is promised, which hides who somebody is, not what they have", "add l-diversity"),
+        ("W501", "what is promised hides who somebody is, not what they have", "add l-diversity"),
         ("W502", "k is small", "take 5 for known recipients, 11 or more for the public"),
         ("W503", "nothing is promised by construction", "look at the risk in the report, too"),
         ("W504", "there are few rows for so large a k", "expect coarse values"),
@@ -323,6 +323,8 @@ FINDINGS: Mapping[str, Meaning] = {
             "differential privacy draws values anew, and true records are wanted",
             "promise approximate differential privacy, or do without true records",
         ),
+        ("W510", "the promise compares with something that was not said", "say it in the project file"),
+        ("W511", "it is known what sensitive values have in common", 'take the form "concepts" of the promise'),
     )
 }
 """Every code of a finding: `E...` must be mended, `W...` should be looked at. A code means one thing only."""

@@ -139,7 +139,13 @@ def test_guide_takes_its_answers_from_options(run: Run) -> None:
     assert found["recommended"][0]["name"] == "lsd mondrian"
     assert found["warnings"][0]["code"] == "W501"
     shown = run("guide", "--kind", "nominal").out
-    for part in ("1. Local recoding", "W501", "only k is promised", "[method]", 'name = "local recoding"'):
+    for part in (
+        "1. Local recoding",
+        "W501",
+        "k-anonymity hides who somebody is",
+        "[method]",
+        'name = "local recoding"',
+    ):
         assert part in shown
     assert run("guide", "--kind", "nominal", "--quiet").out == ""
 

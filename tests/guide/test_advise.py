@@ -15,7 +15,7 @@ from keepsense.guide.catalogue import entry, family_of
 from keepsense.guide.presets import preset, presets
 from keepsense.guide.properties import SATISFIES
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.privacy import MaximumRisk, model
+from keepsense.privacy import PRIVACY, MaximumRisk, model
 from keepsense.project.file import check_project
 
 
@@ -68,19 +68,21 @@ def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: An
         assert one.method.truthful or not truthful
         technique = family_of(one.method)
         if promise != "none":
-            assert promise in one.method.promises
+            assert one.method.gives(promise)
             assert technique in (*SATISFIES.get(promise, (technique,)), "set generalization")
         if not one.method.truthful:
             assert any("not true" in text for text in one.warnings)
     assert set(found.excluded).isdisjoint(one.name for one in found.advice)
     assert all(found.excluded.values())
     assert [one.points for one in found.advice] == sorted((one.points for one in found.advice), reverse=True)
-    impossible = promise == "differential privacy" and (truthful or kind == "set")
-    impossible |= promise == "k^m-anonymity of pieces" and (truthful or kind != "set")
-    spread = kind == "set" and promise in (
-        "l-diversity", "t-closeness", "beta-likeness", "approximate differential privacy",
-    )  # fmt: skip
-    assert bool(found.advice) != (impossible or spread)
+    of_sets = promise != "none" and PRIVACY[promise].model.of_sets
+    possible = of_sets == (kind == "set") or (kind == "set" and promise in FOR_SETS)
+    drawn = {"differential privacy", "k^m-anonymity of pieces"}
+    assert bool(found.advice) == (possible and not (truthful and promise in drawn))
+
+
+FOR_SETS = ("k-anonymity", "probabilistic k-anonymity", "none")
+"""Promises about records that methods for sets keep, too."""
 
 
 def test_mixed_tables_get_advice_for_sets_apart() -> None:

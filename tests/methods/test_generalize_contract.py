@@ -48,7 +48,7 @@ JOBS = replace(
 AGES = Hierarchy.of_rows([(a, f"{a // 10}0s", "*") for a in range(20, 50)], name="age", kind="numeric")
 HIERARCHIES = {"job": JOBS, "age": AGES}
 GENERALIZATIONS = [
-    found for found in methods(in_projects=True) if ".generalize." in found.code and KAnonymity.name in found.promises
+    found for found in methods(in_projects=True) if ".generalize." in found.code and found.gives(KAnonymity.name)
 ]
 EVERY = pytest.mark.parametrize("algorithm", GENERALIZATIONS, ids=lambda a: a.name)
 pytestmark = pytest.mark.filterwarnings("ignore::keepsense.errors.PrivacyWarning")

@@ -223,6 +223,30 @@ def test_merging_classes_never_breaks_a_monotonic_promise(model, data, cut):
         assert model.holds(merged.weights, merged.histograms)
 
 
+BESIDE = DistinctDiversity(2, "disease", beside=("person",))
+UNSPOILED = [model for model in [*MODELS, BESIDE] if model.unspoiled]
+
+
+@pytest.mark.parametrize("model", UNSPOILED, ids=lambda m: m.name)
+@given(data=rows, merged=st.sets(st.integers(0, 3)))
+@settings(max_examples=40, deadline=None)
+def test_a_class_that_keeps_an_unspoiled_promise_keeps_it_whatever_is_merged_into_it(model, data, merged):
+    before = counted(data)
+    after = counted([(9 if r[0] in merged else r[0], *r[1:]) for r in data])
+    kept = dict(zip(_values(before), model.satisfied(before.weights, before.histograms).tolist(), strict=True))
+    above = dict(zip(_values(after), model.satisfied(after.weights, after.histograms).tolist(), strict=True))
+    if any(kept.get(x) for x in merged):
+        assert above[9]
+
+
+def test_others_may_be_spoiled_by_what_is_merged_into_them():
+    """As the most frequent value of a class by one that holds nothing else; or a group by what is known besides."""
+    assert {type(model) for model in UNSPOILED} == {
+        KAnonymity, ProbabilisticKAnonymity, XYAnonymity, DistinctDiversity, KMap, MaximumRisk, EstimatedKMap,
+    }  # fmt: skip
+    assert not BESIDE.unspoiled
+
+
 def _values(counts):
     return [counts.values_of("x")[c] for c in counts.column("x")]
 

@@ -152,7 +152,7 @@ def test_an_extreme_among_few_leaves_no_trace(tmp_path: Path, method: str, seed:
 CHANGING = sorted(
     found.name
     for found in methods(in_projects=True)
-    if not found.truthful and found.sets != "only" and "differential privacy" not in found.promises
+    if not found.truthful and found.sets != "only" and not found.gives("differential privacy")
 )
 """All that swap, redraw, distort or average values: under differential privacy bounds are declared."""
 AVERAGING = ("microaggregation of records", "adaptive microaggregation", "t-close microaggregation")
@@ -161,7 +161,7 @@ AVERAGING = ("microaggregation of records", "adaptive microaggregation", "t-clos
 def changed(folder: Path, method: str, extremes: tuple[str, str, str]) -> Any:
     folder.mkdir()
     write_table(folder, 1, extremes)
-    promised = {"k-anonymity", "probabilistic k-anonymity"} & set(METHODS[method].promises)
+    promised = {p for p in ("k-anonymity", "probabilistic k-anonymity") if METHODS[method].gives(p)}
     model = {"model": min(promised), "k": K} if promised else {"model": "linkage risk", "threshold": 1.0}
     needs_k = not promised and "k" in inspect.signature(METHODS[method].function).parameters
     return run(

@@ -19,7 +19,7 @@ from keepsense.project.file import Project
 from keepsense.project.meaning import Given
 from keepsense.release.run import run
 
-METHODS_OF_CLASSES = [found.name for found in methods(in_projects=True) if "k-anonymity" in found.promises]
+METHODS_OF_CLASSES = [found.name for found in methods(in_projects=True) if found.gives("k-anonymity")]
 
 
 def released(drawn: Drawn, folder: Path) -> str:

@@ -50,6 +50,10 @@ def guide(
         str | None,
         typer.Option(help="{promises}."),
     ] = None,
+    form: Annotated[str | None, typer.Option(help="Form of a promise that has several, such as concepts.")] = None,
+    fraction: Annotated[
+        float | None, typer.Option(min=0.0, max=1.0, help="Share of the population that is in the table.")
+    ] = None,
     truthful: Annotated[
         bool | None, typer.Option("--truthful/--not-truthful", help="Whether every released record must be true.")
     ] = None,
@@ -104,6 +108,8 @@ def guide(
         "kinds": tuple(kind) if kind else None,
         "purpose": purpose,
         "promise": promise,
+        "form": form,
+        "fraction": fraction,
         "truthful": truthful,
         "k": k,
         "rows": rows or counted,
@@ -117,7 +123,7 @@ def guide(
     told = {key: value for key, value in given.items() if value is not None}
     if plan is not None:
         answers = replace(from_project(plan, counted), **told)
-        answers = replace(answers, privacy=_promise_changed(answers, promise, k))
+        answers = replace(answers, privacy=_promise_changed(answers, promise or form, k))
     elif kind or as_json or quiet:
         answers = Answers(**checked(told))
     else:
@@ -215,11 +221,10 @@ def _tried(
 
 def _promising(plan: Project, answers: Answers) -> Project:
     """The project with the promise that is asked for."""
-    from keepsense.errors import BadInput
+    from keepsense.guide.answers import refuse_untold
 
     promised = answers.promised()
-    if any(section.get("column") == "..." for section in promised):
-        raise BadInput(f"{answers.promise} is about a sensitive column; name it with --sensitive")
+    refuse_untold(promised)
     release = plan.release.model_copy(update={"suppression": answers.suppression})
     return plan.model_copy(update={"privacy": promised, "release": release})
 

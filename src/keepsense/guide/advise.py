@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keepsense.errors import Finding
-from keepsense.guide.answers import Answers
+from keepsense.guide.answers import Answers, promises
 from keepsense.guide.catalogue import catalogue, family_of
 from keepsense.guide.properties import SATISFIES
 from keepsense.guide.warn import warnings_for
 from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC
 from keepsense.methods.registry import Method
+from keepsense.privacy import PRIVACY
 from keepsense.project.lines import spelled
 from keepsense.shown import Shown, Summary
 
@@ -123,6 +124,22 @@ def advise(answers: Answers, limit: int = 3) -> Guidance:
     return Guidance(answers, chosen, warnings_for(answers), excluded)
 
 
+def suited(told: Mapping[str, Any]) -> dict[str, str]:
+    """What can be promised of what is told so far, in words: by some method at least, about what there is.
+
+    >>> list(suited({"kinds": ("set",), "sensitive": False}))
+    ['k-anonymity', 'probabilistic k-anonymity', 'k^m-anonymity', 'none']
+    """
+    words = promises()
+    offered = {}
+    for name, meaning in words.items():
+        answers = Answers(**{**told, "promise": name})
+        secret = answers.model is not None and answers.model.protects == ("attribute",)
+        if (answers.sensitive or not secret) and advise(answers, 1).advice:
+            offered[name] = meaning
+    return offered
+
+
 def part_of(method: Method, answers: Answers) -> str:
     """What a method is for: the `sets`, or the `records`, which some methods take the sets along with.
 
@@ -147,10 +164,26 @@ def why_not(method: Method, answers: Answers) -> str:
     if answers.promise == "none":
         if method.promises and method.promises[0] == family:
             return f"it is for the promise of {family}, which you did not ask for"
-    elif answers.promise not in method.promises:
+    elif not method.gives(answers.promise):
         able = family in SATISFIES.get(answers.promise, ())
         return method.falls_short if able and method.falls_short else f"it gives no {answers.promise}"
-    return next((why for applies, why in method.fit.unfit if applies(answers)), "")
+    against = _against_promises(method, answers)
+    return against or next((why for applies, why in method.fit.unfit if applies(answers)), "")
+
+
+def _against_promises(method: Method, answers: Answers) -> str:
+    """Why a method cannot make the promises as they are meant: all of them, with as much suppression as is allowed."""
+    forms = [PRIVACY[str(s["model"])].of_form(str(s.get("form", ""))) for s in answers.promised()]
+    if any(model.needs_population for model in forms):
+        if answers.sets:
+            return "sets cannot be looked up in a population"
+        if not method.whole_values:
+            return "it does not say what would become of the rest of the population"
+    if method.climbs and answers.suppression and not all(model.stays_kept for model in forms):
+        return "with suppressed records it takes only promises that classes keep whatever is merged into them"
+    if method.climbs and not all(model.monotonic for model in forms):
+        return "it takes only promises that more generalization never breaks"
+    return ""
 
 
 def points_of(method: Method, answers: Answers) -> tuple[float, tuple[str, ...]]:
@@ -172,7 +205,7 @@ def points_of(method: Method, answers: Answers) -> tuple[float, tuple[str, ...]]
         reasons.append("takes your columns of sets along with the others")
     if answers.beside_k and method.truthful:
         reasons.append(f"can be asked for {answers.promise} besides k-anonymity")
-    if answers.promise == PROBABILISTIC and method.promises[0] == PROBABILISTIC:
+    if answers.promise == PROBABILISTIC and not method.gives(K_ANONYMITY):
         points = max(points, 7.0)
         reasons.append("made for this promise: no value is linked to a record with a chance above 1/k")
     elif answers.promise == PROBABILISTIC:
@@ -199,6 +232,6 @@ def _promised(method: Method, answers: Answers) -> list[dict[str, Any]]:
     """What is to be promised with one method."""
     if method.fit.promised is not None:
         return method.fit.promised(answers)
-    if answers.promise == "none" and K_ANONYMITY in method.promises:
+    if answers.promise == "none" and method.gives(K_ANONYMITY):
         return [{"model": K_ANONYMITY, "k": answers.k}]  # these keep it anyway
     return answers.promised()

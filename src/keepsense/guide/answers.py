@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.hierarchies.kinds import KINDS, KindName
 from keepsense.methods.registry import METHODS
-from keepsense.privacy import PRIVACY, KAnonymity, LinkageRisk, Model, PrivacyModel, model
+from keepsense.privacy import PRIVACY, KAnonymity, LinkageRisk, Model, PrivacyModel, XYAnonymity, model
+from keepsense.privacy.registry import UNTOLD
 from keepsense.project.file import Project
 from keepsense.registry import Registry
 
@@ -35,33 +36,43 @@ PURPOSES: dict[Purpose, str] = {
 
 
 def promises() -> dict[str, str]:
-    """What can be promised, in words: the privacy models that the guide asks for, or nothing.
+    """What can be promised, in words: every privacy model, or nothing, which is measured then.
 
-    >>> list(promises())  # doctest: +NORMALIZE_WHITESPACE
-    ['k-anonymity', 'l-diversity', 't-closeness', 'beta-likeness', 'probabilistic k-anonymity',
-     'differential privacy', 'approximate differential privacy', 'k^m-anonymity of pieces', 'none']
+    >>> list(promises())[:4], list(promises())[-1]
+    (['k-anonymity', 'l-diversity', 't-closeness', 'beta-likeness'], 'none')
     """
-    words = {entry.name: f"{'' if _hides(entry) else 'that, and '}{entry.promises}" for entry in _offered()}
+    words = {entry.name: f"{'that, and ' if _beside_k(entry) else ''}{entry.promises}" for entry in _offered()}
     nothing = "nothing by construction: the share of records that can be linked is measured, and must be small"
     return {**words, NOTHING: nothing}
 
 
+def forms(promise: str) -> dict[str, str]:
+    """The forms of a promise that has several, in words.
+
+    >>> list(forms("delta-disclosure")), forms("k-anonymity")
+    (['values', 'concepts'], {})
+    """
+    every = () if promise == NOTHING else PRIVACY[promise].forms
+    return {model.form: (model.__doc__ or "").partition("\n")[0].rstrip(".") for model in every if len(every) > 1}
+
+
 def asks_for_k(promise: str) -> bool:
-    """Whether a promise hides somebody among k people.
+    """Whether a promise hides somebody among k people, or is made beside one that does.
 
     >>> asks_for_k("l-diversity"), asks_for_k("differential privacy"), asks_for_k("none")
     (True, False, False)
     """
-    return promise != NOTHING and PRIVACY[promise].model.kept_by_classes
+    return promise != NOTHING and (_beside_k(PRIVACY[promise]) or "k" in PRIVACY[promise].needed())
 
 
 def _offered() -> list[PrivacyModel]:
-    return sorted((entry for entry in PRIVACY.values() if entry.rank), key=lambda entry: entry.rank)
+    every = [entry for entry in PRIVACY.values() if entry.name != LinkageRisk.name]  # that is what "none" measures
+    return sorted(every, key=lambda entry: entry.rank)
 
 
-def _hides(entry: PrivacyModel) -> bool:
-    """Whether a promise hides who somebody is; those that do not are made beside one that does."""
-    return "identity" in entry.model.protects
+def _beside_k(entry: PrivacyModel) -> bool:
+    """Whether a promise does not hide who each person is, and is made beside one that does."""
+    return "identity" not in entry.model.protects or not entry.model.protects_each
 
 
 @dataclass(frozen=True)
@@ -70,7 +81,9 @@ class Answers:
 
     `columns` counts those by which people could be recognized; `same_taxonomy` says that all columns of words share
     one. `even` asks for one level of detail in each column, `reuse` for a rule that fits later files too;
-    `column` is the sensitive one, `set_column` one that holds sets.
+    `column` is the sensitive one, `set_column` one that holds sets, `person` the one that tells whose row it is. `form`
+    is that of the promise, `fraction` the share of the population that is in the table, `population` says that there is
+    a table of everybody, `meaning` that a taxonomy or hierarchy tells what sensitive values have in common.
 
     >>> Answers(kinds=("nominal", "numeric"), purpose="classification").truthful
     True
@@ -88,8 +101,13 @@ class Answers:
     even: bool = False
     reuse: bool = False
     suppression: float = 0.02
-    column: str = "..."
-    set_column: str = "..."
+    column: str = UNTOLD
+    set_column: str = UNTOLD
+    person: str = UNTOLD
+    form: str = ""
+    fraction: float | None = None
+    population: bool = False
+    meaning: bool = False
     privacy: tuple[Mapping[str, Any], ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -97,7 +115,11 @@ class Answers:
             raise BadInput(f"say what the columns hold: {', '.join(DATA_KINDS)}")
         object.__setattr__(self, "kinds", tuple(DATA_KINDS.name_of(kind) for kind in self.kinds))
         _known("purpose", self.purpose, get_args(Purpose))
-        _known("promise", self.promise, tuple(promises()))
+        promise = NOTHING if self.promise == LinkageRisk.name else self.promise
+        _known("promise", promise, tuple(promises()))
+        object.__setattr__(self, "promise", promise)
+        if self.form:
+            _known(f"form of {promise}", self.form, tuple(forms(promise)))
         if self.k < 2:
             raise BadInput(f"k = {self.k}: people must be hidden among at least 2")
 
@@ -108,8 +130,8 @@ class Answers:
 
     @property
     def beside_k(self) -> bool:
-        """Whether the promise does not hide who somebody is, and is made beside k-anonymity."""
-        return self.promise != NOTHING and not _hides(PRIVACY[self.promise])
+        """Whether the promise does not hide who each person is, and is made beside k-anonymity."""
+        return self.promise != NOTHING and _beside_k(PRIVACY[self.promise])
 
     @property
     def sets(self) -> bool:
@@ -132,9 +154,52 @@ class Answers:
         if self.promise == NOTHING:
             return [PRIVACY[LinkageRisk.name].section(threshold=round(1 / self.k, 4))]
         entry = PRIVACY[self.promise]
-        beside = [PRIVACY[KAnonymity.name].section(k=self.k)] if self.beside_k else []
         column = self.set_column if entry.model.of_sets else self.column
-        return [*beside, entry.section(k=self.k, column=column)]
+        told: dict[str, Any] = {"k": self.k, "column": column, "person": self.person}
+        told |= {} if self.fraction is None else {"fraction": self.fraction}
+        # people are hidden among people, where it is known whose rows are whose
+        hiding = KAnonymity.name if self.person == UNTOLD else XYAnonymity.name
+        beside = [PRIVACY[hiding].section(**told)] if self.beside_k else []
+        return [*beside, entry.section(self.form, **told)]
+
+    @property
+    def untold(self) -> tuple[str, ...]:
+        """Parameters of the promise that are not known yet.
+
+        >>> Answers(promise="estimated k-map").untold
+        ('fraction',)
+        """
+        return untold(self.promised())
+
+
+def untold(sections: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Parameters of promises that somebody has to say.
+
+    >>> untold([{"model": "l-diversity", "l": 3, "column": "..."}])
+    ('column',)
+    """
+    return tuple(name for section in sections for name, value in section.items() if value == UNTOLD)
+
+
+_REMEDIES = {
+    "column": "is about a sensitive column; name it with --sensitive",
+    "fraction": "must know which share of the population is in the table; say it with --fraction",
+    "person": 'counts people; give the column that tells whose row it is the role "person" in a project file',
+}
+
+
+def refuse_untold(sections: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse promises of which something is not known yet.
+
+    >>> refuse_untold(Answers(promise="l-diversity").promised())
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: l-diversity is about a sensitive column; name it with --sensitive
+    """
+    for section in sections:
+        for name in untold([section]):
+            remedy = _REMEDIES.get(name, f"needs {name}; say it in a project file")
+            raise BadInput(f"{section['model']} {remedy}")
 
 
 def _known(what: str, given: str, valid: tuple[str, ...]) -> None:
@@ -161,7 +226,7 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
     # words that no taxonomy knows have no meaning that a method could go by
     known = [KINDS[c.kind].sets or not KINDS[c.kind].words or c.taxonomy is not None for c in chosen]
     kinds = [c.kind if meant else "category" for c, meant in zip(chosen, known, strict=True)]
-    targets = [project.columns[name] for name in project.having("target")]
+    targets, secret = ([project.columns[name] for name in project.having(role)] for role in ("target", "sensitive"))
     purpose: Purpose = "general"
     if targets:
         purpose = "regression" if KINDS[targets[0].kind].numbers else "classification"
@@ -177,8 +242,12 @@ def from_project(project: Project, rows: int | None = None) -> Answers:
         columns=len(names),
         same_taxonomy=len(taxonomies) == 1,
         suppression=project.release.suppression,
-        column=next(iter(project.having("sensitive")), "..."),
-        set_column=next((name for name in names if KINDS[project.columns[name].kind].sets), "..."),
+        column=next(iter(project.having("sensitive")), UNTOLD),
+        set_column=next((name for name in names if KINDS[project.columns[name].kind].sets), UNTOLD),
+        person=next(iter(project.having("person")), UNTOLD),
+        fraction=None if project.source is None else project.source.sampling_fraction,
+        population=project.population is not None,
+        meaning=any(c.taxonomy is not None or c.hierarchy is not None for c in secret[:1]),
         privacy=tuple(project.privacy),
     )
 
@@ -192,7 +261,7 @@ def _strongest(project: Project) -> str:
     if named == {LinkageRisk.name}:
         return NOTHING
     offered = [entry for entry in _offered() if entry.name in named]
-    strongest = max(offered, key=lambda entry: (len(entry.model.protects), not _hides(entry), entry.rank), default=None)
+    strongest = max(offered, key=lambda entry: (len(entry.model.protects), _beside_k(entry), entry.rank), default=None)
     return KAnonymity.name if strongest is None else strongest.name
 
 

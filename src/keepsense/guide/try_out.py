@@ -181,8 +181,8 @@ def _linked(outcome: Outcome) -> float | None:
 
 def _worst(outcome: Outcome, advice: Advice) -> float | None:
     """Greatest chance to recognize any one record, where classes or the construction bound it."""
-    if K_ANONYMITY in advice.method.promises:
+    if advice.method.gives(K_ANONYMITY):
         after = outcome.description["risk"].get("after")
         return None if after is None else float(after["prosecutor, highest"])
     k: Any = advice.parameters.get("k")
-    return 1.0 / k if PROBABILISTIC in advice.method.promises else None
+    return 1.0 / k if advice.method.gives(PROBABILISTIC) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keepsense.errors import Finding
-from keepsense.guide.answers import Answers, asks_for_k
+from keepsense.guide.answers import Answers, asks_for_k, forms
 from keepsense.privacy import ApproximatePrivacy, DifferentialPrivacy
 
 _FEW = 5
@@ -18,26 +18,27 @@ def warnings_for(answers: Answers) -> list[Finding]:
     """
     remarks: list[tuple[str, str, str]] = []
     model = answers.model
-    only_k = model is not None and model.protects == ("identity",)
-    if only_k and answers.sensitive:
+    promise = answers.promise
+    only_identity = model is not None and model.protects == ("identity",)
+    if only_identity and answers.sensitive:
         remarks.append(
             (
                 "W501",
                 "promise",
-                "only k is promised: it hides who somebody is, not what they have. A group whose members all share one "
-                "diagnosis gives it away. Add l-diversity or t-closeness for the sensitive column",
+                f"{promise} hides who somebody is, not what they have. A group whose members all share one diagnosis "
+                "gives it away. Add l-diversity or t-closeness for the sensitive column",
             )
         )
-    elif only_k:
+    elif only_identity:
         remarks.append(
             (
                 "W501",
                 "promise",
-                "only k is promised: it hides who somebody is. If any column holds what people would rather keep to "
-                "themselves, call it sensitive and add l-diversity or t-closeness",
+                f"{promise} hides who somebody is. If any column holds what people would rather keep to themselves, "
+                "call it sensitive and add l-diversity or t-closeness",
             )
         )
-    if asks_for_k(answers.promise) and answers.k < _FEW:
+    if asks_for_k(promise) and answers.k < _FEW:
         remarks.append(
             (
                 "W502",
@@ -55,7 +56,7 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 "refused where too many records are found. Look at the risk in the report, too",
             )
         )
-    if answers.rows is not None and model is not None and answers.rows < 20 * answers.k:
+    if answers.rows is not None and asks_for_k(promise) and answers.rows < 20 * answers.k:
         remarks.append(
             (
                 "W504",
@@ -108,4 +109,21 @@ def warnings_for(answers: Answers) -> list[Finding]:
                 f"{ApproximatePrivacy.name} is kept by true records of a random sample, but for a very small chance",
             )
         )
+    remarks += [("W510", "promise", text) for text in _untold(answers)]
+    if answers.meaning and not answers.privacy and answers.form != "concepts" and "concepts" in forms(promise):
+        text = f'it is known what values of {answers.column} have in common: form = "concepts" bounds what a group '
+        remarks.append(("W511", "promise", text + "tells of every kind of them, too"))
     return [Finding(*remark) for remark in remarks]
+
+
+def _untold(answers: Answers) -> list[str]:
+    """What somebody has to say before the promise can be made."""
+    promise, model = answers.promise, answers.model
+    texts = {
+        "person": f'{promise} counts people: give the column that tells whose row it is the role "person"',
+        "fraction": f"{promise} must know which share of the population is in the table; rather say more than less",
+    }
+    needed = [text for name, text in texts.items() if name in answers.untold]
+    if model is not None and model.needs_population and not answers.population:
+        needed.append(f"{promise} compares with a table of everybody: name it in [population]")
+    return needed

@@ -6,19 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from keepsense.privacy import (
-    DifferentialPrivacy,
-    DistinctDiversity,
-    EnhancedLikeness,
-    KAnonymity,
-    ProbabilisticKAnonymity,
-    TCloseness,
-)
+from keepsense.privacy import DifferentialPrivacy, KAnonymity, KmAnonymity, ProbabilisticKAnonymity, TCloseness
 
 K_ANONYMITY, PROBABILISTIC = KAnonymity.name, ProbabilisticKAnonymity.name
-T_CLOSENESS, DIFFERENTIAL_PRIVACY = TCloseness.name, DifferentialPrivacy.name
-CLASSES = (K_ANONYMITY, DistinctDiversity.name, T_CLOSENESS, EnhancedLikeness.name, PROBABILISTIC)
-"""Promises about classes of records, which generalization keeps."""
+T_CLOSENESS, DIFFERENTIAL_PRIVACY, KM_ANONYMITY = TCloseness.name, DifferentialPrivacy.name, KmAnonymity.name
 
 
 class Situation(Protocol):

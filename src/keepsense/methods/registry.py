@@ -16,6 +16,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Filling, Flowchart
 from keepsense.methods.task import Task
+from keepsense.privacy.registry import PRIVACY
 from keepsense.progress import Listener
 from keepsense.recoding import Cells, Recoding
 from keepsense.registry import Registry, plain
@@ -23,6 +24,7 @@ from keepsense.registry import Registry, plain
 Sets = Literal["apart", "together", "only"]
 Gaps = Literal["far", "filled", "apart"]
 Blocks = Literal["none", "every column", "varying columns"]
+Classes = Literal["none", "sizes", "all"]
 Function = Callable[..., Any]
 Runner = Callable[["Method", Task, Mapping[str, Any], Listener | None], list[Recoding]]
 """Calls a method's function with what a task has of what it takes."""
@@ -150,8 +152,12 @@ class Method(Described):
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The settings that the name it was asked for by stands for."""
     outdated: tuple[str, ...] = ()
+    classes: Classes = "none"
+    """Which promises about classes of equal records it can keep: those about their sizes, or all of them."""
+    climbs: bool = False
+    """Whether it relies on promises that hold for some levels to hold for all above them."""
     promises: tuple[str, ...] = ()
-    """Promises it can keep."""
+    """Promises it can keep besides."""
     falls_short: str = ""
     """Why it cannot keep a promise that others of its family can."""
     keeps: Promised | None = None
@@ -228,6 +234,18 @@ class Method(Described):
         if self.set_runner is None:
             raise BadInput(f"{self.name!r} is no method for sets")
         return self.set_runner(self, task, name, counts, parameters, listener).bound(counts)
+
+    def gives(self, promise: str) -> bool:
+        """Whether it can keep a promise, by its name.
+
+        >>> method("mondrian").gives("delta-disclosure"), method("individual ranking").gives("l-diversity")
+        (True, False)
+        """
+        if promise in self.promises:
+            return True
+        model = PRIVACY[promise].model
+        about_classes = model.kept_by_classes and not model.of_sets
+        return about_classes and (self.classes == "all" or (self.classes == "sizes" and model.by_size))
 
     def kept(self, task: Task, rules: Sequence[Recoding]) -> tuple[str, ...]:
         """Promises about the mechanism that the recodings keep."""

@@ -51,6 +51,8 @@ class Model(ABC):
     """What somebody who reads the release does not learn: who a record is, what a person has, whether they are in."""
     monotonic: ClassVar[bool] = True
     """Merging classes (more generalization, no suppression) never breaks the promise."""
+    stays_kept: ClassVar[bool] = False
+    """A class that keeps the promise by what it holds keeps it whatever is merged into it."""
     per_class: ClassVar[bool] = True
     """`satisfied` is exact; if not it is a safe, stricter stand-in, and `holds` decides for the table as a whole."""
     by_size: ClassVar[bool] = False
@@ -65,6 +67,8 @@ class Model(ABC):
     """What the values of its column have in common must be known: a taxonomy or hierarchy of them."""
     decided_by: ClassVar[str] = ""
     """What a report calls the value that decides whether the promise holds; empty where it shows none."""
+    protects_each: ClassVar[bool] = True
+    """Every single person is protected; if not, another promise must stand beside it."""
     of_sets: ClassVar[bool] = False
     """The promise is about the items of a set-valued column."""
 
@@ -81,6 +85,14 @@ class Model(ABC):
     def together(self) -> Mapping[str, tuple[str, ...]]:
         """Those of the columns that are several of the table: the histogram of their tuples, by its name."""
         return {}
+
+    @property
+    def unspoiled(self) -> bool:
+        """Whether a class that keeps the promise keeps it whatever is merged into it.
+
+        Not where others know some of a person's values besides: what is merged in brings groups of its own.
+        """
+        return self.stays_kept and not self.together
 
     @property
     def weaker(self) -> tuple[str, ...]:

@@ -20,13 +20,15 @@ if TYPE_CHECKING:
     from keepsense.privacy.checks.outcome import Check
 
 M = TypeVar("M", bound=type[Model])
+UNTOLD = "..."
+"""What stands in a section for what somebody has to say."""
 
 
 @dataclass(frozen=True)
 class PrivacyModel:
     """A privacy model as others see it: its forms (mostly one), its check, and what to say about it.
 
-    The guide asks for those that have a `rank`, in that order, and `begin`s with some parameters.
+    The guide asks for them by `rank`, and `begin`s with some parameters; others it is told, as the sensitive column.
 
     >>> entry = PRIVACY["k-anonymity"]
     >>> entry.promises, entry.choose, entry.paper  # doctest: +NORMALIZE_WHITESPACE
@@ -42,13 +44,26 @@ class PrivacyModel:
     choose: str
     paper: str
     check_sets: str = ""
-    rank: int = 0
+    rank: int = 100
     begin: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def model(self) -> type[Model]:
         """The class, or that of the form to begin with."""
         return self.forms[0]
+
+    def of_form(self, form: str = "") -> type[Model]:
+        """The class of one form; that to begin with where it is not named.
+
+        >>> PRIVACY["beta-likeness"].of_form("basic").__name__
+        'BasicLikeness'
+        """
+        for model in self.forms:
+            if form in ("", model.form):
+                return model
+        names = tuple(model.form for model in self.forms if model.form)
+        listed = ", ".join(names) or "none"
+        raise BadInput(f"{self.name} has no form {form!r}; there are: {listed}.{did_you_mean(form, names)}")
 
     def parameters(self, form: str = "") -> dict[str, Parameter]:
         """The parameters of one form; those of all of them where it is not named.
@@ -58,10 +73,7 @@ class PrivacyModel:
         """
         names = tuple(model.form for model in self.forms if model.form)
         shown = {"form": Parameter("string", options=names)} if names else {}
-        chosen = [model for model in self.forms if form in ("", model.form)]
-        if not chosen:
-            listed = ", ".join(names) or "none"
-            raise BadInput(f"{self.name} has no form {form!r}; there are: {listed}.{did_you_mean(form, names)}")
+        chosen = [self.of_form(form)] if form else self.forms
         return shown | {name: p for model in reversed(chosen) for name, p in parameters_of(model).items()}
 
     def required(self, name: str) -> bool:
@@ -72,7 +84,7 @@ class PrivacyModel:
         """The model with these parameters; what a promise only tells (`about`, `distance`) may stand beside them."""
         form = str(options.pop("form", self.model.form))
         takes = self.parameters(form)
-        model = next(model for model in self.forms if model.form == form)
+        model = self.of_form(form)
         remarks = (*model.remarks, *(["about"] if model.about == "mechanism" else []))
         chosen = {name: value for name, value in options.items() if name not in remarks}
         for name in chosen:
@@ -84,14 +96,26 @@ class PrivacyModel:
             raise BadInput(f"{self.name} needs the parameter {' and '.join(lacking)}")
         return model(**chosen)
 
-    def section(self, **values: Any) -> dict[str, Any]:
+    def needed(self, form: str = "") -> tuple[str, ...]:
+        """The parameters that must be given in a project file, for one form.
+
+        >>> PRIVACY["l-diversity"].needed("recursive")
+        ('c', 'l', 'column')
+        """
+        model = self.of_form(form)
+        return tuple(name for name in parameters_of(model) if _required(model, name))
+
+    def section(self, form: str = "", /, **values: Any) -> dict[str, Any]:
         """A [[privacy]] section to begin with: what must be given, as far as it is not known already.
 
         >>> PRIVACY["l-diversity"].section(column="illness")
         {'model': 'l-diversity', 'l': 3, 'column': 'illness'}
+        >>> PRIVACY["estimated k-map"].section(k=20)
+        {'model': 'estimated k-map', 'k': 20, 'fraction': '...'}
         """
-        needed = [name for name in parameters_of(self.model) if _required(self.model, name)]
-        return {"model": self.name, **{name: values[name] if name in values else self.begin[name] for name in needed}}
+        named = {"form": form} if form and self.of_form(form) is not self.model else {}
+        given = {name: values.get(name, self.begin.get(name, UNTOLD)) for name in self.needed(form)}
+        return {"model": self.name, **named, **given}
 
     def schema(self) -> dict[str, object]:
         """A [[privacy]] section of a project file that promises it, as JSON schema.
@@ -131,7 +155,7 @@ def privacy_model(
     choose: str,
     paper: str,
     check_sets: str = "",
-    rank: int = 0,
+    rank: int = 100,
     begin: Mapping[str, float] | None = None,
 ) -> Callable[[M], M]:
     """Enter a class into the list of privacy models; `forms` are other classes that promise it in another form.

@@ -52,7 +52,7 @@ def refuse_contradictions(job: Job) -> None:
             "choose one that recodes whole values, such as optimal"
         )
     for model in job.models:
-        if job.truthful and not model.kept_by_classes and model.name not in job.method.promises:
+        if job.truthful and not model.kept_by_classes and not job.method.gives(model.name):
             raise BadInput(
                 f"{model.name} is about how values are changed, but {job.project.method.name!r} only makes them less "
                 "exact; promise k-anonymity, or choose a method that swaps, distorts or redraws values"
@@ -81,10 +81,10 @@ def other_promise(job: Job) -> str:
     >>> print(other_promise(example_job(method={"name": "noise"})))
     promise what 'noise' can: --set 'privacy=[{ model = "linkage risk", threshold = 0.25 }]'
     """
-    able, k = job.method.promises, job.hidden_among
-    if job.truthful or KAnonymity.name in able or not any(model.kept_by_classes for model in job.models):
+    k = job.hidden_among
+    if job.truthful or job.method.gives(KAnonymity.name) or not any(model.kept_by_classes for model in job.models):
         return ""
-    strict = ProbabilisticKAnonymity.name in able
+    strict = job.method.gives(ProbabilisticKAnonymity.name)
     model: Model = ProbabilisticKAnonymity(k) if strict else LinkageRisk(1 / k)
     takes_k = not strict and "k" in signature(job.method.function).parameters
     promise = {key: value for key, value in model.promise().items() if key != "about"}
@@ -153,8 +153,8 @@ def _check_private(job: Job) -> None:
             "columns quasi-identifiers of one value a cell, or identifiers, which are left out"
         )
     for promise in (model.name for model in job.models if isinstance(model, DifferentialPrivacy)):
-        if promise not in job.method.promises:
-            able = ", ".join(found.name for found in methods(in_projects=True) if promise in found.promises)
+        if not job.method.gives(promise):
+            able = ", ".join(found.name for found in methods(in_projects=True) if found.gives(promise))
             raise BadInput(f"{job.project.method.name!r} keeps no {promise}; choose one of these methods: {able}")
     if job.truthful and not job.project.release.shuffle:
         raise BadInput("the order of the rows tells between which others a record stood; leave shuffle = false out")

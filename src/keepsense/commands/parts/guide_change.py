@@ -61,6 +61,7 @@ def change_of(
     from keepsense.draft.write import draft, source_keys
     from keepsense.engines import Reading
     from keepsense.errors import BadInput
+    from keepsense.guide.answers import refuse_untold
     from keepsense.guide.apply import changed
     from keepsense.project.inspection.inspect import inspect
 
@@ -74,8 +75,8 @@ def change_of(
     answers = found.answers
     promised = [dict(section) for section in best.promised]
     other_promise = other_promise or promised != answers.promised()
-    if other_promise and any(section.get("column") == "..." for section in promised):
-        raise BadInput("the promise is about a sensitive column; name it with --sensitive")
+    if other_promise:
+        refuse_untold(promised)
     base = old or draft(
         inspect(str(try_on), engine=engine),
         source=source_keys(str(try_on), Reading(), path.parent),

@@ -35,7 +35,8 @@ def asked(told: dict[str, Any], *, terminal: bool) -> Answers:
 
 def _ask(told: dict[str, Any]) -> Answers:
     """Ask what was not told as an option."""
-    from keepsense.guide.answers import DATA_KINDS, PURPOSES, Answers, asks_for_k, promises
+    from keepsense.guide.advise import suited
+    from keepsense.guide.answers import DATA_KINDS, PURPOSES, Answers, asks_for_k, forms
 
     typer.echo("A few questions; press Enter for the answer in brackets.\n")
     if "kinds" not in told:
@@ -51,7 +52,11 @@ def _ask(told: dict[str, Any]) -> Answers:
     if "sensitive" not in told:
         told["sensitive"] = typer.confirm("Is there a column people would rather keep to themselves?", default=True)
     if "promise" not in told:
-        told["promise"] = _one("What do you want to promise?", promises())
+        told["promise"] = _one("What do you want to promise?", suited(told))
+    if "form" not in told and forms(told["promise"]):
+        told["form"] = _one("In which form?", forms(told["promise"]))
+    if "fraction" in Answers(**told).untold:
+        told["fraction"] = typer.prompt("Which share of the population is in the table (0.1 is a tenth)?", type=float)
     if "k" not in told and asks_for_k(told["promise"]):
         told["k"] = typer.prompt("Among how many people shall everybody be hidden (k)?", type=int, default=5)
     if "same_taxonomy" not in told and told["columns"] == 2 and told["kinds"] == ("nominal",) and not told["truthful"]:

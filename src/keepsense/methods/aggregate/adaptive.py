@@ -13,7 +13,7 @@ from keepsense.methods.aggregate.mdav import Partition
 from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.aggregate.records import grouped
 from keepsense.methods.calling import by_columns
-from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.fit import NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
@@ -127,7 +127,8 @@ METHOD = registered(
         example="Twenty nurses stay nurses; the only bishop joins the vicars.",
         truthful=False,
         blocks="every column",
-        promises=(K_ANONYMITY, PROBABILISTIC),
+        classes="sizes",
+        promises=(PROBABILISTIC,),
         falls_short=NOT_SENSITIVE,
         fillings={
             "distance": Filling("semantic", "words by their meaning, equal records always together"),

@@ -22,7 +22,7 @@ from keepsense.methods.aggregate.item_tree import (
 )
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.aggregate.set_column import ALONE, SetColumn, by_hierarchy
-from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, Fit
+from keepsense.methods.fit import K_ANONYMITY, KM_ANONYMITY, PROBABILISTIC, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.privacy import KmAnonymity, Model
@@ -208,7 +208,7 @@ METHOD = registered(
         example="Single items first, then pairs: stout and nappies occur once together, so stout becomes beer.",
         truthful=True,
         unweighed="it changes one column of sets",
-        promises=(K_ANONYMITY, PROBABILISTIC),
+        promises=(K_ANONYMITY, PROBABILISTIC, KM_ANONYMITY),
         sets="only",
         fillings={
             "start": Filling("up", "Begin with the sets as they are, and with single items"),

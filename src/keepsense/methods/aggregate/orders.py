@@ -16,7 +16,7 @@ from keepsense.methods.aggregate.centres import centres, squared_error, to_cells
 from keepsense.methods.aggregate.mdav import Partition, check_size
 from keepsense.methods.aggregate.records import own_order
 from keepsense.methods.calling import by_columns
-from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit, only
+from keepsense.methods.fit import NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit, only
 from keepsense.methods.flowchart import Edge, Flowchart, Node
 from keepsense.methods.registry import Method, Shown, registered
 from keepsense.methods.task import group_size
@@ -295,7 +295,8 @@ METHOD = registered(
         example="Firms sorted by size in all respects; three neighbours become one typical firm.",
         truthful=False,
         unweighed="records are put in one order, along a score of their own",
-        promises=(K_ANONYMITY, PROBABILISTIC),
+        classes="sizes",
+        promises=(PROBABILISTIC,),
         falls_short=NOT_SENSITIVE,
         steps=Flowchart(
             (

@@ -13,7 +13,7 @@ from keepsense.methods.aggregate.centres import Candidates, Centre, centres, squ
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.record_space import RecordSpace
 from keepsense.methods.calling import by_columns
-from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.fit import NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
@@ -144,7 +144,8 @@ METHOD = registered(
         example="The nurse of 31, the midwife of 33 and the nurse of 32 become three nurses of 32.",
         truthful=False,
         blocks="every column",
-        promises=(K_ANONYMITY, PROBABILISTIC),
+        classes="sizes",
+        promises=(PROBABILISTIC,),
         falls_short=NOT_SENSITIVE,
         fillings={
             "distance": Filling("mixed", "numbers by their scale, words by their meaning, added up"),

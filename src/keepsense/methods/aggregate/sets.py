@@ -19,7 +19,7 @@ from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.set_column import SetColumn, by_concepts
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
-from keepsense.methods.fit import K_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
+from keepsense.methods.fit import K_ANONYMITY, KM_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import group_size, least_size
@@ -348,7 +348,7 @@ METHOD = registered(
         example="Three people who search for jazz, blues and swing are all released as searching for jazz.",
         truthful=False,
         unweighed="it changes one column of sets",
-        promises=(K_ANONYMITY, PROBABILISTIC),
+        promises=(K_ANONYMITY, PROBABILISTIC, KM_ANONYMITY),
         falls_short=NOT_SENSITIVE,
         sets="only",
         fillings={

@@ -22,7 +22,7 @@ from keepsense.methods.aggregate.item_tree import (
 from keepsense.methods.aggregate.items import ItemSets
 from keepsense.methods.aggregate.mdav import check_size
 from keepsense.methods.aggregate.set_column import ALONE, SetColumn, by_hierarchy
-from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC, Fit
+from keepsense.methods.fit import K_ANONYMITY, KM_ANONYMITY, PROBABILISTIC, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import group_size
@@ -231,7 +231,7 @@ METHOD = registered(
         example="All baskets hold food; those with drinks are told apart as soon as k have some.",
         truthful=True,
         unweighed="it changes one column of sets",
-        promises=(K_ANONYMITY, PROBABILISTIC),
+        promises=(K_ANONYMITY, PROBABILISTIC, KM_ANONYMITY),
         sets="only",
         fillings={
             "start": Filling("down", "Begin with one group, every item at the root"),

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
+from keepsense.methods.fit import LATER_FILES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
 from keepsense.methods.generalize.parts.lattice_blocks import block_bound
@@ -68,11 +67,7 @@ def anytime(  # noqa: PLR0913
     begin = time.monotonic()
     search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
                            importance=importance)  # fmt: skip
-    if not search.required.monotone:
-        raise BadInput(
-            "anytime() relies on models for which more generalization never hurts; with suppressed records "
-            f"{', '.join(model.name for model in search.required.rest)} is not one. Use optimal(), or no suppression"
-        )
+    search.required.refuse_unless_monotone("anytime()")
     emit(listener, "start", 0, time_limit, algorithm="anytime", columns=search.space.names, nodes=search.space.size)
     best = search.check(search.space.heights)
     if not best.holds:
@@ -179,7 +174,8 @@ METHOD = registered(
         paper="Own search on the template of lattice recoding.",
         example="25 columns have more than a million million choices; after a minute the best one found is released.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
+        climbs=True,
         whole_values=True,
         time_limit="time_limit",
         fillings={

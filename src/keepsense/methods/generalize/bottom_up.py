@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
+from keepsense.methods.fit import FOR_A_TARGET, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.generalize.parts.objective import Metric
@@ -78,7 +78,7 @@ METHOD = registered(
         paper="Wang, Yu and Chakraborty 2004; category after Ben Fredj et al. 2015.",
         example="Nurse and surgeon fall ill equally often: they become medic before farmer and teacher are touched.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         whole_values=True,
         fillings={
             **DATAFLY.fillings,

@@ -18,7 +18,7 @@ from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, CLASSES, Fit
+from keepsense.methods.fit import CELLS, Fit
 from keepsense.methods.flowchart import loop
 from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
@@ -378,7 +378,7 @@ METHOD = registered(
         paper="After greedy k-member clustering (Byun et al. 2007).",
         example="The nurse of 31 joins the midwife of 33: both are released as medics of 31 to 33.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         to_the_top=True,
         steps=loop(
             "The table, the columns, a hierarchy for each, and the promise",

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, Fit
+from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.parts.requirement import requirement
 from keepsense.methods.generalize.table import Scoring, distinct_values, recode
@@ -77,7 +77,7 @@ METHOD = registered(
         paper="Sweeney 2002; flowchart after Ben Fredj et al. 2015 (Fig. 3a and 6).",
         example="Age has 8 values and education 5, so age is raised first, to ranges of ten years.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         whole_values=True,
         alternative=5,
         fillings={

@@ -11,7 +11,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, MANY_SUBSETS, Fit
+from keepsense.methods.fit import MANY_SUBSETS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric
 from keepsense.methods.generalize.parts.lattice_nodes import MOST_NODES
@@ -57,11 +57,7 @@ def incognito(
     """
     search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
                            importance=importance)  # fmt: skip
-    if not search.required.monotone:
-        raise BadInput(
-            "Incognito relies on models for which more generalization never hurts; with suppressed records "
-            f"{', '.join(model.name for model in search.required.rest)} is not one. Use optimal(), or no suppression"
-        )
+    search.required.refuse_unless_monotone("Incognito")
     emit(listener, "start", 0, search.space.size, algorithm="incognito", columns=search.space.names)
     holds = _swept(search, listener)
     nodes = search.nodes
@@ -155,7 +151,8 @@ METHOD = registered(
         paper="LeFevre, DeWitt and Ramakrishnan 2005; category after Ben Fredj et al. 2015.",
         example="Age in years is unsafe alone, so no choice with age in years is even tried.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
+        climbs=True,
         whole_values=True,
         fillings={
             "lattice": Filling("subsets", "of single columns first, then of pairs, up to all columns"),

@@ -11,7 +11,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, CLASSES, FOR_A_TARGET, RANGES, Fit
+from keepsense.methods.fit import CELLS, FOR_A_TARGET, RANGES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, divide
@@ -103,7 +103,7 @@ METHOD = registered(
         paper="LeFevre, DeWitt and Ramakrishnan 2006 (workload-aware); category after Ben Fredj et al. 2015.",
         example="Below 50 nobody is ill, above nearly everybody: the first cut is at 50, wherever the median lies.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         to_the_top=True,
         needs=("target",),
         fillings={

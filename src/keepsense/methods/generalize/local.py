@@ -26,7 +26,7 @@ from keepsense.counts import Counts, Histogram, Value, histogram
 from keepsense.errors import Infeasible
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, CLASSES, Fit, Situation
+from keepsense.methods.fit import CELLS, Fit, Situation
 from keepsense.methods.flowchart import loop
 from keepsense.methods.generalize.parts.objective import Metric, value_losses
 from keepsense.methods.generalize.parts.requirement import Requirement, requirement
@@ -393,7 +393,7 @@ METHOD = registered(
         paper="Own method, in answer to the iterated local recoding of Prasser et al. 2014.",
         example="Common jobs are released as they are; the only bishop becomes a clergyman.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         to_the_top=True,
         time_limit="seconds",
         alternative=4,

@@ -12,7 +12,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, Fit
+from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize.local import local_recoding
 from keepsense.methods.generalize.parts.fewest_cells import at_least
@@ -110,7 +110,7 @@ METHOD = registered(
         paper="Samarati 2001; Rodríguez-García 2017, Sec. 2.3.1.",
         example="The only surgeon in the village has her job blanked out.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         steps=Flowchart.line(
             "The table, the columns and k",
             "Count how often every combination of values occurs",

@@ -11,7 +11,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, CLASSES, FOR_A_TARGET, RANGES, Fit
+from keepsense.methods.fit import CELLS, FOR_A_TARGET, RANGES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.infogain_mondrian import METHOD as INFOGAIN
 from keepsense.methods.generalize.multidim import Cutting, divide
@@ -105,7 +105,7 @@ METHOD = registered(
         paper="LeFevre, DeWitt and Ramakrishnan 2006 (workload-aware, least squared deviance); Ben Fredj et al. 2015.",
         example="Stays are short up to 60 and long from 61 on: the first cut is at 60.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         to_the_top=True,
         needs=("target",),
         fillings={

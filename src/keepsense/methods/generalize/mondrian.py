@@ -8,7 +8,7 @@ from typing import Literal
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, CLASSES, RANGES, Fit
+from keepsense.methods.fit import CELLS, RANGES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.multidim import divide, median
 from keepsense.methods.generalize.parts.dimension import dimensions
@@ -84,7 +84,7 @@ METHOD = registered(
         example="Eight people are cut at age 41 into four and four, each four by education into two and two.",
         truthful=True,
         quick=True,
-        promises=CLASSES,
+        classes="all",
         to_the_top=True,
         alternative=3,
         fillings={

@@ -19,7 +19,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, LATER_FILES, Fit
+from keepsense.methods.fit import LATER_FILES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
@@ -131,7 +131,7 @@ METHOD = registered(
         paper="Own search, with the path idea of Kohlmayer et al. 2012 (Flash).",
         example="Of 12,960 choices for nine columns of census data the best is found after a few hundred checks.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         whole_values=True,
         time_limit="time_limit",
         alternative=1,

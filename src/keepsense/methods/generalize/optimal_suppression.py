@@ -10,7 +10,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, Fit
+from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Flowchart
 from keepsense.methods.generalize.local_suppression import gap_told, local_suppression
 from keepsense.methods.generalize.parts.fewest_cells import Fewest, fewest_cells, suppressed_columns
@@ -106,7 +106,7 @@ METHOD = registered(
         paper="Meyerson and Williams 2004.",
         example="One of three nurses keeps the only clerk company; the two others keep their job.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         steps=Flowchart.line(
             "The table, the columns and k",
             "Look at all ways to form groups of k to 2k - 1 records, where there are not too many",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, Fit
+from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
@@ -151,7 +151,7 @@ METHOD = registered(
         paper="Samarati 2001; category after Ben Fredj et al. 2015.",
         example="Nothing is safe with 3 steps, something is with 4: age twice and education twice.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         whole_values=True,
         fillings={
             "lattice": Filling("height", "all columns together, sorted by their total number of steps"),

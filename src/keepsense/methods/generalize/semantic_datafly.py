@@ -8,7 +8,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, did_you_mean
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, NO_WORDS, Fit
+from keepsense.methods.fit import NO_WORDS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.generalize.datafly import datafly
@@ -87,7 +87,7 @@ METHOD = registered(
         paper="Ayala-Rivera et al. 2017 (Sec. 4), on Sweeney 2002.",
         example="Surgeon to medic loses less meaning than Kyiv to Europe, so jobs are raised first.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         whole_values=True,
         needs=("distances",),
         fillings={**DATAFLY.fillings, "metric": Filling("least_loss", "the meaning it loses, least first")},

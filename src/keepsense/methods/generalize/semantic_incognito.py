@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, MANY_SUBSETS, NO_WORDS, Fit
+from keepsense.methods.fit import MANY_SUBSETS, NO_WORDS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.incognito import METHOD as INCOGNITO
 from keepsense.methods.generalize.incognito import incognito
@@ -74,7 +74,8 @@ METHOD = registered(
         paper="Ayala-Rivera et al. 2017 (Sec. 4), on LeFevre et al. 2005.",
         example="Two choices are safe; the one that keeps surgeons among medics wins over the one that keeps ages.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
+        climbs=True,
         whole_values=True,
         needs=("distances",),
         fillings={

@@ -11,7 +11,7 @@ from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, CLASSES, NO_WORDS, RANGES, Fit
+from keepsense.methods.fit import CELLS, NO_WORDS, RANGES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
 from keepsense.methods.generalize.multidim import Cutting, Flags, Longs, Score, Settle, divide
@@ -199,7 +199,7 @@ METHOD = registered(
         example="Medics and farmers are parted before the young and the old, since person says so little about both.",
         truthful=True,
         quick=True,
-        promises=CLASSES,
+        classes="all",
         to_the_top=True,
         alternative=2,
         fillings={

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CLASSES, FOR_A_TARGET, Fit
+from keepsense.methods.fit import FOR_A_TARGET, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.bottom_up import METHOD as BOTTOM_UP
 from keepsense.methods.generalize.parts.objective import Metric
@@ -80,7 +80,7 @@ METHOD = registered(
         paper="Fung, Wang and Yu 2005; flowchart after Ben Fredj et al. 2015 (Fig. 3b).",
         example="Any age becomes under 40 and 40 or more, because illness differs most between these two.",
         truthful=True,
-        promises=CLASSES,
+        classes="all",
         whole_values=True,
         fillings={
             **BOTTOM_UP.fillings,

@@ -22,6 +22,8 @@ from keepsense.privacy.registry import privacy_model
     promises="nobody can be told from fewer than k - 1 others, and few of these share a sensitive value",
     choose="a few diagnoses are the secret, and others need not be hidden",
     paper="Wong et al. 2006",
+    rank=6,
+    begin={"alpha": 0.5, "k": 5},
 )
 @dataclass(frozen=True)
 class AlphaKAnonymity(OfColumn):

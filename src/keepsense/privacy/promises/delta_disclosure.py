@@ -67,6 +67,8 @@ class ConceptDisclosure(OfConcepts):
     promises="among people who look alike every sensitive value is about as frequent as in the whole table",
     choose="neither that somebody probably has an illness nor that they do not have one may be told",
     paper="Brickell and Shmatikov 2008",
+    rank=5,
+    begin={"delta": 2.0},
 )
 @dataclass(frozen=True)
 class DeltaDisclosure(OfShares):

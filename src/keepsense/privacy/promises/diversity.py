@@ -118,7 +118,7 @@ class RecursiveDiversity(_Diversity):
     choose="all who look alike could share one diagnosis, or nearly all of them",
     paper="Machanavajjhala et al. 2007",
     rank=2,
-    begin={"l": 3},
+    begin={"l": 3, "c": 3.0},
 )
 @dataclass(frozen=True)
 class DistinctDiversity(_Diversity):
@@ -137,6 +137,7 @@ class DistinctDiversity(_Diversity):
     missing: Missing = "value"
     beside: Known = ()
     form: ClassVar[str] = "distinct"
+    stays_kept: ClassVar[bool] = True
 
     def judged(self, class_weights: Weights, values: Histogram) -> Flags:
         """Whether each class holds at least l different values."""

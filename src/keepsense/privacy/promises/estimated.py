@@ -24,6 +24,8 @@ CELLS = ("poisson", "zero-truncated poisson")
     promises="everything released about somebody probably fits at least k people of the population",
     choose="nobody knows who is in the table, and there is no table of everybody",
     paper="El Emam and Dankar 2008",
+    rank=15,
+    begin={"k": 5},
 )
 @dataclass(frozen=True)
 class EstimatedKMap(Model):
@@ -46,6 +48,7 @@ class EstimatedKMap(Model):
     significance: Chance = 0.05
     estimator: Annotated[str, Parameter("string", options=CELLS)] = "poisson"
     name: ClassVar[str] = "estimated k-map"
+    stays_kept: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
     decided_by: ClassVar[str] = "smallest class"
 
@@ -89,6 +92,8 @@ class EstimatedKMap(Model):
     promises="few records are probably one of a kind in the population",
     choose="a rule bounds how many people are unique; beside another promise, for it says nothing of a single person",
     paper="Dankar et al. 2012",
+    rank=16,
+    begin={"threshold": 0.01},
 )
 @dataclass(frozen=True)
 class PopulationUniqueness(Model):
@@ -109,6 +114,7 @@ class PopulationUniqueness(Model):
     fraction: Fraction
     estimator: Annotated[str, Parameter("string", options=tuple(ESTIMATORS))] = "dankar"
     name: ClassVar[str] = "population uniqueness"
+    protects_each: ClassVar[bool] = False
     per_class: ClassVar[bool] = False
     monotonic: ClassVar[bool] = False
 

@@ -35,6 +35,7 @@ class KAnonymity(Model):
 
     k: Count
     name: ClassVar[str] = "k-anonymity"
+    stays_kept: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
     decided_by: ClassVar[str] = "smallest class"
 
@@ -52,7 +53,7 @@ class KAnonymity(Model):
     promises="nobody is linked to a record with a chance above 1/k; records need not be true",
     choose="values should stay as they are and be exchanged between people",
     paper="Soria-Comas and Domingo-Ferrer 2012",
-    rank=5,
+    rank=7,
     begin={"k": 5},
 )
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ class ProbabilisticKAnonymity(Model):
 
     k: Count
     name: ClassVar[str] = "probabilistic k-anonymity"
+    stays_kept: ClassVar[bool] = True
     about: ClassVar[Literal["file", "mechanism"]] = "mechanism"
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
@@ -86,6 +88,8 @@ class ProbabilisticKAnonymity(Model):
     promises="nobody can be told from fewer than k - 1 other people, however many rows each has",
     choose="people have several rows each",
     paper="Wang and Fung 2006",
+    rank=13,
+    begin={"k": 5},
 )
 @dataclass(frozen=True)
 class XYAnonymity(Model):
@@ -104,6 +108,7 @@ class XYAnonymity(Model):
     k: Count
     person: Column
     name: ClassVar[str] = "(X,Y)-anonymity"
+    stays_kept: ClassVar[bool] = True
     counts_people: ClassVar[bool] = True
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:

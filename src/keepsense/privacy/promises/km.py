@@ -28,6 +28,8 @@ _MOST = 1 << 29
     promises="whoever knows up to m items of a person still finds at least k records that hold them",
     choose="sets are published, and nobody can say which items would give somebody away",
     paper="Terrovitis et al. 2008",
+    rank=18,
+    begin={"k": 5, "m": 2},
 )
 @dataclass(frozen=True)
 class KmAnonymity(Model):

@@ -29,7 +29,7 @@ class _OfMechanism(Model):
     promises="it hardly matters whether any one person is in the data",
     choose="nobody can say what others know already, or will know",
     paper="Dwork 2006",
-    rank=6,
+    rank=8,
     begin={"epsilon": 1.0},
 )
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class DifferentialPrivacy(_OfMechanism):
     promises="it hardly matters whether any one person is in the data, but for a very small chance",
     choose="nobody can say what others know already, and released records must be true",
     paper="Dwork et al. 2006; Bild, Kuhn and Prasser 2018",
-    rank=7,
+    rank=9,
     begin={"epsilon": 1.0, "delta": 1e-6},
 )
 @dataclass(frozen=True)
@@ -95,6 +95,8 @@ def differentially_private(models: Iterable[Model]) -> bool:
     promises="linking records to the people nearest in meaning is mostly wrong",
     choose="values are swapped or noisy, and somebody could compare what they mean",
     paper="Domingo-Ferrer and Torra 2001",
+    rank=20,
+    begin={"threshold": 0.2},
 )
 @dataclass(frozen=True)
 class LinkageRisk(_OfMechanism):

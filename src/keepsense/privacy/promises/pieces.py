@@ -28,7 +28,7 @@ LOOSE = "+"
     "pieces of several people",
     choose="sets are published, every item must stay as it is, and readers can do without some of what occurs together",
     paper="Terrovitis, Mamoulis, Liagouris and Skiadopoulos 2012",
-    rank=8,
+    rank=19,
     begin={"k": 5, "m": 2},
 )
 @dataclass(frozen=True)

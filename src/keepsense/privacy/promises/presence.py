@@ -39,6 +39,8 @@ class _OfPopulation(Model):
     promises="everything released about somebody fits at least k people of the population",
     choose="nobody knows who is in the table",
     paper="Sweeney 2002",
+    rank=14,
+    begin={"k": 5},
 )
 @dataclass(frozen=True)
 class KMap(_OfPopulation):
@@ -55,6 +57,7 @@ class KMap(_OfPopulation):
 
     k: Count
     name: ClassVar[str] = "k-map"
+    stays_kept: ClassVar[bool] = True
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
         """Whether each class fits at least k people of the population."""
@@ -70,6 +73,8 @@ class KMap(_OfPopulation):
     promises="the chance that a person of the population is in the table lies within bounds",
     choose="being in the table at all is the secret",
     paper="Nergiz et al. 2007",
+    rank=17,
+    begin={"lower": 0.0, "upper": 0.5},
 )
 @dataclass(frozen=True)
 class DeltaPresence(_OfPopulation):

@@ -19,6 +19,8 @@ from keepsense.privacy.registry import privacy_model
     promises="no record is re-identified with a chance above the threshold",
     choose="a rule names the risk of a record, not a k",
     paper="El Emam 2013",
+    rank=10,
+    begin={"threshold": 0.09},
 )
 @dataclass(frozen=True)
 class MaximumRisk(Model):
@@ -33,6 +35,7 @@ class MaximumRisk(Model):
 
     threshold: Chance
     name: ClassVar[str] = "maximum risk"
+    stays_kept: ClassVar[bool] = True
     by_size: ClassVar[bool] = True
 
     @property
@@ -54,6 +57,8 @@ class MaximumRisk(Model):
     promises="on average a record is re-identified with a chance of at most the threshold",
     choose="a rule names the average risk; beside another promise, for small classes can hide in an average",
     paper="El Emam 2013",
+    rank=12,
+    begin={"threshold": 0.09},
 )
 @dataclass(frozen=True)
 class AverageRisk(Model):
@@ -71,6 +76,7 @@ class AverageRisk(Model):
 
     threshold: Chance
     name: ClassVar[str] = "average risk"
+    protects_each: ClassVar[bool] = False
     per_class: ClassVar[bool] = False
 
     def satisfied(self, class_weights: Weights, histograms: Mapping[str, Histogram]) -> Flags:
@@ -92,6 +98,8 @@ class AverageRisk(Model):
     promises="on average a record is re-identified with a chance of at most the threshold, and none is among few",
     choose="a rule names the average risk, and nobody may be left to chance",
     paper="El Emam 2013",
+    rank=11,
+    begin={"threshold": 0.09},
 )
 @dataclass(frozen=True)
 class StrictAverageRisk(AverageRisk):
@@ -108,6 +116,7 @@ class StrictAverageRisk(AverageRisk):
 
     k: Count = 3
     name: ClassVar[str] = "strict-average risk"
+    protects_each: ClassVar[bool] = True
 
     @property
     def least_size(self) -> int:

@@ -8,8 +8,10 @@ from typing import Any
 from nicegui import ui
 
 from keepsense.errors import KeepsenseError
-from keepsense.privacy import KMap, model
-from keepsense.privacy.registry import PRIVACY
+from keepsense.hierarchies.kinds import KINDS
+from keepsense.privacy import model
+from keepsense.privacy.registry import PRIVACY, UNTOLD
+from keepsense.project.file import Project
 from keepsense.studio.session.parameters import Field, of_promise
 from keepsense.studio.widgets.following import following, when_settled
 from keepsense.studio.widgets.parts import box, button, complaint, hint, icon_button, named, pill, words
@@ -135,9 +137,8 @@ class Promises:
     def _add(self) -> None:
         """A further promise: its name, and the column that it is about."""
         secret = list(self._room.session.project.having("sensitive"))
-        offered = {
-            name: f"{name}: {entry.promises}" for name, entry in PRIVACY.items() if entry.rank or name == KMap.name
-        }
+        every = sorted(PRIVACY.values(), key=lambda entry: entry.rank)
+        offered = {entry.name: f"{entry.name}: {entry.promises}" for entry in every}
         with box("line further-promise"):
             which = ui.select(offered, label="One more promise", with_input=True).props("dense outlined options-dense")
             which.classes("grow")
@@ -148,13 +149,10 @@ class Promises:
                 if which.value is None:
                     self._complain("Choose a promise first.")
                     return
-                try:
-                    section = PRIVACY[which.value].section(k=self._now(), column=about.value)
-                except KeyError as lacking:
-                    self._complain(f"{which.value} needs {lacking}, which is set in the project file.")
-                    return
-                if section.get("column", "") is None:
-                    self._complain(f"{which.value} is about a sensitive column, and there is none: give one that role.")
+                section = _section(self._room.session.project, which.value, self._now(), about.value)
+                lacking = [name for name, value in section.items() if value == UNTOLD]
+                if lacking:
+                    self._complain(f"{which.value} needs {_LACKING.get(lacking[0], lacking[0])}.")
                     return
                 promises = [*self._room.session.project.privacy, section]
                 name = f"{which.value} is promised"
@@ -169,6 +167,26 @@ _STATES: Mapping[bool | None, tuple[str, str]] = {
     False: ("broken", "red"),
     None: ("to be seen", "grey"),
 }
+
+
+_LACKING = {
+    "column": "a sensitive column, and there is none: give one that role",
+    "person": "a column that tells whose row it is, and there is none: give one the role person",
+    "fraction": "the share of the population that is in the table: sampling_fraction in [source] of the project file",
+}
+
+
+def _section(project: Project, name: str, k: int, column: str | None) -> dict[str, Any]:
+    """A promise to begin with, from what the project knows."""
+    entry = PRIVACY[name]
+    sets = next((c for c in project.quasi_identifiers if KINDS[project.columns[c].kind].sets), None)
+    told = {
+        "k": k,
+        "column": sets if entry.model.of_sets else column,
+        "person": next(iter(project.having("person")), None),
+        "fraction": None if project.source is None else project.source.sampling_fraction,
+    }
+    return entry.section(**{key: value for key, value in told.items() if value is not None})
 
 
 def _kept(room: Room) -> tuple[bool | None, ...]:

@@ -11,7 +11,6 @@ from keepsense.privacy import (
     AlphaKAnonymity,
     DistinctDiversity,
     KAnonymity,
-    KMap,
     Model,
     ProbabilisticKAnonymity,
     XYAnonymity,
@@ -40,7 +39,27 @@ class Requirement:
     k: int
     distinct: tuple[tuple[str, int], ...]
     rest: tuple[Model, ...]
-    monotone: bool
+
+    @property
+    def broken_above(self) -> list[Model]:
+        """Models that may hold for some levels and not for all above them."""
+        # only a class that no merger can spoil keeps the number of suppressed records falling on the way up
+        return [model for model in self.rest if not (model.unspoiled if self.limit else model.monotonic)]
+
+    @property
+    def monotone(self) -> bool:
+        """Whether what holds for some levels holds for all above them."""
+        return not self.broken_above
+
+    def refuse_unless_monotone(self, algorithm: str) -> None:
+        """Refuse what an algorithm that goes up until promises hold cannot decide."""
+        if not self.monotone:
+            names = ", ".join(model.name for model in self.broken_above)
+            suppressed, remedy = ("with suppressed records ", ", or no suppression") if self.limit else ("", "")
+            raise BadInput(
+                f"{algorithm} relies on models for which more generalization never hurts; {suppressed}{names} is not "
+                f"one. Use optimal(){remedy}"
+            )
 
     @property
     def fast(self) -> bool:
@@ -77,12 +96,8 @@ def requirement(models: Sequence[Model], suppression: float, counts: Counts) -> 
             if isinstance(model, DistinctDiversity | XYAnonymity | AlphaKAnonymity):
                 k = max(k, model.l if isinstance(model, DistinctDiversity) else model.k)
     k = max([k, *distinct.values()])
-    if limit == 0:
-        monotone = all(model.monotonic for model in rest)
-    else:  # only a class that no merger can spoil keeps the number of suppressed records falling on the way up
-        monotone = all(isinstance(model, DistinctDiversity | XYAnonymity | KMap) for model in rest)
     wanted = tuple((column, least) for column, least in distinct.items() if least > 1)
-    return Requirement(tuple(models), tuple(bound), limit, k, wanted, tuple(rest), monotone)
+    return Requirement(tuple(models), tuple(bound), limit, k, wanted, tuple(rest))
 
 
 def _few(counts: Counts, model: Model) -> bool:
