@@ -9,9 +9,14 @@ from statistics import fmean
 
 import pytest
 
+from keepsense.progress import Event
 from keepsense.release.example import example_job
+from keepsense.release.figures.alternatives import other_methods
+from keepsense.release.figures.trade import trade
+from keepsense.studio.session.bench import shapes
+from keepsense.studio.session.document import Outdated
 from keepsense.studio.session.estimate import estimate, sampled
-from keepsense.studio.session.preview import preview
+from keepsense.studio.session.preview import Preview, preview
 from keepsense.studio.session.session import Session
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -104,6 +109,54 @@ def test_a_preview_that_is_outdated_is_dropped_for_the_newest(session: Session) 
     assert done == [9]
 
 
+def test_what_is_known_early_is_handed_over_before_the_rest(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keepsense.studio.session.estimate.FIRST", 80)
+    session.set_method("semantic mondrian")
+    heard: list[Preview] = []
+    shown = session.preview(heard.append)
+    rows, some = heard
+    assert (rows.at_risk, rows.before, rows.after.cells) == (shown.at_risk, shown.before, ())
+    assert len(some.after.cells) == 20
+    assert some.sampled
+    assert some.found is not None
+    assert some.found.tuples < some.found.of
+    session.set_k(6)
+    session.undo()
+    assert session.preview(heard.append) is shown, "what was worked out before needs nothing early"
+    assert len(heard) == 2
+
+
+def test_long_work_ends_when_the_project_changes(session: Session) -> None:
+    session.preview()
+
+    class Changing:
+        """Somebody who changes k at the first step of what is worked out."""
+
+        def __init__(self) -> None:
+            self.stands = session.while_it_stands()
+
+        def __call__(self, event: Event) -> None:
+            session.set_k(9)
+            self.stands(event)
+
+    with pytest.raises(Outdated):
+        trade(session.job(), Changing())
+    session.undo()
+    with pytest.raises(Outdated):
+        other_methods(session.job(), Changing())
+
+
+def test_trees_are_chosen_to_the_end_for_another_k_and_not_for_other_columns(session: Session) -> None:
+    trees, whole = session.while_it_stands(shapes), session.while_it_stands()
+    session.set_k(9)
+    trees(Event("trial"))
+    with pytest.raises(Outdated):
+        whole(Event("trial"))
+    session.set_role("job", "insensitive")
+    with pytest.raises(Outdated):
+        trees(Event("trial"))
+
+
 TABLES = ("insurance/insurance_act_original_occ_original_10000.csv", "adult/adult.csv", "chicago_homicide/homicide.csv")
 
 
@@ -112,10 +165,12 @@ TABLES = ("insurance/insurance_act_original_occ_original_10000.csv", "adult/adul
 @pytest.mark.parametrize("table", [*TABLES, "diabetes130/encounters.csv"])
 def test_a_preview_stays_within_fifteen_percent_of_the_full_run(tmp_path: Path, table: str) -> None:
     with Session.open(DATA / table, folder=tmp_path) as session:
-        shown = session.preview()
+        early: list[Preview] = []
+        shown = session.preview(early.append)
         made = session.start().wait()
         assert made.outcome is not None, made.problem
         lost = {n: c["lost"] for n, c in made.outcome.description["columns"].items() if "lost" in c}
-        assert shown.mean_loss == pytest.approx(fmean(lost.values()), rel=0.15)
+        for seen in (*(seen for seen in early if seen.after.cells), shown):
+            assert seen.mean_loss == pytest.approx(fmean(lost.values()), rel=0.15)
         assert shown.sampled
         assert shown.at_risk_after == 0

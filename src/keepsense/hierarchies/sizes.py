@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -61,8 +62,11 @@ def _as_labelled(labels: Sequence[Value], low: Floats, high: Floats, whole: tupl
             low[code], high[code] = max(ends[0], whole[0]), min(ends[1], whole[1])
 
 
+@lru_cache(maxsize=64)
 def positions(hierarchy: Hierarchy) -> Floats:
     """Place of each leaf on its column's line: its number, day or rank; not a number where it is missing or has none.
+
+    Asked for again and again by whoever compares recodings: what comes back is not to be written into.
 
     >>> from keepsense.hierarchies import ordered
     >>> positions(ordered(["low", "medium", "high"])).tolist()
@@ -76,4 +80,6 @@ def positions(hierarchy: Hierarchy) -> Floats:
         raise BadHierarchy(
             f"{hierarchy.name}: a leaf is no {kind.value}; convert the leaves, or read the hierarchy as nominal"
         )
-    return np.array([np.nan if place is None else place for place in places], dtype=np.float64)
+    found = np.array([np.nan if place is None else place for place in places], dtype=np.float64)
+    found.flags.writeable = False
+    return found

@@ -106,6 +106,7 @@ class Meaning:
     given: Given = field(default_factory=Given)
     count: Callable[[Sequence[str]], Counts] | None = field(default=None, repr=False)
     _mapped: dict[tuple[str, bool, frozenset[tuple[Value, int]]], Mapped] = field(default_factory=dict, repr=False)
+    _judges: dict[tuple[str, int], Distance] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Column:
         """What the project file says about a column."""
@@ -149,10 +150,14 @@ class Meaning:
         return find(str(beside) if beside.exists() else name, codes)
 
     def distance(self, name: str) -> Distance:
-        """Semantic distance of a column's values."""
+        """Semantic distance of a column's values; the same one each time, so that what it measured is known again."""
         from keepsense.semantics import distance
 
-        return distance(self.column(name).distance, self.taxonomy(name))
+        taxonomy = self.taxonomy(name)
+        key = (self.column(name).distance, id(taxonomy))  # kept alive by its distance
+        if key not in self._judges:
+            self._judges[key] = distance(self.column(name).distance, taxonomy)
+        return self._judges[key]
 
     def mapping(self, name: str, values: Mapping[Value, int], *, alone: bool = False) -> Mapped:
         """Concepts of a column's values: from its mapping file first, then found.

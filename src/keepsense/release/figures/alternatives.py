@@ -94,8 +94,10 @@ class _TooMuchWork(KeepsenseError):
     """A search was stopped, because nobody waits that long for a comparison."""
 
 
-def bounded(tuples: int, models: Sequence[Model]) -> Listener:
+def bounded(tuples: int, models: Sequence[Model], also: Listener | None = None) -> Listener:
     """A listener that ends a search over nodes after a number of them that depends on the table alone.
+
+    Another listener hears of every step as well, and may end the search sooner.
 
     >>> listen = bounded(MOST_VISITS // 2, [KAnonymity(5)])
     >>> listen(Event("node"))
@@ -110,6 +112,8 @@ def bounded(tuples: int, models: Sequence[Model]) -> Listener:
 
     def listen(event: Event) -> None:
         nonlocal left
+        if also is not None:
+            also(event)
         left -= cost if event.name == "node" else 0
         if left < 0:
             raise _TooMuchWork("it would take too many steps for a comparison")
@@ -131,7 +135,7 @@ class Judged:
     chosen: tuple[int, ...]
 
 
-def judged_nodes(job: Job, rule: Recoding) -> Judged | None:
+def judged_nodes(job: Job, rule: Recoding, listener: Listener | None = None) -> Judged | None:
     """Judge every node, where the recoding is one; None where it is none or there are too many.
 
     >>> from keepsense.release.example import example_release
@@ -140,7 +144,7 @@ def judged_nodes(job: Job, rule: Recoding) -> Judged | None:
     >>> len(found.nodes), found.chosen, found.nodes[0]
     (12, (1, 0), ((0, 0), False, 0.0))
     """
-    known = _classified(job, rule)
+    known = _classified(job, rule, listener)
     if known is None:
         return None
     search, status, chosen = known
@@ -172,7 +176,7 @@ def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
     return Lattice(search.space.names, status_tops(status), rows, _best(search, safe, chosen))
 
 
-def _classified(job: Job, rule: Recoding) -> tuple[Any, Any, tuple[int, ...]] | None:
+def _classified(job: Job, rule: Recoding, listener: Listener | None = None) -> tuple[Any, Any, tuple[int, ...]] | None:
     """The search with the status of every node of its lattice, and the node that a recoding is."""
     if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
         return None
@@ -186,7 +190,7 @@ def _classified(job: Job, rule: Recoding) -> tuple[Any, Any, tuple[int, ...]] | 
         job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, metric="loss"
     )
     try:
-        status = np.asarray(classified(search, bounded(len(job.counts), job.models)))
+        status = np.asarray(classified(search, bounded(len(job.counts), job.models, listener)))
     except KeepsenseError:
         return None
     levels = dict(zip(rule.names, rule.levels, strict=True))
@@ -223,11 +227,11 @@ def _best(search: Any, safe: Any, chosen: tuple[int, ...]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def other_methods(job: Job) -> tuple[tuple[Model, ...], list[Tried]]:
+def other_methods(job: Job, listener: Listener | None = None) -> tuple[tuple[Model, ...], list[Tried]]:
     """Other methods that generalize, tried on the same counts; with the promise they were held to.
 
     Where the release changes values instead, there may be no promise about classes: then k-anonymity is asked for,
-    with the method's own k or 5, to compare.
+    with the method's own k or 5, to compare. The listener hears of every step, and may end it.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
@@ -241,7 +245,9 @@ def other_methods(job: Job) -> tuple[tuple[Model, ...], list[Tried]]:
     if len(job.counts) > MOST_TUPLES:
         return models, [Tried("other methods", problem=f"not tried on more than {MOST_TUPLES:,} combinations")]
     others = {found.alternative: found for found in methods() if found.alternative is not None}
-    return models, [_tried(job, others[place], models) for place in sorted(others) if others[place] != job.method]
+    return models, [
+        _tried(job, others[place], models, listener) for place in sorted(others) if others[place] != job.method
+    ]
 
 
 def _comparable(job: Job) -> tuple[Model, ...]:
@@ -252,7 +258,7 @@ def _comparable(job: Job) -> tuple[Model, ...]:
     return (KAnonymity(max(asked) if asked else own if isinstance(own, int) and own > 1 else 5),)
 
 
-def _tried(job: Job, method: Method, models: Sequence[Model]) -> Tried:
+def _tried(job: Job, method: Method, models: Sequence[Model], listener: Listener | None = None) -> Tried:
     counts = job.counts
     takes = inspect.signature(method.function).parameters
     options: dict[str, Any] = {
@@ -261,8 +267,7 @@ def _tried(job: Job, method: Method, models: Sequence[Model]) -> Tried:
         "rng": 0,
         "most_nodes": max(1, MOST_VISITS // (30 * len(counts))),  # such a search gives the best it has by then
     }
-    if "most_nodes" not in takes:
-        options["listener"] = bounded(len(counts), models)
+    options["listener"] = listener if "most_nodes" in takes else bounded(len(counts), models, listener)
     if "distances" in takes:
         options["distances"] = job.distances
     try:

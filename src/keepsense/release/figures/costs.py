@@ -20,6 +20,7 @@ from keepsense.counts import Counts
 from keepsense.engines import started
 from keepsense.errors import Finding, KeepsenseError
 from keepsense.privacy import differentially_private
+from keepsense.progress import Listener
 from keepsense.project.file import Project
 from keepsense.random import generator
 from keepsense.release.job.choosing import Trial, some_tuples, tried_with
@@ -330,7 +331,7 @@ class _Tried:
             candidates = ranked[1 : 1 + _FOLLOWED]
 
 
-def won_back(job: Job, counts: Counts) -> dict[str, float]:
+def won_back(job: Job, counts: Counts, listener: Listener | None = None) -> dict[str, float]:
     """The part of each column's loss that is left when records were exchanged in the end.
 
     >>> from keepsense.release.example import example_job
@@ -338,7 +339,8 @@ def won_back(job: Job, counts: Counts) -> dict[str, float]:
     >>> won_back(job, job.counts)
     {'age': 1.0, 'job': 1.0}
     """
-    plain, whole = losses_on(job, counts), losses_on(job, counts, exchange=True)
+    plain = losses_on(job, counts, listener=listener)
+    whole = losses_on(job, counts, exchange=True, listener=listener)
     return {name: whole[name] / plain[name] if plain[name] else 1.0 for name in counts.names}
 
 
@@ -374,7 +376,9 @@ def _extrapolated(
     return Loss(carried, fmean(carried.values()))
 
 
-def carried_on(job: Job, counts: Counts, lost: Mapping[str, float]) -> dict[str, float]:
+def carried_on(
+    job: Job, counts: Counts, lost: Mapping[str, float], listener: Listener | None = None
+) -> dict[str, float]:
     """What all rows will lose, where some tuples lose so much: carried on as losses fall from parts of them.
 
     >>> from keepsense.release.example import example_job
@@ -385,8 +389,8 @@ def carried_on(job: Job, counts: Counts, lost: Mapping[str, float]) -> dict[str,
     if len(counts) >= len(job.counts):
         return dict(lost)
     parts = [some_tuples(counts, size) for size in (len(counts) // 4, len(counts) // 2)]
-    curve = [losses_on(job, part) for part in parts]
-    curve.append(dict(lost) if job.method.quick else losses_on(job, counts))
+    curve = [losses_on(job, part, listener=listener) for part in parts]
+    curve.append(dict(lost) if job.method.quick else losses_on(job, counts, listener=listener))
     rows = np.log([*(part.total for part in parts), counts.total])
     further = float(np.log(job.counts.total)) - rows[-1]
     carried = {}
@@ -403,18 +407,24 @@ def _carried(lost: Sequence[float], rows: np.ndarray[tuple[int, ...], np.dtype[n
 
 
 def losses_on(
-    job: Job, counts: Counts, importance: Mapping[str, float] | None = None, *, exchange: bool = False
+    job: Job,
+    counts: Counts,
+    importance: Mapping[str, float] | None = None,
+    *,
+    exchange: bool = False,
+    listener: Listener | None = None,
 ) -> dict[str, float]:
     """What each column of some tuples loses, where columns count by their weights or by what is given instead.
 
-    Methods that `exchange` records in the end do so only where it is asked for: it takes long.
+    Methods that `exchange` records in the end do so only where it is asked for: it takes long. The listener hears of
+    their steps, and may end it.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job(privacy=[{"model": "k-anonymity", "k": 10}])
     >>> losses_on(job, job.counts)
     {'age': 0.5, 'job': 0.5}
     """
-    trial = Trial(job, counts, importance or {}, exchange)
+    trial = Trial(job, counts, importance or {}, exchange, listener)
     hierarchies = {name: job.hierarchies[name] for name in counts.names}
     rule = trial.rule(hierarchies)
     return certainty_penalties(

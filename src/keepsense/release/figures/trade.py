@@ -9,6 +9,7 @@ from typing import Any
 
 from keepsense.engines import started
 from keepsense.errors import KeepsenseError
+from keepsense.progress import Listener
 from keepsense.project.file import Project
 from keepsense.random import generator
 from keepsense.release.figures.costs import losses_on, measurable
@@ -70,13 +71,13 @@ class Trade:
         return {"offers": offers, "method": self.method, "combinations": self.tuples, "of": self.of}
 
 
-def trade(job: Job) -> Trade | None:
+def trade(job: Job, listener: Listener | None = None) -> Trade | None:
     """What each quasi-identifier would keep if it weighed twice; None where that cannot be measured.
 
     The project's own method is run on a sample of the tuples where it is quick, else the semantic Mondrian: losses of
     the sample are higher than those of the whole table, and it is their difference that tells. Sets are shared inside
     the groups that the other columns form, whatever these weigh: the others trade among themselves. Methods that change
-    values, and tables of one column, have nothing to trade.
+    values, and tables of one column, have nothing to trade. The listener hears of every step, and may end it.
 
     >>> from keepsense.release.example import example_job
     >>> trade(example_job(method={"name": "rank swapping"})) is None
@@ -87,8 +88,10 @@ def trade(job: Job) -> Trade | None:
         return None
     counts = some_tuples(job.counts, MOST_TUPLES)
     try:
-        now = losses_on(job, counts)
-        twice = {name: losses_on(job, counts, {name: FACTOR * job.column(name).weight}) for name in names}
+        now = losses_on(job, counts, listener=listener)
+        twice = {
+            name: losses_on(job, counts, {name: FACTOR * job.column(name).weight}, listener=listener) for name in names
+        }
     except KeepsenseError:  # said again, with its remedies, where it is run
         return None
     offers = tuple(

@@ -17,6 +17,7 @@ from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.calling import call
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
 from keepsense.methods.registry import methods
+from keepsense.progress import Listener
 from keepsense.random import generator
 from keepsense.recoding import Cells, Cuts
 from keepsense.utility.shared import shared_loss
@@ -78,12 +79,15 @@ MOST_TUPLES = 4_000
 """Distinct tuples on which hierarchies are tried; of more, as many are drawn."""
 
 
-def chosen_together(job: Planned, shortlists: Mapping[str, Sequence[Hierarchy]]) -> dict[str, Hierarchy]:
+def chosen_together(
+    job: Planned, shortlists: Mapping[str, Sequence[Hierarchy]], listener: Listener | None = None
+) -> dict[str, Hierarchy]:
     """The hierarchies of all quasi-identifiers, chosen together where columns have several to choose from.
 
     They are tried on the counts with the project's own method where that is quick, else with the semantic Mondrian,
     and judged by the loss that columns share (`keepsense.utility.shared`), one column after the other. What cannot be
-    tried (a promise that cannot be kept, a method that generalizes nothing) gets the first of each shortlist.
+    tried (a promise that cannot be kept, a method that generalizes nothing) gets the first of each shortlist. The
+    listener hears of every trial, and may end it all.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job()
@@ -93,7 +97,7 @@ def chosen_together(job: Planned, shortlists: Mapping[str, Sequence[Hierarchy]])
     first = {name: trees[0] for name, trees in shortlists.items()}
     if all(len(trees) == 1 for trees in shortlists.values()) or not job.truthful or set(job.set_columns) & set(first):
         return first
-    trial = Trial(job, some_tuples(job.counts, MOST_TUPLES))
+    trial = Trial(job, some_tuples(job.counts, MOST_TUPLES), listener=listener)
     try:
         choice = descend(shortlists, trial.loss)
     except KeepsenseError:  # said again, with its remedies, where it is run
@@ -117,6 +121,7 @@ class Trial:
     counts: Counts
     importance: Mapping[str, float] = field(default_factory=dict)
     exchange: bool = False
+    listener: Listener | None = field(default=None, repr=False)
 
     @cached_property
     def distances(self) -> dict[str, Distance]:
@@ -143,6 +148,7 @@ class Trial:
             "importance": self.weights,
             "suppression": job.suppression,
             "exchange": self.exchange,
+            "listener": self.listener,
         }
         own = job.method.quick
         rule: Cells | Cuts = call(

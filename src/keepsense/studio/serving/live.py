@@ -17,8 +17,8 @@ class Previewed(Protocol):
     def text(self) -> str:
         """The project file as it stands now."""
 
-    def preview(self) -> Any:
-        """What the release would look like."""
+    def preview(self, early: Callable[[Any], None] | None = None) -> Any:
+        """What the release would look like; `early` is handed what is known before that."""
 
     def findings(self) -> tuple[Any, ...]:
         """What to look at."""
@@ -30,11 +30,12 @@ class Previewed(Protocol):
 class Live:
     """The newest preview of a session, and whether a newer one is being worked out.
 
-    `problem` says why there is none for the project as it stands. `changed` is called whenever one of them changes.
+    What is known early is shown until the rest is. `problem` says why there is none for the project as it stands.
+    `changed` is called whenever one of them changes.
 
     >>> class Counting:
     ...     text = "k = 5"
-    ...     def preview(self): return 42
+    ...     def preview(self, early): return 42
     ...     def findings(self):
     ...         return ()
     ...     def listen(self, function): return lambda: None
@@ -52,6 +53,7 @@ class Live:
         self._session = session
         self._changed = changed
         self._shown: str | None = None
+        self._early: str | None = None
         self._ended = False
         self._news = Condition()
         self._unlisten = session.listen(self._nudge)
@@ -62,6 +64,11 @@ class Live:
     def waiting(self) -> bool:
         """Whether the preview is older than the project."""
         return not self._ended and self._shown != self._session.text
+
+    @property
+    def aged(self) -> bool:
+        """Whether what is shown is that of an earlier state of the project."""
+        return self.waiting and self._early != self._session.text
 
     def wait(self, seconds: float = 60.0) -> None:
         """Wait until the preview is that of the project as it stands."""
@@ -85,6 +92,14 @@ class Live:
         with self._news:
             self._news.notify_all()
 
+    def _soon(self, known: Any) -> None:
+        """Show what is known early, unless that is less than what is shown."""
+        with self._news:
+            if self._ended or not (known.after.cells or self.preview is None):
+                return
+            self.preview, self._early = known, self._session.text
+        self._changed()
+
     def _work(self) -> None:
         while True:
             with self._news:
@@ -93,7 +108,7 @@ class Live:
                     return
             text, preview, problem = self._session.text, None, ""
             try:
-                preview = self._session.preview()
+                preview = self._session.preview(self._soon)
             except KeepsenseError as error:
                 problem = str(error)
             except Exception as error:
@@ -104,6 +119,8 @@ class Live:
                     self.preview, self.problem, self._shown = preview, problem, text
                 self._news.notify_all()
             self._changed()
+            if self.waiting:
+                continue
             with suppress(Exception):  # what is wrong was told with the preview
                 self.advice = self._session.findings()
                 self._changed()

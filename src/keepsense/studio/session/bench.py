@@ -13,11 +13,13 @@ from keepsense.counts import Value
 from keepsense.engines import Engine, engine
 from keepsense.hierarchies import Hierarchy
 from keepsense.privacy import differentially_private
+from keepsense.progress import Listener, emit
 from keepsense.project.file import Column, Project
 from keepsense.project.meaning import Meaning
 from keepsense.random import generator
 from keepsense.release.job.choosing import chosen_together
 from keepsense.release.job.job import Job
+from keepsense.studio.session.rows import ROWS, first_values
 
 _JOBS = 12
 """Projects that stay open, so that undoing and trying another k is quick."""
@@ -67,6 +69,7 @@ class Bench:
         self._engine: Engine | None = None
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._chosen: dict[tuple[Any, ...], Hierarchy] = {}
+        self._first: tuple[object, list[dict[str, Value]]] = (None, [])
 
     @property
     def engine(self) -> Engine:
@@ -105,10 +108,18 @@ class Bench:
         mapped = {key: value for key, value in before._mapped.items() if key[0] in same}
         return replace(before, columns=project.columns, count=job.count, _mapped=mapped)
 
-    def with_hierarchies(self, job: Job) -> Job:
+    def first_rows(self, job: Job, rows: int = ROWS) -> list[dict[str, Value]]:
+        """The first rows of the table, read once while they are read alike."""
+        source, known = self._first
+        if source is not job.source or len(known) < rows:
+            self._first = (job.source, first_values(job, rows))
+        return self._first[1][:rows]
+
+    def with_hierarchies(self, job: Job, listener: Listener | None = None) -> Job:
         """The job with the hierarchies that were chosen for its columns before, whatever was promised then.
 
-        Choosing among them anew for every k takes seconds, and hardly changes what is lost; the full run does it.
+        Choosing among them anew for every k takes seconds, and hardly changes what is lost; the full run does it. The
+        listener hears how far it is, and may end it.
         """
         if "hierarchies" in vars(job):
             return job
@@ -120,7 +131,8 @@ class Bench:
             chosen = self._chosen.get(known[name])
             least = None if job.person else job.hidden_among
             shortlists[name] = job.meaning.shortlist(name, rows, least) if chosen is None else [chosen]
-        hierarchies = chosen_together(job, shortlists)
+            emit(listener, "hierarchy", len(known), len(job.quasi_identifiers))
+        hierarchies = chosen_together(job, shortlists, listener)
         self._chosen |= {known[name]: hierarchy for name, hierarchy in hierarchies.items()}
         vars(job)["hierarchies"] = hierarchies
         return job
@@ -134,6 +146,7 @@ class Bench:
         """Read everything anew: a file that is read besides, a mapping or a hierarchy, was written."""
         self._jobs.clear()
         self._chosen.clear()
+        self._first = (None, [])
 
     def close(self) -> None:
         """End the engine and forget everything."""
@@ -147,6 +160,17 @@ class Bench:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def shapes(project: Project) -> object:
+    """What the trees of a project depend on, whatever is promised.
+
+    >>> from keepsense.release.example import example_job
+    >>> project = example_job().project
+    >>> shapes(project) == shapes(project.model_copy(update={"privacy": [{"model": "k-anonymity", "k": 3}]}))
+    True
+    """
+    return project.source, {name: (column.role, *_said(column, _SHAPES)) for name, column in project.columns.items()}
 
 
 def _said(column: Column, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -28,10 +28,14 @@ from keepsense.release.job.job import Job
 
 DIVIDED = 60_000
 """Combinations that a method which divides the table takes in about a second."""
-EXCHANGED = 3_000
+FIRST = 180_000
+"""Cells (combinations times columns) that such a method takes in less than a second, with what is left to carry on."""
+EXCHANGED = 1_500
 """Combinations on which records are exchanged."""
 SLOW = 4_000
 """Combinations that slower methods are given."""
+CHANGED = 1_500
+"""Combinations whose values are changed, not made vaguer: what the rows become is shown, no loss is measured."""
 NODES = 40_000_000
 """Nodes of a lattice times combinations that are judged in about a second, where only sizes matter."""
 SECONDS = 1.5
@@ -57,6 +61,8 @@ class Estimate:
     tuples: int
     of: int
     exchanged: int = 0
+    left: Mapping[str, float] | None = None
+    """The part of each column's loss that is left after the exchange, where that was measured."""
 
     @property
     def sampled(self) -> bool:
@@ -81,10 +87,12 @@ def estimate(
     among: Sequence[Mapping[str, Value]] = (),
     listener: Listener | None = None,
     most: int | None = None,
+    earlier: Estimate | None = None,
 ) -> Estimate:
     """Decide as the job's method would; the combinations of the rows `among` are looked at in any case.
 
-    `most` combinations, in place of what is usual for the method, are taken.
+    `most` combinations, in place of what is usual for the method, are taken. What an `earlier` estimate of the same job
+    measured besides is not measured again.
     """
     counts, limit = job.counts, most or most_for(job)
     held = [place for place in places_of(counts, among) if place >= 0]
@@ -99,11 +107,12 @@ def estimate(
     rules = job.method.run(part, parameters, listener)
     lost = column_penalties(part, rules)
     if part is not job and measurable(job):
-        lost = _else(lost, lambda: carried_on(job, part.counts, lost))
+        lost = _else(lost, lambda: carried_on(job, part.counts, lost, listener))
+    left = None if earlier is None else earlier.left
     if apart:
-        left = _else({}, lambda: won_back(job, some_tuples(counts, EXCHANGED)))
+        left = left or _else({}, lambda: won_back(job, some_tuples(counts, EXCHANGED), listener))
         lost = {name: share * left.get(name, 1.0) for name, share in lost.items()}
-    return Estimate(part, rules, lost, len(part.counts), len(counts), EXCHANGED if apart else 0)
+    return Estimate(part, rules, lost, len(part.counts), len(counts), EXCHANGED if apart else 0, left)
 
 
 def _else(usual: dict[str, float], measured: Callable[[], dict[str, float]]) -> dict[str, float]:
@@ -119,7 +128,7 @@ def most_for(job: Job) -> int:
 
     >>> from keepsense.release.example import example_job
     >>> most_for(example_job(method={"name": "mondrian"})), most_for(example_job(method={"name": "rank swapping"}))
-    (60000, 4000)
+    (60000, 1500)
     """
     if job.method.quick:
         return DIVIDED
@@ -127,7 +136,18 @@ def most_for(job: Job) -> int:
         nodes = float(np.prod([tree.height + 1.0 for tree in job.hierarchies.values()]))
         slower = 1 if all(isinstance(model, KAnonymity) for model in job.models) else 10
         return int(max(SLOW, min(10 * DIVIDED, NODES / (nodes * slower))))
-    return SLOW
+    return SLOW if job.truthful else CHANGED
+
+
+def some_first(job: Job) -> int | None:
+    """Combinations that are looked at first, so that somebody sees something soon; None where all of them are quick.
+
+    >>> from keepsense.release.example import example_job
+    >>> some_first(example_job()) is None
+    True
+    """
+    few = FIRST // max(1, len(job.quasi_identifiers))
+    return few if job.method.quick and measurable(job) and len(job.counts) > 1.5 * few else None
 
 
 def places_of(counts: Counts, rows: Sequence[Mapping[str, Value]]) -> list[int]:
@@ -136,11 +156,16 @@ def places_of(counts: Counts, rows: Sequence[Mapping[str, Value]]) -> list[int]:
     >>> places_of(Counts.of({"age": [31, 35, 40]}), [{"age": 40}, {"age": 50}])
     [2, -1]
     """
-    codes = [{value: code for code, value in enumerate(counts.values_of(name))} for name in counts.names]
+    wanted = np.empty((len(rows), len(counts.names)), dtype=np.int64)
+    for j, name in enumerate(counts.names):
+        asked = {row.get(name) for row in rows}
+        codes = {value: code for code, value in enumerate(counts.values_of(name)) if value in asked}
+        wanted[:, j] = [codes.get(row.get(name), -1) for row in rows]
     places = []
-    for row in rows:
-        wanted = [place.get(row.get(name), -1) for name, place in zip(counts.names, codes, strict=True)]
-        held = np.flatnonzero((counts.codes == np.array(wanted, dtype=np.int32)).all(axis=1))
+    for codes_of_row in wanted:
+        held = np.arange(len(counts))
+        for j, code in enumerate(codes_of_row.tolist()):  # few are left after a column or two
+            held = held[counts.codes[held, j] == code]
         places.append(int(held[0]) if len(held) else -1)
     return places
 

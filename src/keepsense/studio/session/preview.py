@@ -7,7 +7,8 @@ values where that is fast enough, else on some of them, which `Preview.note` say
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,12 +24,10 @@ from keepsense.release.job.job import Job
 from keepsense.release.job.people import own_people, released_people
 from keepsense.release.job.recode import recode
 from keepsense.release.preflight import refuse_contradictions
-from keepsense.studio.session.estimate import Estimate, estimate, places_of
-from keepsense.studio.session.rows import Rows, as_text, first_values
+from keepsense.studio.session.estimate import Estimate, estimate, places_of, some_first
+from keepsense.studio.session.rows import ROWS, Rows, as_text, first_values
 from keepsense.utility.alignment import aligned, whole_table
 
-ROWS = 20
-"""Rows that are shown before and after."""
 MOST_ROWS_WITH_SETS = 20_000
 """Rows up to which sets are recoded for a preview."""
 _LINKED = 20_000_000
@@ -90,23 +89,49 @@ class Preview:
         return float(np.mean(list(self.lost.values()))) if self.lost else None
 
 
-def preview(job: Job, *, rows: int = ROWS, listener: Listener | None = None, most: int | None = None) -> Preview:
-    """Look ahead at what a job would release; what makes a release impossible is told, not raised.
+def at_first(job: Job, values: Sequence[Mapping[str, Value]]) -> Preview:
+    """What is known before anything is decided: rows as they are, and who is at risk.
 
-    `most` combinations are looked at, in place of what is usual for the method.
+    >>> from keepsense.release.example import example_job
+    >>> found = at_first(example_job(), [])
+    >>> found.at_risk, found.at_risk_after, found.after.cells
+    (20, None, ())
     """
-    start = time.perf_counter()
-    values = first_values(job, rows)
     before = as_text(tuple(job.table.columns), values)
-    empty = Rows(before.names, ())
     people = own_people(job, job.every_quasi_identifier)
     counted = job.every_count if people is None else people
     k = job.hidden_among
-    shown = Preview(before, empty, counted.total, k, _at_risk(counted, k, job))
+    return Preview(before, Rows(before.names, ()), counted.total, k, _at_risk(counted, k, job))
+
+
+def preview(
+    job: Job,
+    *,
+    rows: int = ROWS,
+    values: Sequence[Mapping[str, Value]] | None = None,
+    listener: Listener | None = None,
+    most: int | None = None,
+    early: Callable[[Preview], None] | None = None,
+) -> Preview:
+    """Look ahead at what a job would release; what makes a release impossible is told, not raised.
+
+    `most` combinations are looked at, in place of what is usual for the method. The first rows are shown, or those
+    whose `values` are given. Where all combinations would keep somebody waiting, `early` is handed what some of them
+    tell.
+    """
+    start = time.perf_counter()
+    listed = first_values(job, rows) if values is None else values
+    shown = at_first(job, listed)
     try:
         refuse_contradictions(job)
-        found = estimate(job, values, listener, most)
-        ahead = _ahead(job, found, values, shown, listener)
+        few = some_first(job) if early is not None and most is None else None
+        first: Estimate | None = None
+        if early is not None and few is not None:
+            with suppress(KeepsenseError):  # what a few combinations cannot keep, all of them may
+                first = estimate(job, listed, listener, few)
+                early(_ahead(job, first, listed, shown, listener))
+        found = estimate(job, listed, listener, most, first)
+        ahead = _ahead(job, found, listed, shown, listener)
     except Infeasible as error:
         kept = tuple(Kept(model.describe(), False, str(error)) for model in job.models)
         ahead = replace(shown, problem=str(error), remedies=tuple(error.relax), promises=kept)
@@ -133,7 +158,7 @@ def _ahead(
         after = _released(found.part, rules)
     else:
         after = _released(found.part, rules)
-    changed = [_recoded(found.part, rules, row) for row in values]
+    changed = _recoded(found.part, rules, values)
     names = tuple(name for name in job.table.columns if name not in job.dropped)
     share = found.part.counts.total / max(1, job.counts.total)
     gone, classes = (0, 0) if after is None else _sizes(after)
@@ -210,16 +235,16 @@ def _promised(found: Estimate, model: Model) -> Kept:
 # ---- rows ------------------------------------------------------------------------------------------------------------
 
 
-def _recoded(job: Job, rules: Sequence[Recoding], row: Mapping[str, Value]) -> dict[str, Value]:
-    """One row as it would be released; where chance deals several outputs, the first of them."""
-    made = dict(row)
+def _recoded(job: Job, rules: Sequence[Recoding], values: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
+    """Some rows as they would be released; where chance deals a row several outputs, the first of them."""
+    made = [dict(row) for row in values]
     for rule in rules:
-        if isinstance(rule, Cuts):
-            made |= _cut(rule, made)
-        elif isinstance(rule, Draws):
-            made |= _drawn(rule, made)
+        if isinstance(rule, Cells):
+            changed = _dealt(job, rule, made)
         else:
-            made |= _dealt(job, rule, made)
+            one = _cut if isinstance(rule, Cuts) else _drawn
+            changed = [one(rule, row) for row in made]  # type: ignore[arg-type]
+        made = [{**row, **new} for row, new in zip(made, changed, strict=True)]
     return made
 
 
@@ -239,13 +264,14 @@ def _drawn(rule: Draws, row: Mapping[str, Value]) -> dict[str, Value]:
     return {rule.name: rule.outputs[int(generator(0).choice(len(chances), p=chances))]}
 
 
-def _dealt(job: Job, rule: Cells, row: Mapping[str, Value]) -> dict[str, Value]:
+def _dealt(job: Job, rule: Cells, rows: Sequence[Mapping[str, Value]]) -> list[dict[str, Value]]:
     counts = job.own_counts if rule.inputs is None else rule.inputs
-    (place,) = places_of(counts, [row])
-    at = np.flatnonzero(rule.source == place)
-    if place < 0 or not len(at):
-        return dict.fromkeys(rule.names, SUPPRESSED)
-    if rule.suppressed is not None and rule.suppressed[at[0]]:
-        return dict.fromkeys(rule.names, SUPPRESSED)
-    codes = rule.codes[at[0]].tolist()
-    return {name: values[code] for name, values, code in zip(rule.names, rule.values, codes, strict=True)}
+    dealt: list[dict[str, Value]] = []
+    for place in places_of(counts, rows):
+        at = np.flatnonzero(rule.source == place)
+        if place < 0 or not len(at) or (rule.suppressed is not None and rule.suppressed[at[0]]):
+            dealt.append(dict.fromkeys(rule.names, SUPPRESSED))
+            continue
+        codes = rule.codes[at[0]].tolist()
+        dealt.append({name: held[code] for name, held, code in zip(rule.names, rule.values, codes, strict=True)})
+    return dealt

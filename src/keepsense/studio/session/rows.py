@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from keepsense.counts import Value
 from keepsense.release.job.job import Job
+
+ROWS = 20
+"""Rows that are shown before and after."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def first_values(job: Job, rows: int) -> list[dict[str, Value]]:
     return [{name: tuple(v) if isinstance(v, list) else v for name, v in row.items()} for row in listed]
 
 
-def as_text(names: tuple[str, ...], values: list[dict[str, Value]]) -> Rows:
+def as_text(names: tuple[str, ...], values: Sequence[Mapping[str, Value]]) -> Rows:
     """Some columns of rows, as they are shown.
 
     >>> as_text(("age",), [{"age": 31, "job": "nurse"}])

@@ -5,45 +5,37 @@ It drafts a project as `keepsense init` does, or takes the one that is there, an
 
 - what is there: `name`, `rows`, `columns` (each with its guess and reason), `head(n)`, `project`, `text`, `file`;
 - what to decide: `decisions`, `steps`, `confirm(step)`, `agree(decision)`, `findings()` with `settle(remedy)`;
-- changes, each of which is checked, saved to `keepsense.toml` and can be undone: `change`, `set_role`, `set_kind`,
-  `set_taxonomy`, `set_mapping`, `set_k`, `set_promises`, `set_method`, `set_parameter`, `set_weight`,
-  `set_suppression`, `undo`, `redo`; what is refused raises a `KeepsenseError` and changes nothing;
-- saving: `saved`, `conflict`, `save(force=True)` keeps ours, `reload()` takes theirs;
+- changes, undoing them and saving: those of every `Document` (`keepsense.studio.session.document`), and `set_role` and
+  `set_kind`, which know what was found out about the columns;
 - work, to be done in a thread: `preview()` is what a release would look like, always of the newest state
   (`keepsense.studio.session.preview`); `start()` begins a full run and comes back at once
-  (`keepsense.studio.session.runs`), `runs` are those that were made;
-- `listen(function)` is called after every change, in the thread that made it, and gives back what ends it.
+  (`keepsense.studio.session.runs`), `runs` are those that were made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from keepsense.engines import Reading
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.methods.registry import method as find_method
-from keepsense.privacy import model
-from keepsense.progress import Event
-from keepsense.project.file import Project, check_project
+from keepsense.progress import Event, Listener
+from keepsense.project.file import Project
 from keepsense.project.inspection.decide import Decision, decisions
 from keepsense.project.inspection.inspect import Inspection
 from keepsense.project.inspection.inspected import Inspected
-from keepsense.project.lines import Keys, loaded, with_keys
 from keepsense.project.roles import ROLES
 from keepsense.release.job.job import Job
 from keepsense.studio.session.advice import Advice, Remedy, findings, of_decision
-from keepsense.studio.session.bench import Bench
-from keepsense.studio.session.changes import kind_keys, method_keys, promises_with_k, role_keys
+from keepsense.studio.session.bench import Bench, shapes
+from keepsense.studio.session.changes import kind_keys, role_keys
 from keepsense.studio.session.columns import ColumnView, as_it_stands, column_views
-from keepsense.studio.session.history import History
+from keepsense.studio.session.document import Document, Outdated
 from keepsense.studio.session.opening import opened
-from keepsense.studio.session.preview import Preview, preview
-from keepsense.studio.session.rows import Rows, as_text, first_values
+from keepsense.studio.session.preview import Preview, at_first, preview
+from keepsense.studio.session.rows import Rows, as_text
 from keepsense.studio.session.runs import Run, shares_of
-from keepsense.studio.session.saving import FileChanged, SavedFile
 from keepsense.studio.session.steps import STEPS, Step, fingerprint
 
 HEAD = 20
@@ -52,7 +44,7 @@ _PREVIEWS = 40
 """Previews that are kept."""
 
 
-class Session:
+class Session(Document):
     """One opened table and its project.
 
     >>> import tempfile
@@ -68,21 +60,14 @@ class Session:
     # ---- opening -------------------------------------------------------------------------------------------------
 
     def __init__(self, file: Path, text: str, inspection: Inspection, *, saved: bool = False) -> None:
-        self.file = file
+        super().__init__(file, text, saved=saved)
         self.inspection = inspection
-        self._states = History(text)
-        self._project = check_project(loaded(text, file.name), file.name)
-        self._saved = SavedFile(file, text if saved else None)
-        self._complaint = ""
         self._confirmed: dict[str, str] = {}
         self._settled: set[str] = set()
-        self._listeners: list[Callable[[], None]] = []
         self._previews: dict[str, Preview] = {}
         self._advice: dict[str, tuple[Advice, ...]] = {}
         self.runs: tuple[Run, ...] = ()
         self.bench = Bench(file.parent, self._project.engine.options())
-        if not saved:
-            self.save()
 
     @classmethod
     def open(
@@ -145,24 +130,9 @@ class Session:
         return Path(source.path).name if source is not None and "://" not in source.path else self.inspection.source
 
     @property
-    def folder(self) -> Path:
-        """Where the project file is, and where its paths start."""
-        return self.file.parent
-
-    @property
     def rows(self) -> int:
         """Number of rows of the table."""
         return self.inspection.rows
-
-    @property
-    def text(self) -> str:
-        """The project file as it stands now."""
-        return self._states.now
-
-    @property
-    def project(self) -> Project:
-        """The project as it stands now."""
-        return self._project
 
     @property
     def columns(self) -> tuple[ColumnView, ...]:
@@ -181,7 +151,7 @@ class Session:
         """The first rows of the table, as they are in the file."""
         with self.bench.lock:
             job = self.bench.job(self._project)
-            return as_text(tuple(job.table.columns), first_values(job, rows))
+            return as_text(tuple(job.table.columns), self.bench.first_rows(job, rows))
 
     # ---- what to decide ------------------------------------------------------------------------------------------
 
@@ -216,13 +186,11 @@ class Session:
         if remedy.agrees:
             self._settled.add(remedy.agrees)
             self._tell()
-        before = self._states
-        for column, role in remedy.roles.items():
-            self.set_role(column, role)
-        if self.text != before.now:
-            self._states = before.then(self.text, remedy.text)
-        if remedy.keys:
-            self.change(remedy.keys, remedy.text)
+        with self.as_one(remedy.text):
+            for column, role in remedy.roles.items():
+                self.set_role(column, role)
+            if remedy.keys:
+                self.change(remedy.keys, remedy.text)
 
     @property
     def steps(self) -> tuple[Step, ...]:
@@ -245,20 +213,7 @@ class Session:
         self._confirmed[step] = fingerprint(self._project, step)
         self._tell()
 
-    # ---- changes -------------------------------------------------------------------------------------------------
-
-    def change(self, keys: Keys, what: str) -> None:
-        """Set keys of the project file (None takes one out), check the whole, and save it; `what` says it in words."""
-        text = with_keys(self.text, keys, self.file.name)
-        if text == self.text:
-            return
-        project = check_project(loaded(text, self.file.name), self.file.name)
-        for promise in project.privacy:
-            model(str(promise["model"]), **{key: value for key, value in promise.items() if key != "model"})
-        for chosen in (project.method.name, project.set_method.name):
-            find_method(chosen)
-        self._states = self._states.then(text, what)
-        self._moved(project)
+    # ---- roles and kinds -----------------------------------------------------------------------------------------
 
     def set_role(self, column: str, role: str) -> None:
         """Give a column another role, and the keys and promises that a draft gives a column of that role."""
@@ -278,150 +233,50 @@ class Session:
         keys = kind_keys(self._project, self.inspected(column), KINDS.name_of(kind))
         self.change(keys, f"{column} is {KINDS.name_of(kind)}")
 
-    def set_taxonomy(self, column: str, taxonomy: str | None, domain: str | list[str] | None = None) -> None:
-        """Take the meaning of a column's words from another taxonomy, by name or file, or from none."""
-        at = ("columns", column)
-        keys: dict[tuple[str, ...], object] = {(*at, "taxonomy"): taxonomy, (*at, "domain"): domain}
-        if taxonomy is None:
-            keys |= {(*at, key): None for key in ("suggestions", "language", "within")}
-        self.change(keys, f"{column}: {taxonomy or 'no taxonomy'}")
-
-    def set_mapping(self, column: str, mapping: str | None) -> None:
-        """Use a mapping file that says what the words of a column mean, or none."""
-        self.bench.forget()
-        self.change({("columns", column, "mapping"): mapping}, f"{column}: {mapping or 'no'} mapping file")
-
-    def set_hierarchy(self, column: str, hierarchy: str | None) -> None:
-        """Use a hierarchy file for a column, or build one (None)."""
-        self.change({("columns", column, "hierarchy"): hierarchy or "auto"}, f"{column}: another hierarchy")
-
-    def set_weight(self, column: str, weight: float) -> None:
-        """Say how much the loss of a column counts."""
-        value = None if weight == 1 else float(weight)
-        self.change({("columns", column, "weight"): value}, f"{column} weighs {weight:g}")
-
-    def set_k(self, k: int) -> None:
-        """Ask for classes of at least k people, in the promise that says so, or in one more."""
-        self.set_promises(promises_with_k(self._project, int(k)), f"k is {k}")
-
-    def set_promises(self, promises: Sequence[Mapping[str, Any]], what: str = "other promises") -> None:
-        """Promise this, and nothing else."""
-        self.change({("privacy",): [dict(promise) for promise in promises]}, what)
-
-    def set_method(self, name: str, parameters: Mapping[str, Any] | None = None) -> None:
-        """Use another method, with these parameters and no others."""
-        chosen = find_method(name)
-        keys = method_keys(self._project, chosen.name, parameters or {})
-        self.change(keys, f"the method is {chosen.name}")
-
-    def set_parameter(self, name: str, value: object) -> None:
-        """Set a parameter of the method, or leave it to the method (None)."""
-        self.change({("method", "parameters", name): value}, f"{name} is {value}")
-
-    def set_suppression(self, share: float) -> None:
-        """Let at most this share of the records be suppressed."""
-        self.change({("release", "suppression"): float(share)}, f"suppression up to {share:.0%}")
-
-    # ---- back and forth ------------------------------------------------------------------------------------------
-
-    @property
-    def can_undo(self) -> bool:
-        """Whether there is something to undo."""
-        return self._states.can_undo
-
-    @property
-    def can_redo(self) -> bool:
-        """Whether there is something to do again."""
-        return self._states.can_redo
-
-    @property
-    def undoes(self) -> str:
-        """What an undo would take back, in words."""
-        return self._states.undoes
-
-    @property
-    def redoes(self) -> str:
-        """What a redo would do again, in words."""
-        return self._states.redoes
-
-    def undo(self) -> None:
-        """Take the last change back."""
-        self._states = self._states.undone()
-        self._moved(check_project(loaded(self.text, self.file.name), self.file.name))
-
-    def redo(self) -> None:
-        """Do again what was undone last."""
-        self._states = self._states.redone()
-        self._moved(check_project(loaded(self.text, self.file.name), self.file.name))
-
-    def _moved(self, project: Project) -> None:
-        self._project = project
-        self.save()
-        self._tell()
-
-    # ---- saving --------------------------------------------------------------------------------------------------
-
-    @property
-    def saved(self) -> bool:
-        """Whether the project file holds what is shown."""
-        return self._saved.text == self.text and not self._complaint
-
-    @property
-    def conflict(self) -> str:
-        """Why the project file could not be saved, as a sentence; empty where it is saved."""
-        return self._complaint
-
-    def save(self, *, force: bool = False) -> None:
-        """Write the project file; where somebody else wrote it since, `conflict` says so and theirs stays.
-
-        With `force` ours takes its place.
-        """
-        try:
-            self._saved.write(self.text, force=force)
-            self._complaint = ""
-        except (FileChanged, BadInput) as error:
-            self._complaint = str(error)
-
-    def reload(self) -> None:
-        """Take the project file as it is on the disk, in place of ours, which an undo brings back."""
-        text = self._saved.read()
-        project = check_project(loaded(text, self.file.name), self.file.name)
-        self._complaint = ""
-        if text != self.text:
-            self._states = self._states.then(text, "the file as somebody else left it")
-        self.bench.forget()
-        self._moved(project)
-
     # ---- work ----------------------------------------------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Read everything anew that lies beside the project file."""
+        self.bench.forget()
 
     def job(self) -> Job:
         """The project, opened, with its hierarchies; to be used while `bench.lock` is held, in a thread."""
         return self.bench.with_hierarchies(self.bench.job(self._project))
 
-    def preview(self) -> Preview:
+    def preview(self, early: Callable[[Preview], None] | None = None) -> Preview:
         """What a release would look like as things stand; takes about two seconds, the first time longer.
 
-        Where the project changes meanwhile, what was begun is dropped, and the newest state is looked at.
+        `early` is handed what is known before that: rows and risk as they are, then figures of some combinations. Where
+        the project changes meanwhile, what was begun is dropped, and the newest state is looked at.
         """
-        with self.bench.lock:
-            while True:
-                text = self.text
-                if text not in self._previews:
-                    try:
-                        self._previews[text] = self._look_ahead(text)
+        while True:
+            text, listener = self.text, self.while_it_stands()
+            if text not in self._previews:
+                try:
+                    with self.bench.lock:
+                        self._previews[text] = self._look_ahead(listener, early)
                         self._advice.clear()
-                    except _OutdatedError:
-                        continue
-                while len(self._previews) > _PREVIEWS:
-                    del self._previews[next(iter(self._previews))]
+                except Outdated:
+                    continue
+            while len(self._previews) > _PREVIEWS:
+                del self._previews[next(iter(self._previews))]
+            if text in self._previews and text == self.text:
                 return self._previews[text]
 
-    def _look_ahead(self, text: str) -> Preview:
-        def heard(event: Event) -> None:
-            if self.text != text:
-                raise _OutdatedError
+    def _look_ahead(self, listener: Listener, early: Callable[[Preview], None] | None) -> Preview:
+        job = self.bench.job(self._project)
+        rows = self.bench.first_rows(job)
 
-        return preview(self.job(), listener=heard)
+        def known(seen: Preview) -> None:
+            listener(Event("early"))
+            if early is not None:
+                early(seen)
+
+        if early is not None and "hierarchies" not in vars(job):
+            known(at_first(job, rows))
+        # trees that were chosen do for another k as well: only other columns make it useless to go on choosing
+        job = self.bench.with_hierarchies(job, self.while_it_stands(shapes))
+        return preview(job, values=rows, listener=listener, early=None if early is None else known)
 
     @property
     def seen(self) -> Preview | None:
@@ -441,26 +296,6 @@ class Session:
     def running(self) -> Run | None:
         """The run that goes on, if one does."""
         return next((made for made in self.runs if not made.ended), None)
-
-    # ---- hearing of changes --------------------------------------------------------------------------------------
-
-    def listen(self, function: Callable[[], None]) -> Callable[[], None]:
-        """Call a function after every change; what comes back ends that."""
-        self._listeners.append(function)
-
-        def end() -> None:
-            if function in self._listeners:
-                self._listeners.remove(function)
-
-        return end
-
-    def _tell(self) -> None:
-        for function in tuple(self._listeners):
-            function()
-
-
-class _OutdatedError(Exception):
-    """The project changed while it was looked at."""
 
 
 def _k_of(project: Project) -> str:

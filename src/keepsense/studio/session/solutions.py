@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from keepsense.errors import KeepsenseError
 from keepsense.methods.registry import methods
-from keepsense.progress import Event
+from keepsense.progress import Event, Listener
 from keepsense.recoding import Cuts
 from keepsense.release.figures.alternatives import Tried, judged_nodes, other_methods
 from keepsense.release.figures.trade import Trade, trade
@@ -98,7 +98,7 @@ def lattice(session: Session) -> Solutions | None:
     if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
         return None
     with session.bench.lock:
-        judged = judged_nodes(shown.found.part, rule)
+        judged = judged_nodes(shown.found.part, rule, session.while_it_stands())
     if judged is None:
         return None
     every = [Solution(levels, safe, loss, levels == judged.chosen) for levels, safe, loss in judged.nodes]
@@ -175,7 +175,8 @@ class _Watching:
 
     every_step = True
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, also: Listener) -> None:
+        self.also = also
         self.names = job.quasi_identifiers
         self.weights = job.counts.weights
         self.root: Group | None = None
@@ -183,6 +184,7 @@ class _Watching:
         self.settled: list[Group] = []
 
     def __call__(self, event: Event) -> None:
+        self.also(event)
         if event.name == "whole":
             self.root = self._group(event.details["part"])
         elif event.name == "cut":
@@ -223,7 +225,7 @@ def division(session: Session) -> Group | None:
             return None
         counts = some_tuples(job.counts, MOST_TUPLES)
         part = job if counts is job.counts else job.narrowed(counts)
-        watching = _Watching(part)
+        watching = _Watching(part, session.while_it_stands())
         parameters = dict(job.project.method.parameters)
         if job.method.time_limit is not None:
             parameters.setdefault(job.method.time_limit, 2.0)
@@ -249,13 +251,13 @@ def others(session: Session) -> list[Tried]:
         job = session.job()
         counts = some_tuples(job.counts, 4 * MOST_TUPLES)
         part = job if counts is job.counts else job.narrowed(counts)
-        return other_methods(part)[1]
+        return other_methods(part, session.while_it_stands())[1]
 
 
 def weighed_twice(session: Session) -> Trade | None:
     """What each column would keep if it weighed twice, and what that costs the others. In a thread."""
     with session.bench.lock:
-        return trade(session.job())
+        return trade(session.job(), session.while_it_stands())
 
 
 def pruned(group: Group, most: int = MOST_GROUPS) -> Group:

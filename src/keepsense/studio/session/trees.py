@@ -26,6 +26,7 @@ from keepsense.hierarchies.judge import ASPECTS, Evaluation, evaluate
 from keepsense.hierarchies.kinds import KINDS, Values
 from keepsense.hierarchies.scoring import grade, score
 from keepsense.privacy import differentially_private
+from keepsense.progress import Listener
 from keepsense.release.job.choosing import MOST_TUPLES, Trial, some_tuples
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def candidates(session: Session, column: str) -> Candidates:
                 break
         listed = list(trees.values())
         judge = _judge(job, column)
-        costs = _costs(job, column, listed)
+        costs = _costs(job, column, listed, session.while_it_stands())
         made = []
         for number, tree in enumerate(listed):
             levels, total = _scored(tree, judge)
@@ -290,11 +291,11 @@ def _scored(tree: Hierarchy, judge: Distance | None) -> tuple[tuple[float, ...],
     return tuple(float(loss) for loss in gsl.levels), float(gsl.total)
 
 
-def _costs(job: Job, column: str, trees: Sequence[Hierarchy]) -> list[float | None]:
+def _costs(job: Job, column: str, trees: Sequence[Hierarchy], listener: Listener) -> list[float | None]:
     costs: list[float | None] = [None] * len(trees)
     if not job.truthful or differentially_private(job.models):
         return costs
-    trial = Trial(job, some_tuples(job.counts, MOST_TUPLES))
+    trial = Trial(job, some_tuples(job.counts, MOST_TUPLES), listener=listener)
     for number, tree in enumerate(trees[:MOST_TRIED]):
         try:
             costs[number] = float(trial.loss({**job.hierarchies, column: tree}))

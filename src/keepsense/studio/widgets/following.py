@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
 from nicegui import ui
 from nicegui.element import Element
 
+from keepsense.studio.session.document import Outdated
 from keepsense.studio.widgets.parts import box, words
 from keepsense.studio.widgets.room import Room
 
 T = TypeVar("T")
+
+_A_WHILE = 0.1
+"""Seconds between looks whether the preview is done."""
 
 
 def following(
@@ -58,7 +63,7 @@ def worked_out(
             ui.spinner(size="1rem").classes("accent")
             words("span", waiting, "small muted")
         wrong: list[str] = []
-        made = await room.work(work, complain=wrong.append)
+        made = await _when_free(room, work, wrong.append, lambda: holder.is_deleted or asked != [now])
         if holder.is_deleted or asked != [now]:
             return
         holder.clear()
@@ -77,6 +82,21 @@ def worked_out(
         ui.timer(0, fill, once=True)
     room.on_change(again)
     return around
+
+
+async def _when_free(
+    room: Room, work: Callable[[], T], complain: Callable[[str], None], left: Callable[[], bool]
+) -> T | None:
+    """Do long work after the preview, which goes first: where the project changes meanwhile, it is begun again."""
+    while True:
+        while room.desk.live is not None and room.desk.live.waiting and not left():
+            await asyncio.sleep(_A_WHILE)
+        if left():
+            return None
+        try:
+            return await room.work(work, complain=complain)
+        except Outdated:
+            await asyncio.sleep(_A_WHILE)
 
 
 def when_settled(slider: ui.slider, choose: Callable[[float], object], seconds: float = 0.3) -> None:

@@ -16,7 +16,7 @@ _ROWS = 5
 def panel_state(desk: Desk) -> object:
     """What the panel shows: it is drawn anew when this changes."""
     live = desk.live
-    return None if live is None else (id(live.preview), live.problem, live.waiting)
+    return None if live is None else (id(live.preview), live.problem, live.waiting, live.aged)
 
 
 def draw_panel(desk: Desk, room: Room) -> None:
@@ -29,13 +29,14 @@ def draw_panel(desk: Desk, room: Room) -> None:
     with box("line tight status").props("role=status"):
         if live.waiting:
             ui.spinner(size="1rem").classes("accent")
-            words("span", "Working it out …", "small muted")
+            early = live.preview.note if live.preview is not None and not live.aged else ""
+            words("span", f"{early} Working out the rest …" if early else "Working it out …", "small muted grow")
         elif live.preview is not None:
             words("span", live.preview.note or "Worked out on all rows.", "small muted")
     if live.problem:
         _problem(live.problem, ())
     if live.preview is not None:
-        with box("stack wide" + (" aged" if live.waiting else "")):
+        with box("stack wide" + (" aged" if live.aged else "")):
             _preview(live.preview)
 
 
