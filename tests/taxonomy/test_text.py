@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import unicodedata
 import warnings
 import weakref
 from pathlib import Path
@@ -20,6 +21,8 @@ from keepsense.taxonomy.lookup import Found, lookup, sense_name
 from keepsense.taxonomy.text import (
     CLOSED,
     LONGEST,
+    all_normalised,
+    all_without_accents,
     base_forms,
     head_words,
     looks_numeric,
@@ -86,6 +89,13 @@ def test_normalising_takes_away_what_spelling_varies_in(text: str, expected: str
 def test_normalising_twice_changes_nothing_more(text: str) -> None:
     once = normalise(text)
     assert normalise(once) == once
+
+
+@given(st.lists(st.text(max_size=12) | st.sampled_from(["Crème Brûlée", "É\u0301", "a\0b", "ﬁ"]), max_size=8))
+def test_many_texts_at_once_become_what_each_becomes(texts: list[str]) -> None:
+    assert all_normalised(texts) == [normalise(text) for text in texts]
+    plain = ["".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c)) for text in texts]
+    assert [without_accents(text) for text in texts] == all_without_accents(texts) == plain
 
 
 def test_accents_come_off_letters_and_nothing_else() -> None:

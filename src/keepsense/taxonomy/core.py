@@ -26,6 +26,8 @@ Concept = int | str
 """A concept as people and code name it: a code, an external id, a label, or a label with its sense (`coach#1`)."""
 
 
+_REMEMBERED, _FEW = 20_000, 100
+"""Concepts whose subsumers are remembered at most, and how many of these they may have: tens of megabytes."""
 MOST_CLIMBED = 1_000_000_000
 """Links that may be climbed to count what lies below concepts: seconds. SNOMED CT takes some ten million."""
 
@@ -227,7 +229,35 @@ class Taxonomy:
 
     def subsumers(self, concept: Concept) -> Ints:
         """The concept and everything above it, as sorted codes (S(c) of Eq. 4.10, T(c) of Batet et al. 2014, Eq. 1)."""
-        return self.closure(np.array([self.code(concept)]), self.parents)
+        return np.array(sorted(self.above(self.code(concept))), dtype=np.int32)
+
+    @cached_property
+    def _climbed(self) -> dict[int, frozenset[int]]:
+        return {}
+
+    def above(self, code: int) -> frozenset[int]:
+        """Codes of a concept, given by its code, and of everything above it; remembered, for they are asked often.
+
+        >>> from keepsense.taxonomy import from_edges
+        >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
+        >>> sorted(pets.above(2))
+        [1, 2]
+        """
+        known = self._climbed
+        found = known.get(code)
+        if found is None:
+            seen, waiting = {code}, [code]
+            while waiting:
+                for parent in self.parents[waiting.pop()].tolist():
+                    if parent in known:
+                        seen |= known[parent]
+                    elif parent not in seen:
+                        seen.add(parent)
+                        waiting.append(parent)
+            found = frozenset(seen)
+            if len(found) <= _FEW and len(known) < _REMEMBERED:
+                known[code] = found
+        return found
 
     def descendants(self, concept: Concept) -> Ints:
         """The concept and everything below it, as sorted codes (τ of Eq. 4.2 where the concept is its root)."""
@@ -245,7 +275,7 @@ class Taxonomy:
 
     def is_a(self, concept: Concept, ancestor: Concept) -> bool:
         """Whether the ancestor subsumes the concept (a concept subsumes itself)."""
-        return bool(np.isin(self.code(ancestor), self.subsumers(concept)))
+        return self.code(ancestor) in self.above(self.code(concept))
 
     def leaves(self, concept: Concept | None = None) -> Ints:
         """Concepts without children, of the whole taxonomy or below one concept (a leaf is its own only leaf)."""
@@ -305,15 +335,15 @@ class Taxonomy:
 
     def common_subsumers(self, concepts: Iterable[Concept]) -> Ints:
         """Concepts that subsume all the given ones, S(Xᵃ) of Definition 2, as sorted codes."""
-        codes = np.unique(self.codes(concepts))
-        if not len(codes):
+        codes = sorted(set(self.codes(concepts).tolist()))
+        if not codes:
             raise UnknownConcept(f"{self.name}: common subsumers need at least one concept")
-        common = self.subsumers(int(codes[0]))
+        common = self.above(codes[0])
         for code in codes[1:]:
             if len(common) == 1:
                 break
-            common = np.intersect1d(common, self.subsumers(int(code)), assume_unique=True)
-        return common
+            common = common & self.above(code)
+        return np.array(sorted(common), dtype=np.int32)
 
     def lcs(self, *concepts: Concept) -> int:
         """Least common subsumer of two or more concepts, or of all values of an attribute (Definition 2).

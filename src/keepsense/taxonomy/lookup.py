@@ -20,7 +20,7 @@ Plurals and the head noun are those of English: where a taxonomy says it is in a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -36,6 +36,8 @@ from keepsense.taxonomy.text import (
     CLOSED,
     LONGEST,
     MISSING_MARKS,
+    all_normalised,
+    all_without_accents,
     base_forms,
     head_words,
     looks_numeric,
@@ -89,8 +91,7 @@ class Lookup:
     def keys(self) -> dict[str, tuple[int, ...]]:
         """Positions of the terms behind each normalised name."""
         found: dict[str, tuple[int, ...]] = {}
-        for position, term in enumerate(self._terms):
-            key = normalise(term)
+        for position, key in enumerate(all_normalised(list(self._terms))):
             found[key] = (*found[key], position) if key in found else (position,)
         found.pop("", None)
         return found
@@ -98,17 +99,19 @@ class Lookup:
     @cached_property
     def _joined(self) -> dict[str, tuple[int, ...]]:
         """The same without any spaces: `postdoc`, `post doc`."""
-        return _regrouped(self.keys, lambda key: (key.replace(" ", ""),))
+        return _regrouped(self.keys, ((key.replace(" ", ""),) for key in self.keys))
 
     @cached_property
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
         accented = {key: where for key, where in self.keys.items() if not key.isascii()}
-        return _regrouped(accented, lambda key: (without_accents(key),))
+        return _regrouped(accented, ((plain,) for plain in all_without_accents(list(accented))))
 
     @cached_property
     def _singular(self) -> dict[str, tuple[int, ...]]:
         """Names that are plurals, under their base forms. WordNet's own names are singular wherever they can be."""
-        return {} if self._own else _regrouped(self.keys, lambda key: self._inflected(key, first=False))
+        if self._own or not self._english:
+            return {}
+        return _regrouped(self.keys, (self._inflected(key, first=False) for key in self.keys))
 
     @cached_property
     def _irregular(self) -> Mapping[str, Sequence[str]]:
@@ -370,12 +373,11 @@ def sense_name(taxonomy: Taxonomy, concept: int, word: str = "") -> str:
     return taxonomy.id(concept)
 
 
-def _regrouped(
-    keys: Mapping[str, tuple[int, ...]], variants: Callable[[str], Sequence[str]]
-) -> dict[str, tuple[int, ...]]:
+def _regrouped(keys: Mapping[str, tuple[int, ...]], forms: Iterable[Sequence[str]]) -> dict[str, tuple[int, ...]]:
+    """Positions under other forms of their keys, of which `forms` has some for each key."""
     found: dict[str, tuple[int, ...]] = {}
-    for key, positions in keys.items():
-        for form in variants(key):
+    for positions, others in zip(keys.values(), forms, strict=True):
+        for form in others:
             found[form] = found.get(form, ()) + positions
     return found
 
@@ -392,4 +394,6 @@ def _is_name(word: str) -> bool:
 def _exceptions(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
     from keepsense.taxonomy.embedded import exceptions
 
-    return {normalise(form): tuple(map(normalise, bases)) for form, bases in exceptions(taxonomy).items()}
+    known = exceptions(taxonomy)
+    keys = all_normalised(list(known))
+    return {key: tuple(map(normalise, bases)) for key, bases in zip(keys, known.values(), strict=True)}

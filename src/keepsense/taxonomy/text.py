@@ -74,13 +74,62 @@ def normalise(text: str) -> str:
     return " ".join(text.casefold().translate(_CHARACTERS).split())
 
 
+class _Ends(_Characters):
+    """The same, but what parts texts of a long one stays."""
+
+    def __init__(self) -> None:
+        super().__init__({ord(_END): _END})
+
+
+class _Letters(dict[int, str | None]):
+    """What is left of each character of a decomposed text when accents go, worked out when it is first met."""
+
+    def __missing__(self, point: int) -> str | None:
+        self[point] = None if unicodedata.combining(chr(point)) else chr(point)
+        return self[point]
+
+
+_END = "\0"
+_MANY_CHARACTERS, _LETTERS = _Ends(), _Letters()
+
+
+def all_normalised(texts: Sequence[str]) -> list[str]:
+    """Many texts normalised, each as `normalise` does it: as one long text, which is many times as fast.
+
+    >>> all_normalised(["Water-Skiing", "crème  BRÛLÉE", ""])
+    ['water skiing', 'crème brûlée', '']
+    """
+    found = list(texts)
+    for plain in (True, False):  # characters beyond ASCII slow all of a text down, so those that have some go apart
+        mine = [i for i, text in enumerate(texts) if text.isascii() == plain]
+        whole = _END.join([texts[i] for i in mine])
+        if not plain:
+            whole = unicodedata.normalize("NFKC", whole)
+        parts = whole.casefold().translate(_MANY_CHARACTERS).split(_END)
+        if len(parts) != max(1, len(mine)):  # a text holds what parts texts
+            return [normalise(text) for text in texts]
+        for i, part in zip(mine, parts, strict=False):
+            found[i] = " ".join(part.split())
+    return found
+
+
 def without_accents(text: str) -> str:
     """Text with every accent taken off its letter.
 
     >>> without_accents("crème brûlée")
     'creme brulee'
     """
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+    return unicodedata.normalize("NFKD", text).translate(_LETTERS)
+
+
+def all_without_accents(texts: Sequence[str]) -> list[str]:
+    """Many texts without accents, each as `without_accents` has it.
+
+    >>> all_without_accents(["crème", "brûlée"])
+    ['creme', 'brulee']
+    """
+    parts = without_accents(_END.join(texts)).split(_END)
+    return parts if len(parts) == len(texts) else [without_accents(text) for text in texts]
 
 
 def base_forms(word: str, irregular: Mapping[str, Sequence[str]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,14 +84,38 @@ def value_distances(
     >>> value_distances(distance("path", pets), ["*", "cat"], ["cat", "dog"]).tolist()
     [[0.5, 0.5], [0.0, 1.0]]
     """
-    rows, columns = (_codes(distance.taxonomy, values, concepts) for values in (released, originals))
-    matrix = distance.matrix(rows, columns) / (distance.maximum or 1.0)
-    same = np.array(released, dtype=object)[:, None] == np.array(originals, dtype=object)[None, :]
-    found: Floats = np.where(same.astype(np.bool_), 0.0, matrix)
+    columns = _codes(distance.taxonomy, originals, concepts)
+
+    def far(values: Sequence[Value]) -> Floats:
+        rows = _codes(distance.taxonomy, values, concepts)
+        return distance.matrix(rows, columns) / (distance.maximum or 1.0)
+
+    return _listed_distances(far, released, originals, concepts, listed)
+
+
+def _listed_distances(
+    far: Callable[[Sequence[Value]], Floats],
+    released: Sequence[Value],
+    originals: Sequence[Value],
+    concepts: Mapping[Value, Concept] | None,
+    listed: Mapping[Value, Sequence[Value]] | None,
+) -> Floats:
+    """As `value_distances`, where `far` tells how far the concepts of some values lie from those of the originals."""
+    places: dict[Value, list[int]] = {}
+    for place, value in enumerate(originals):
+        places.setdefault(value, []).append(place)
+
+    def apart(values: Sequence[Value]) -> Floats:
+        found = far(values)
+        for row, value in enumerate(values):
+            found[row, places.get(value, [])] = 0.0
+        return found
+
+    found = apart(released)
     for i, label in enumerate(released):
         inside = [v for v in (listed or {}).get(label, ()) if concepts is None or v in concepts]
         if inside:
-            found[i] = value_distances(distance, inside, originals, concepts).mean(axis=0)
+            found[i] = apart(inside).mean(axis=0)
     return found
 
 
@@ -118,6 +142,7 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
         raise BadHierarchy(f"{hierarchy.name}: the hierarchy's leaves have no concepts; map its values first")
     mine = np.flatnonzero(known)
     words = [leaves[i] for i in mine.tolist()]
+    far = _measured_once(distance, [*concepts, SUPPRESSED], words, concepts)
 
     def towards(labels: Sequence[Value], code: NDArray[np.int32]) -> Floats:
         """Distance of each leaf from the label of its code."""
@@ -127,7 +152,7 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
         place = np.cumsum(there) - 1
         both = mine[there[code[mine]]]
         known_labels = [v for v, good in zip(labels, there, strict=True) if good]
-        table = value_distances(distance, known_labels, words, concepts, listed)
+        table = _listed_distances(far, known_labels, words, concepts, listed)
         distances[both] = table[place[code[both]], np.searchsorted(mine, both)]
         # of a list, strangers are members like others: at 0 from themselves, as far as can be from the rest
         size = np.bincount(code, minlength=len(labels))
@@ -142,8 +167,19 @@ def leaf_distances(hierarchy: Hierarchy, distance: Distance) -> tuple[list[Float
     levels = [np.zeros(len(leaves))]
     levels += [towards(hierarchy.labels[at], hierarchy.codes[:, at]) for at in range(1, hierarchy.height + 1)]
     hidden = np.ones(len(leaves))
-    hidden[mine] = value_distances(distance, [SUPPRESSED], words, concepts)[0]
+    hidden[mine] = _listed_distances(far, [SUPPRESSED], words, concepts, None)[0]
     return levels, hidden
+
+
+def _measured_once(
+    distance: Distance, values: Sequence[Value], words: Sequence[Value], concepts: Mapping[Value, int]
+) -> Callable[[Sequence[Value]], Floats]:
+    """How far the concepts of any of the values lie from those of the words, measured once for all of them."""
+    codes = _codes(distance.taxonomy, values, concepts)
+    each, row = np.unique(codes, return_inverse=True)
+    table = distance.matrix(each, _codes(distance.taxonomy, words, concepts)) / (distance.maximum or 1.0)
+    place = dict(zip(values, row.tolist(), strict=True))
+    return lambda some: np.asarray(table[[place[value] for value in some]], dtype=np.float64)
 
 
 def _codes(taxonomy: Taxonomy, values: Sequence[Value], concepts: Mapping[Value, Concept] | None) -> NDArray[np.int32]:

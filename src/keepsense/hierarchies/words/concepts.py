@@ -134,7 +134,7 @@ def with_concepts(
 
 
 class Ancestry:
-    """Subsumers of concepts, remembered: building and scoring the hierarchies of one column asks again and again.
+    """Subsumers of the concepts of one column, as building and scoring its hierarchies ask for them.
 
     >>> from keepsense.taxonomy import from_edges
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
@@ -145,33 +145,15 @@ class Ancestry:
 
     def __init__(self, taxonomy: Taxonomy) -> None:
         self.taxonomy = taxonomy
-        self._above: dict[int, frozenset[int]] = {}
 
     def above(self, concept: int) -> frozenset[int]:
         """The concept and everything that subsumes it."""
-        found = self._above.get(concept)
-        if found is None:
-            seen = {concept}
-            waiting = [concept]
-            while waiting:
-                for parent in self.taxonomy.parents[waiting.pop()].tolist():
-                    known = self._above.get(parent)
-                    if known is not None:
-                        seen |= known
-                    elif parent not in seen:
-                        seen.add(parent)
-                        waiting.append(parent)
-            found = self._above[concept] = frozenset(seen)
-        return found
+        return self.taxonomy.above(concept)
 
     def lcs(self, concepts: Iterable[int]) -> int:
         """Least common subsumer of some concepts, by the taxonomy's own rule; the root for none."""
-        common: frozenset[int] | None = None
-        for concept in {int(c) for c in concepts}:
-            common = self.above(concept) if common is None else common & self.above(concept)
-        if common is None:
-            return self.taxonomy.root
-        return max(common, key=lambda c: int(self.taxonomy.specificity[c]))
+        some = {int(c) for c in concepts}
+        return self.taxonomy.lcs(*some) if some else self.taxonomy.root
 
 
 class Namer:

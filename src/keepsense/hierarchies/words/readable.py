@@ -177,7 +177,7 @@ def says_nothing(taxonomy: Taxonomy) -> frozenset[int]:
     beings = whole.descendants(whole.code(_BEINGS))
     silent[beings] = share[beings] >= _ANY_BEING
     ids = {whole.id(code) for code in np.flatnonzero(silent).tolist()}
-    return frozenset(code for code in range(len(taxonomy)) if taxonomy.id(code) in ids)
+    return frozenset(code for code, known in enumerate(taxonomy.ids) if known in ids)
 
 
 def spelled(
@@ -252,7 +252,7 @@ def _words(name: str) -> list[str]:
 
 
 def _above(concept: int, other: int, taxonomy: Taxonomy) -> bool:
-    return 0 <= concept != other >= 0 and taxonomy.lcs(concept, other) == concept
+    return 0 <= concept != other >= 0 and concept in taxonomy.above(other)
 
 
 def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:

@@ -268,11 +268,12 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
             " a WordNet database folder holds data.noun and index.noun"
         ) from None
     for number, line in enumerate(raw.split(b"\n"), start=1):
-        if line.strip():
-            try:
-                yield number, line.decode("utf-8").rstrip("\r")
-            except UnicodeDecodeError:
-                raise _bad(path.name, number, "the line is not UTF-8 text; convert the file to UTF-8") from None
+        try:
+            text = line.decode("utf-8").rstrip("\r")
+        except UnicodeDecodeError:
+            raise _bad(path.name, number, "the line is not UTF-8 text; convert the file to UTF-8") from None
+        if text.strip():
+            yield number, text
 
 
 def _bad(file: str, line: int, what: str) -> BadTaxonomy:
