@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from keepsense.methods.generalize.infogain_mondrian import infogain_mondrian
 from keepsense.methods.generalize.lsd_mondrian import lsd_mondrian
 from keepsense.methods.generalize.mondrian import mondrian
 from keepsense.methods.generalize.multidim import Cutting, divide, groups
-from keepsense.methods.generalize.parts.dimension import nominal, numeric, semantic
+from keepsense.methods.generalize.parts.dimension import dimensions, nominal, numeric, semantic
 from keepsense.methods.generalize.semantic_mondrian import exchanged, semantic_mondrian, together
 from keepsense.privacy import DistinctDiversity, KAnonymity
 from keepsense.recoding import Cells
@@ -132,6 +133,50 @@ def test_the_compiled_loop_finds_the_same_groups(counts: Counts, k: int, order: 
     agreeing = mondrian(counts, {"job": JOBS}, k=k, order=order, models=[DistinctDiversity(1, "illness")])
     assert released(plain) == released(agreeing)
     assert plain.info["classes"] == agreeing.info["classes"]
+
+
+def crowd(seed: int, rows: int) -> tuple[Counts, dict[str, Hierarchy]]:
+    """Many people with words of two trees and two columns of numbers; illnesses are uneven."""
+    rng = np.random.default_rng(seed)
+    trees = {}
+    for name, size in (("job", 30), ("hobby", 300)):  # what spans lose is looked up for one, worked out for the other
+        middle = rng.integers(0, 8, size)
+        trees[name] = Hierarchy.of_rows([(f"{i}", f"m{m}", f"t{m // 3}", "*") for i, m in enumerate(middle)], name=name)
+    columns: dict[str, Any] = {name: rng.integers(0, len(tree.leaves), rows) for name, tree in trees.items()}
+    columns = {name: [str(code) for code in codes] for name, codes in columns.items()}
+    columns |= {"age": rng.integers(20, 60, rows).tolist(), "size": rng.integers(0, 4, rows).tolist()}
+    return Counts.of(columns, histograms={"illness": np.minimum(rng.geometric(0.5, rows), 5).tolist()}), trees
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_compiled_loop_wins_back_the_same(seed: int) -> None:
+    """A score that is not known to be compiled takes the general way: the same groups, numbers and rounds."""
+    counts, trees = crowd(seed, (40, 400, 3000)[seed % 3])
+    space = dimensions(counts, trees, importance={"age": 2.0} if seed % 2 else None)
+    score = together(space, [1.0, 2.0, 1.0, 0.5])
+    models = [KAnonymity(seed % 4 + 1), *([DistinctDiversity(seed % 3 + 1, "illness")] if seed % 4 else [])]
+    plain, compiled = (
+        divide(counts, space, models, score=each, order="best") for each in (lambda cutting: score(cutting), score)
+    )
+    assert released(plain) == released(compiled)
+    assert dict(plain.info) == dict(compiled.info)
+    numbered = [groups(counts, space, models, score=each).tolist() for each in (lambda cutting: score(cutting), score)]
+    assert numbered[0] == numbered[1]
+
+
+def test_large_weights_and_two_promises_take_the_compiled_loop_too() -> None:
+    counts, trees = crowd(3, 500)
+    counts = Counts(counts.names, counts.values, counts.codes, counts.weights * 100_000, counts.histograms)
+    further = crowd(4, 500)[0].histograms["illness"]
+    counts = replace(counts, histograms={**counts.histograms, "other": replace(further, rows=further.rows)})
+    space = dimensions(counts, trees)
+    models = [KAnonymity(400_000), DistinctDiversity(2, "illness"), DistinctDiversity(2, "other")]
+    score = together(space, [1.0] * 4)
+    plain, compiled = (
+        divide(counts, space, models, score=each, order="best") for each in (lambda cutting: score(cutting), score)
+    )
+    assert released(plain) == released(compiled)
+    assert dict(plain.info) == dict(compiled.info)
 
 
 @settings(deadline=None, max_examples=30)

@@ -106,6 +106,11 @@ class Model(ABC):
         return k
 
     @property
+    def different(self) -> tuple[str, int] | None:
+        """The column of which every class must hold so many different values, where the promise is just that."""
+        return None
+
+    @property
     def hides_among(self) -> int | None:
         """Among how many people somebody is hidden, where the promise says."""
         return self.least_size

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Histogram, Value, histogram
 from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.generalize.parts.dimension import Dimension
+from keepsense.methods.generalize.parts.together import WonBack, divided_together
 from keepsense.privacy import KAnonymity, Model, ProbabilisticKAnonymity, bind
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
@@ -170,8 +172,7 @@ class _Division:
         self.rest = [m for m in self.models if not isinstance(m, plain)]
         self.source = np.arange(len(counts), dtype=np.int64)
         self.weights = np.array(counts.weights)
-        ranks = [d.rank[counts.column(d.name)].astype(np.int64) for d in dimensions]
-        self.ranks = np.stack(ranks, axis=1) if ranks else np.empty((len(counts), 0), np.int64)
+        self.spans: tuple[NDArray[Any], NDArray[Any]] | None = None
         self.final = np.full(len(counts), -1, dtype=np.int64)
         self.closed = 0
         self.active = np.arange(len(counts), dtype=np.int64)
@@ -179,6 +180,12 @@ class _Division:
         self.refused = np.zeros((1, len(dimensions)), dtype=np.bool_)
         self._orders: list[Longs | None] = [None] * len(dimensions)
         self._label = np.zeros(len(counts), dtype=np.int64)
+
+    @cached_property
+    def ranks(self) -> Longs:
+        """The place of each tuple in every dimension."""
+        ranks = [d.rank[self.counts.column(d.name)].astype(np.int64) for d in self.dimensions]
+        return np.stack(ranks, axis=1) if ranks else np.empty((len(self.counts), 0), np.int64)
 
     def run(self, score: Score, order: Order, branches: bool, gain: bool, listener: Listener | None) -> int:
         """Cut until nothing can be cut; returns the number of rounds."""
@@ -189,6 +196,10 @@ class _Division:
             emit(listener, "whole", 0, self.counts.total, part=self._part(self.active))
         elif score is median and order != "best" and not (branches or gain or self.relaxed or self.rest):
             return self._halved(order == "widest", listener)
+        elif isinstance(score, WonBack) and order == "best" and not (branches or gain or self.relaxed):
+            needed = [model.different for model in self.rest]
+            if None not in needed:
+                return self._won_back(score, [each for each in needed if each is not None], listener)
         rounds = 0
         while len(self.active):
             views = [self.view(j) for j in range(len(self.dimensions))]
@@ -211,6 +222,7 @@ class _Division:
             self.ranks, self.weights, self.final, self.least, lambda group: self.satisfied(every, group, self.closed)
         )
         moved = before != self.final
+        self.spans = None if moved.any() else self.spans
         if moved.any() and wants_steps(listener):
             changed = np.unique(np.concatenate((before[moved], self.final[moved]))).tolist()
             parts = [self._part(np.flatnonzero(self.final == group)) for group in changed]
@@ -228,6 +240,19 @@ class _Division:
         self.active = self.active[:0]
         emit(listener, "round", self.settled, self.counts.total, round=rounds, groups=self.closed)
         return int(rounds)
+
+    def _won_back(self, score: WonBack, needed: Sequence[tuple[str, int]], listener: Listener | None) -> int:
+        """What all columns win back, under k and different values alone, in one compiled loop: the same groups."""
+        ranks = [d.rank[self.counts.column(d.name)] for d in self.dimensions]
+        values = [(self.counts.histograms[name], least) for name, least in needed]
+
+        def told(settled: int, groups: int) -> None:
+            emit(listener, "round", settled, self.counts.total, groups=groups)
+
+        found = divided_together(ranks, self.weights, self.dimensions, score.tables, self.least, values, told)
+        self.final, self.closed, self.spans = found.final, found.number, (found.low, found.high)
+        self.active = self.active[:0]
+        return found.rounds
 
     @property
     def settled(self) -> int:
@@ -451,13 +476,11 @@ class _Division:
 
     def cells(self, method: str, rounds: int) -> Cells:
         """Every group released as what it spans."""
-        order = np.argsort(self.final, kind="stable")
-        start = np.searchsorted(self.final[order], np.arange(self.closed))
+        lows, highs = self._spans() if self.spans is None else self.spans
         codes = np.empty((len(self.source), len(self.dimensions)), dtype=np.int32)
         dictionaries: list[tuple[Value, ...]] = []
         for j, dimension in enumerate(self.dimensions):
-            rank = self.ranks[order, j]
-            low, high = np.minimum.reduceat(rank, start), np.maximum.reduceat(rank, start)
+            low, high = lows[:, j].astype(np.int64), highs[:, j].astype(np.int64)
             spans, back = np.unique(low * len(dimension.width) + high, return_inverse=True)
             names = dimension.name_of(spans // len(dimension.width), spans % len(dimension.width))
             place: dict[Value, int] = {}
@@ -467,3 +490,10 @@ class _Division:
         info: Mapping[str, Any] = {"method": method, "classes": self.closed, "rounds": rounds}
         released = tuple(d.name for d in self.dimensions)
         return Cells(released, tuple(dictionaries), self.source, codes, self.weights, None, info).bound(self.counts)
+
+    def _spans(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Lowest and highest rank of each group in every dimension."""
+        order = np.argsort(self.final, kind="stable")
+        start = np.searchsorted(self.final[order], np.arange(self.closed))
+        ranks = self.ranks[order]
+        return np.minimum.reduceat(ranks, start), np.maximum.reduceat(ranks, start)

@@ -7,15 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from keepsense.arrays import Floats, Ints
+from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import CELLS, NO_WORDS, RANGES, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
-from keepsense.methods.generalize.multidim import Cutting, Flags, Longs, Score, Settle, divide
+from keepsense.methods.generalize.multidim import Cutting, Flags, Longs, Settle, divide
 from keepsense.methods.generalize.parts.dimension import Dimension, dimensions
+from keepsense.methods.generalize.parts.together import WonBack, tables_of
 from keepsense.methods.importance import Importance, importances
 from keepsense.methods.registry import Drafted, Method, registered
 from keepsense.methods.task import promised
@@ -23,7 +24,7 @@ from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 from keepsense.semantics import Distance
-from keepsense.utility.shared import importance_of, label_losses
+from keepsense.utility.shared import label_losses
 
 _MANY = 200_000
 """Tuples above which groups stay as they were divided: looking for better ones would take minutes."""
@@ -77,12 +78,12 @@ def semantic_mondrian(  # noqa: PLR0913
         order="best",
         method="semantic Mondrian",
         scored="detail won back",
-        settle=exchanged(plain, weights) if exchange else None,
+        settle=exchanged(plain, weights) if exchange and len(counts) <= _MANY else None,
         listener=listener,
     )
 
 
-def together(space: Sequence[Dimension], importance: Sequence[float]) -> Score:
+def together(space: Sequence[Dimension], importance: Sequence[float]) -> WonBack:
     """How much less all columns lose after each cut; where that is equal, the more even cut is better.
 
     >>> from keepsense.methods.generalize.parts.dimension import numeric
@@ -92,19 +93,7 @@ def together(space: Sequence[Dimension], importance: Sequence[float]) -> Score:
     >>> sorted(divide(counts, space, [KAnonymity(2)], score=together(space, [1.0, 1.0]), order="best").values[1])
     ['8 or more', 'under 5']
     """
-    from keepsense.methods.generalize.kernels.together import lost_beside
-
-    tables = _tables(space, importance)
-
-    def won_back(cutting: Cutting) -> Floats:
-        left, right = lost_beside(cutting.tuples, cutting.start, cutting.ranks, tables)
-        ends = np.append(cutting.start[1:], len(cutting.tuples)) - 1
-        share = cutting.left / cutting.total
-        balance = 1.0 - np.abs(2.0 * share - 1.0)
-        won: Floats = left[ends][cutting.group] - share * left - (1.0 - share) * right + 1e-6 * balance
-        return won
-
-    return won_back
+    return WonBack(tables_of(space, importance))
 
 
 def exchanged(space: Sequence[Dimension], importance: Sequence[float]) -> Settle:
@@ -124,7 +113,7 @@ def exchanged(space: Sequence[Dimension], importance: Sequence[float]) -> Settle
     """
     from keepsense.methods.generalize.kernels.exchange import exchanges
 
-    tables = _tables(space, importance)
+    tables = tables_of(space, importance)
 
     def settle(ranks: Longs, weights: Longs, final: Longs, least: int, good: Callable[[Longs], Flags]) -> None:
         number = int(final.max()) + 1
@@ -144,18 +133,6 @@ def exchanged(space: Sequence[Dimension], importance: Sequence[float]) -> Settle
                 return
 
     return settle
-
-
-def _tables(space: Sequence[Dimension], importance: Sequence[float]) -> tuple[Floats, Longs, Ints, Floats, Longs]:
-    """What spans of all columns lose, as kernels take it: weights, levels, labels, losses, where each column begins."""
-    tables = [(d.levels, d.losses) for d in space if d.levels is not None and d.losses is not None]
-    weight = np.array([importance_of(len(d.width), each) for d, each in zip(space, importance, strict=True)])
-    levels = np.array([level.shape[1] for level, _ in tables], dtype=np.int64)
-    losses = np.concatenate([loss.ravel() for _, loss in tables])
-    # numbers have no labels, but places shall agree in both tables
-    labels = [(level if level.shape[1] else np.zeros(loss.shape, np.int32)).ravel() for level, loss in tables]
-    first = np.cumsum([0, *(loss.size for _, loss in tables)])[:-1]
-    return weight, levels, np.concatenate(labels), losses, first
 
 
 def kept(cutting: Cutting) -> Floats:

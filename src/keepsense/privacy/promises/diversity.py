@@ -139,6 +139,11 @@ class DistinctDiversity(_Diversity):
     form: ClassVar[str] = "distinct"
     stays_kept: ClassVar[bool] = True
 
+    @property
+    def different(self) -> tuple[str, int] | None:
+        """The column and l, where empty cells are values and no other column is known."""
+        return (self.column, self.l) if self.missing == "value" and not self.beside else None
+
     def judged(self, class_weights: Weights, values: Histogram) -> Flags:
         """Whether each class holds at least l different values."""
         return unless_empty(distinct_values(self._known(values)) >= self.l, class_weights)
