@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Ints, Rows, frozen, once
+from keepsense.arrays import Ints, Rows, frozen, once, used_codes
 from keepsense.counts import Value
 from keepsense.errors import BadInput, Finding
 from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
@@ -68,7 +68,13 @@ class ConceptSets:
     def taken(self, positions: NDArray[Any]) -> ConceptSets:
         """Other records made of these: one for each position, so that equal cells need be looked up once only."""
         rows, term_rows = self.rows.taken(positions), self.term_rows.taken(positions)
-        return replace(self, source=self.source.taken(positions), rows=rows, term_rows=term_rows)
+        taken = replace(self, source=self.source.taken(positions), rows=rows, term_rows=term_rows)
+        # which records are alike is known of those they were taken from
+        found, _, which = self.distinct
+        used, place = used_codes(which[positions])
+        times = np.bincount(place, minlength=len(used)).astype(np.int64)
+        vars(taken)["distinct"] = found.taken(used), times, place.astype(np.int64)
+        return taken
 
     @property
     def semantic(self) -> int:
@@ -242,15 +248,18 @@ def distinct_sets(rows: Rows) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64
     >>> [found[i].tolist() for i in range(2)], counts.tolist(), which.tolist()
     ([[3], [1, 2]], [1, 2], [1, 0, 1])
     """
-    starts, indices = rows.starts, np.ascontiguousarray(rows.indices.astype(">i4"))
-    whole = indices.tobytes()
-    # Big-endian codes compare as bytes just as they do as numbers.
-    keys = [whole[4 * a : 4 * b] for a, b in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True)]
-    first: dict[bytes, int] = {}
-    for i, key in enumerate(keys):
-        first.setdefault(key, i)
-    order = sorted(first, key=lambda key: (len(key), key))
-    place = {key: j for j, key in enumerate(order)}
-    which = np.fromiter((place[key] for key in keys), dtype=np.int64, count=len(keys))
-    chosen = np.fromiter((first[key] for key in order), dtype=np.int32, count=len(order))
-    return rows.taken(chosen), np.bincount(which, minlength=len(order)).astype(np.int64), which
+    sizes = rows.sizes
+    which = np.empty(len(rows), dtype=np.int64)
+    chosen: list[NDArray[np.int64]] = []
+    found = 0
+    for size in np.flatnonzero(np.bincount(sizes)).tolist():
+        mine = np.flatnonzero(sizes == size)
+        entries = rows.indices[rows.starts[mine][:, None] + np.arange(size)]
+        order = np.lexsort(entries.T[::-1]) if size else np.arange(len(mine))
+        entries = entries[order]
+        first = np.append(True, (entries[1:] != entries[:-1]).any(axis=1))
+        which[mine[order]] = found + np.cumsum(first) - 1
+        chosen.append(mine[order[first]])
+        found += int(first.sum())
+    every = np.concatenate([np.empty(0, np.int64), *chosen])
+    return rows.taken(every.astype(np.int32)), np.bincount(which, minlength=found).astype(np.int64), which

@@ -251,6 +251,12 @@ class _Classes:
     def partition(self, k: int, divide: bool, column: str, listener: Listener | None) -> Partition:
         """Groups that do not cross classes."""
         bounds = np.flatnonzero(np.diff(self.classes, prepend=-1, append=-1))
+        if not divide:
+            least = int(np.add.reduceat(self.weights, bounds[:-1]).min()) if len(self.weights) else 0
+            check_size(k, least, f"column {column!r}, in a class of the other columns")
+            number = np.repeat(np.arange(len(bounds) - 1, dtype=np.int64), np.diff(bounds))
+            emit(listener, "classes", len(bounds) - 1, len(bounds) - 1)
+            return Partition(number, np.arange(len(self.weights), dtype=np.int64), self.weights)
         groups: list[tuple[list[int], list[int]]] = []
         for done, (first, last) in enumerate(pairwise(bounds.tolist())):
             weights = self.weights[first:last]
