@@ -70,6 +70,16 @@ class BadInput(KeepsenseError):
     code = "bad-input"
 
 
+class TooLarge(BadInput):
+    """The work would take more memory than it may; nothing of it was begun.
+
+    >>> raise TooLarge("counting takes about 18 GB, and memory is limited to 6.0 GB; allow more")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.TooLarge: counting takes about 18 GB, and memory is limited to 6.0 GB; allow more
+    """
+
+
 class BadTaxonomy(BadInput):
     """A taxonomy cannot be built or read: a cycle, an unknown parent, a duplicate id, a damaged file.
 

@@ -54,6 +54,7 @@ def test_a_run_is_refused_with_the_estimate_before_anything_is_written(tmp_path:
         {
             "columns": {"n": {"role": "quasi-identifier"}, "ill": {"role": "sensitive"}},
             "privacy": [{"model": "k-anonymity", "k": 5}],
+            "method": {"name": "datafly"},
             "release": {"file": "people.csv"},
         }
     )

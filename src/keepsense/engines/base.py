@@ -226,6 +226,23 @@ class SumsRows(Protocol):
         """
 
 
+@runtime_checkable
+class CountsAnew(Protocol):
+    """What an engine may do beside: count tuples again and again where it cannot hold them all.
+
+    >>> from keepsense.engines import engine
+    >>> with engine("duckdb") as running:
+    ...     isinstance(running, CountsAnew)
+    True
+    """
+
+    def outgrown(self, table: Any, columns: Sequence[str], *, histograms: Iterable[str] = ()) -> Counts | None:
+        """Counts of more tuples than memory may hold, `keepsense.large_counts`; None where all may be held."""
+
+    def anew(self, table: Any, columns: Sequence[str]) -> int | None:
+        """Bytes that a run takes about which counts so; None where that is more than there may be."""
+
+
 class Engine(Protocol):
     """Where rows live. A contract test suite runs over every engine.
 

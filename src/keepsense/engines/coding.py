@@ -26,7 +26,10 @@ _MOST_BITS = 62
 _BLOCK = 1 << 15
 """Rows whose keys are made together: so many stay in the cache."""
 _TOGETHER = 1 << 21
-"""Rows that wait before they become codes."""
+"""Rows that wait before they become codes, or whose tuples are looked at together."""
+_PLACES = 1 << 22
+_TIMES = 8
+"""Up to so many possible tuples, and fewer than an eighth of the rows, there is a place for each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +55,12 @@ class Coded:
     def rows(self) -> NDArray[np.int64]:
         """Rows that hold each value."""
         return np.bincount(self.codes, minlength=len(self.dictionary))
+
+    def recoded(self, codes: Codes) -> Coded:
+        """Other rows in the same dictionary, of which some values may not occur; it is spelled out once for all."""
+        made = Coded(self.dictionary, codes)
+        vars(made)["values"] = self.values
+        return made
 
     def taken(self, rows: Any) -> Coded:
         """The column of some rows, in their order; values that none of them holds are left out."""
@@ -322,6 +331,9 @@ def counted(
     >>> counts.weights.tolist(), counts.histograms["ill"].table().tolist()
     ([1, 2], [[0, 1], [1, 1]])
     """
+    few = None if sums else _dense(columns, further)
+    if few is not None:
+        return few
     rows = packed([column.codes for column in columns.values()], [len(column) for column in columns.values()])
     histograms: dict[str, Histogram] = {}
     tuples = weights = np.empty(0, np.int64)
@@ -345,6 +357,33 @@ def counted(
             totals[name] = np.nan_to_num(np.bincount(group, numbers_of_rows, len(tuples)).astype(np.float64))
     values = tuple(column.values for column in columns.values())
     return Counts(tuple(columns), values, rows.unpacked(tuples), weights, histograms, totals)
+
+
+def _dense(columns: Mapping[str, Coded], further: Mapping[str, Coded]) -> Counts | None:
+    """The same with a place for every possible tuple, where rows are many more than these; None elsewhere."""
+    sizes = [len(column) for column in columns.values()]
+    widths = [len(column) for column in further.values()]
+    space, rows = math.prod(sizes), len(next(iter(columns.values())).codes)
+    if not 0 < space * max([1, *widths]) <= min(_PLACES, rows // _TIMES):
+        return None
+    weights = np.zeros(space, dtype=np.int64)
+    pairs = [np.zeros(space * width, dtype=np.int64) for width in widths]
+    for start in range(0, rows, _TOGETHER):
+        block = slice(start, start + _TOGETHER)
+        keys = _radix_keys([column.codes[block] for column in columns.values()], sizes)
+        weights += np.bincount(keys, minlength=space)
+        for total, column in zip(pairs, further.values(), strict=True):
+            total += np.bincount(keys * len(column) + column.codes[block], minlength=len(total))
+    there = np.flatnonzero(weights)
+    histograms = {}
+    for (name, column), total in zip(further.items(), pairs, strict=True):
+        held = total.reshape(space, -1)[there]
+        row, code = np.nonzero(held)
+        starts = np.concatenate(([0], np.cumsum(np.count_nonzero(held, axis=1)))).astype(np.int32)
+        histograms[name] = Histogram(column.values, Rows(starts, code.astype(np.int32)), held[row, code])
+    codes = np.stack(np.unravel_index(there, sizes), axis=1).astype(np.int32)
+    values = tuple(column.values for column in columns.values())
+    return Counts(tuple(columns), values, codes, weights[there], histograms)
 
 
 def _runs(ordered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

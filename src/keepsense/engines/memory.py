@@ -7,7 +7,7 @@ import re
 from contextlib import suppress
 from pathlib import Path
 
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, TooLarge
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -76,24 +76,52 @@ def room(limit: int) -> int:
     return limit - min(_PROGRAM, limit // 3)
 
 
+def needed_apart(rows: int, columns: int) -> int:
+    """Bytes that a run takes at least which counts tuples again and again instead of holding them.
+
+    >>> needed_apart(100_000_000, 7) // 10**6
+    4300
+    """
+    return rows * (3 * columns + 22)
+
+
+def beside_parts(part: int, columns: int, threads: int) -> int:
+    """Bytes that counting takes where so many rows are counted at once by each of some threads.
+
+    >>> beside_parts(4_000_000, 7, 2) // 10**6
+    1072
+    """
+    return (threads + 1) * part * (4 * columns + 39) // 3 * 4
+
+
+def too_large(rows: int, columns: int, tuples: int, limit: int) -> str:
+    """What is said where counting would take more memory than it may.
+
+    >>> print(too_large(100_000_000, 7, 81_000_000, 6 * 10**9))
+    counting 100,000,000 rows with about 81,000,000 different combinations of 7 columns takes about 18.5 GB, and \
+memory is limited to 6.0 GB; allow more with memory in [engine], make fewer columns quasi-identifiers, make them \
+coarser in the source (years in place of days), or release a sample of the rows
+    """
+    takes = needed(rows, columns, tuples) + limit - room(limit)
+    return (
+        f"counting {rows:,} rows with about {tuples:,} different combinations of {columns} columns takes about "
+        f"{_shown(takes)}, and memory is limited to {_shown(limit)}; allow more with memory in [engine], make fewer "
+        "columns quasi-identifiers, make them coarser in the source (years in place of days), or release a sample of "
+        "the rows"
+    )
+
+
 def refuse_too_large(rows: int, columns: int, tuples: int, limit: int) -> None:
     """Stop before the work begins where it would take more memory than it may.
 
-    >>> refuse_too_large(10**9, 7, 8 * 10**8, 4 * 10**9)
+    >>> refuse_too_large(10**9, 7, 8 * 10**8, 4 * 10**9)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    keepsense.errors.BadInput: counting 1,000,000,000 rows with about 800,000,000 different combinations of 7 columns \
-takes about 180 GB, and memory is limited to 4.0 GB; allow more with memory in [engine], make fewer columns \
-quasi-identifiers, make them coarser in the source (years in place of days), or release a sample of the rows
+    keepsense.errors.TooLarge: counting 1,000,000,000 rows with about 800,000,000 different combinations of 7 columns \
+takes about 180 GB, and memory is limited to 4.0 GB; ...
     """
-    bytes_needed = needed(rows, columns, tuples)
-    if bytes_needed > room(limit):
-        raise BadInput(
-            f"counting {rows:,} rows with about {tuples:,} different combinations of {columns} columns takes about "
-            f"{_shown(bytes_needed + limit - room(limit))}, and memory is limited to {_shown(limit)}; allow more with "
-            "memory in [engine], make fewer columns quasi-identifiers, make them coarser in the source (years in place "
-            "of days), or release a sample of the rows"
-        )
+    if needed(rows, columns, tuples) > room(limit):
+        raise TooLarge(too_large(rows, columns, tuples, limit))
 
 
 def _shown(size: int) -> str:

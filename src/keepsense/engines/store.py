@@ -55,6 +55,7 @@ class Store:
         self.connection = duckdb.connect(config={"temp_directory": str(self.folder / "spill")})
         self._disconnect = weakref.finalize(self, self.connection.close)
         threads = None if threads is None else min(threads, _A_CORE * (os.cpu_count() or 1))
+        self.threads = threads or os.cpu_count() or 1
         settings = {"autoinstall_known_extensions": False, "autoload_known_extensions": False, "threads": threads}
         bounds = {"memory_limit": f"{int(_SHARE * self.limit)}B", "max_temp_directory_size": f"{self.disk}B"}
         for setting, value in {**settings, "preserve_insertion_order": True, **bounds}.items():

@@ -175,6 +175,8 @@ class Method(Described):
     blocks: Blocks = "none"
     """Whether a large table may be cut into blocks of similar records (`keepsense.methods.blocks`), and which columns
     it gets of each: all, or those that hold several values there, because it refuses others."""
+    coarser: bool = False
+    """Whether it can decide on coarser codes first, where there are more distinct tuples than memory may hold."""
     streaming: bool = False
     """Whether it takes records one by one, as they come."""
     quick: bool = False

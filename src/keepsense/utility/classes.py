@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, added_up, row_keys
 from keepsense.errors import BadInput
+from keepsense.large_counts import LargeCounts
 from keepsense.metrics import metric
 from keepsense.recoding import SUPPRESSED, Cuts, suppressed_tuples
 from keepsense.utility.pairs import Generalized
@@ -45,6 +46,8 @@ def released_classes(counts: Counts, recoding: Generalized) -> Classes:
     >>> found.sizes.tolist(), found.suppressed
     ([2], 1)
     """
+    if isinstance(counts, LargeCounts) and isinstance(recoding, Cuts):
+        return Classes(*counts.released(recoding))
     cells = recoding.cells(counts)
     shown = np.ones(len(cells.source), np.bool_) if cells.suppressed is None else ~cells.suppressed
     keys, space = row_keys(cells.codes)

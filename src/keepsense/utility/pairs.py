@@ -13,6 +13,7 @@ from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy
 from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.large_counts import Became, LargeCounts
 from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts, Draws, Recoding
 
 Generalized = Cells | Cuts
@@ -81,6 +82,8 @@ def column_pairs(counts: Counts, recoding: Generalized) -> dict[str, Pairs]:
     >>> list(column_pairs(counts, Cuts((Cut("job", ("nurse", "clerk"), ("*", "*")),))))
     ['job']
     """
+    if isinstance(counts, LargeCounts) and isinstance(recoding, Cuts):
+        return {name: _became_pairs(counts, name, column) for name, column in counts.became(recoding).items()}
     cells = recoding.cells(counts)
     table, columns = _COUNTED.get(cells, (None, {}))
     if table is not counts:
@@ -100,11 +103,17 @@ def _cut_pairs(counts: Counts, cells: Cells, cut: Cut) -> Pairs:
     became = np.array([place[rule[value]] for value in originals], dtype=np.int64)
     gone = np.empty(0, np.int64) if cells.suppressed is None else np.flatnonzero(cells.suppressed)
     hidden = np.bincount(counts.column(cut.name)[gone], counts.weights[gone], len(originals)).astype(np.int64)
-    shown = counts.marginal(cut.name) - hidden
+    return _became_pairs(counts, cut.name, Became(values, became, hidden))
+
+
+def _became_pairs(counts: Counts, name: str, column: Became) -> Pairs:
+    """The same by value: its rows, and how many of them are hidden."""
+    values, became, hidden = column
+    shown, place = counts.marginal(name) - hidden, {value: i for i, value in enumerate(values)}
     left, lost = np.flatnonzero(shown), np.flatnonzero(hidden)
     return Pairs(
-        cut.name,
-        originals,
+        name,
+        counts.values_of(name),
         values,
         np.concatenate((left, lost)),
         np.concatenate((became[left], np.full(len(lost), place.get(SUPPRESSED, 0)))),

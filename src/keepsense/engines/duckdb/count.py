@@ -9,9 +9,14 @@ from keepsense.counts import Counts, Histogram, distinct_rows, histogram
 from keepsense.engines.coding import counted, dictionary_of
 from keepsense.engines.duckdb.code import can_be_coded, coded
 from keepsense.engines.duckdb.table import DuckTable
-from keepsense.engines.memory import needed, refuse_too_large, room
+from keepsense.engines.memory import beside_parts, needed, needed_apart, refuse_too_large, room, too_large
+from keepsense.engines.parts import PART, CodedRows, counted_in_parts
 from keepsense.engines.store import ROW, quoted
 from keepsense.errors import BadInput
+from keepsense.large_counts import LargeCounts
+
+_MANY = 1 << 24
+"""Rows from which on they are counted part by part."""
 
 
 def count(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], sums: tuple[str, ...]) -> Counts:
@@ -24,18 +29,51 @@ def count(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...], 
     _refuse_too_large(table, columns)
     if can_be_coded(table, (*columns, *further)):
         codes = coded(table, (*columns, *further))
-        numbers = {name: _numbers(table, name) for name in sums}
-        return counted({n: codes[n] for n in columns}, {n: codes[n] for n in further}, numbers)
+        own, along = {n: codes[n] for n in columns}, {n: codes[n] for n in further}
+        if not sums and table.rows > _MANY:
+            return counted_in_parts(own, along, threads=table.store.threads)
+        return counted(own, along, {name: _numbers(table, name) for name in sums})
     return _grouped(table, columns, further, sums)
+
+
+def recounted(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...]) -> LargeCounts | None:
+    """Counts that are not held; None where cells are not coded, or where the codes alone take more than they may."""
+    most, threads = room(table.store.limit), table.store.threads
+    if not can_be_coded(table, (*columns, *further)) or needed_apart(table.rows, len(columns)) > most:
+        return None
+    codes = coded(table, (*columns, *further))
+    left = most - sum(column.codes.nbytes for column in table.codes.values())
+    rows = CodedRows(
+        {n: codes[n] for n in columns},
+        {n: codes[n] for n in further},
+        max(left - beside_parts(PART, len(columns), threads), left // 4),
+        threads=threads,
+    )
+    return LargeCounts(rows, further)
+
+
+def outgrown(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...]) -> LargeCounts | None:
+    """The same, but None also where all tuples may be held at once."""
+    rows, limit = table.rows, table.store.limit
+    if needed(rows, len(columns), rows) <= room(limit) or (found := recounted(table, columns, further)) is None:
+        return None
+    tuples = found.table.about([None] * len(columns))
+    if needed(rows, len(columns), tuples) <= room(limit):
+        return None
+    return LargeCounts(found.table, further, too_large(rows, len(columns), tuples, limit))
 
 
 def _refuse_too_large(table: DuckTable, columns: tuple[str, ...]) -> None:
     """Stop early where so many tuples would be counted that they take more memory than there may be."""
     rows, limit = table.rows, table.store.limit
-    if needed(rows, len(columns), rows) > room(limit):
+    if needed(rows, len(columns), rows) <= room(limit):
+        return
+    if all(name in table.codes for name in columns):
+        tuples = CodedRows(coded(table, columns), {}, 0, threads=table.store.threads).about([None] * len(columns))
+    else:
         cells = ", ".join(map(quoted, columns))
         ((tuples,),) = table.store.run(f"SELECT approx_count_distinct(hash({cells})) FROM {table.name}")
-        refuse_too_large(rows, len(columns), min(rows, int(tuples)), limit)
+    refuse_too_large(rows, len(columns), min(rows, int(tuples)), limit)
 
 
 def _numbers(table: DuckTable, name: str) -> NDArray[np.float64]:

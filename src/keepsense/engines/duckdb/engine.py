@@ -22,10 +22,12 @@ from keepsense.engines.duckdb.sql import DuckDBConnection
 from keepsense.engines.duckdb.table import DuckTable, held, view
 from keepsense.engines.formats import format_of
 from keepsense.engines.frames import arrow_of, frame_like, on_demand
+from keepsense.engines.memory import needed_apart, room
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.engines.store import ROW, Store, literal, quoted
 from keepsense.errors import BadInput
 from keepsense.files import whole_file
+from keepsense.large_counts import LargeCounts
 from keepsense.random import Random, generator
 from keepsense.recoding import Recoding
 
@@ -88,6 +90,39 @@ class DuckDBEngine(Store):
         further, numbers = tuple(histograms), tuple(sums)
         table.require([*columns, *further, *numbers])
         return counting.count(table, tuple(columns), further, numbers)
+
+    def outgrown(self, table: DuckTable, columns: Sequence[str], *, histograms: Iterable[str] = ()) -> Counts | None:
+        """Counts of more tuples than memory may hold, which are counted anew when they are asked for; None elsewhere.
+
+        >>> duck = DuckDBEngine()
+        >>> duck.outgrown(duck.read({"job": ["nurse", "clerk"]}), ["job"]) is None
+        True
+        """
+        table.require([*columns, *histograms])
+        return counting.outgrown(table, tuple(columns), tuple(histograms))
+
+    def anew(self, table: DuckTable, columns: Sequence[str]) -> int | None:
+        """Bytes that a run takes about which counts so; None where that is more than there may be.
+
+        >>> duck = DuckDBEngine()
+        >>> duck.anew(duck.read({"job": ["nurse", "clerk"]}), ["job"]) < 10**9
+        True
+        """
+        takes = needed_apart(table.rows, len(columns))
+        return None if takes > room(self.limit) else takes + self.limit - room(self.limit)
+
+    def recounted(self, table: DuckTable, columns: Sequence[str], *, histograms: Iterable[str] = ()) -> LargeCounts:
+        """The same of any table whose cells are coded.
+
+        >>> duck = DuckDBEngine()
+        >>> duck.recounted(duck.read({"job": ["nurse", "clerk"]}), ["job"]).total
+        2
+        """
+        table.require([*columns, *histograms])
+        found = counting.recounted(table, tuple(columns), tuple(histograms))
+        if found is None:
+            raise BadInput("only columns of single values can be counted again and again")
+        return found
 
     def recode(
         self,

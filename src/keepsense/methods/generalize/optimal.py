@@ -21,6 +21,7 @@ from keepsense.hierarchies import Hierarchy
 from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import LATER_FILES, Fit
 from keepsense.methods.flowchart import Filling
+from keepsense.methods.generalize.coarse_lattice import lattice_search
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.generalize.parts.lattice_walking import classified, find_best
@@ -55,7 +56,8 @@ def optimal(  # noqa: PLR0913
     loss can be. With `levels` of your own, one for each column, nothing is searched: they are checked, and taken.
 
     Use it when one level a column, everywhere, is wanted and the lattice has up to some million nodes. It costs some
-    hundred class tables, each made from a smaller one; rows are never looked at.
+    hundred class tables, each made from a smaller one. Rows are looked at only where there are more distinct tuples
+    than memory may hold: then they are counted at coarser codes, a few times, and the same node is found.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> counts = Counts.of({"job": ["nurse", "surgeon", "nurse", "clerk"]})
@@ -63,8 +65,8 @@ def optimal(  # noqa: PLR0913
     >>> found.levels, found.info["suppressed"], found.info["loss"]
     ((1,), 1, 0.625)
     """
-    search = LatticeSearch(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
-                           importance=importance)  # fmt: skip
+    search = lattice_search(counts, hierarchies, promised(models, k), suppression=suppression, metric=metric,
+                            importance=importance)  # fmt: skip
     deadline = None if time_limit is None else time.monotonic() + time_limit
     emit(listener, "start", 0, search.space.size, algorithm="optimal", columns=search.space.names)
     if levels is not None:
@@ -133,6 +135,7 @@ METHOD = registered(
         truthful=True,
         classes="all",
         whole_values=True,
+        coarser=True,
         time_limit="time_limit",
         alternative=1,
         fillings={

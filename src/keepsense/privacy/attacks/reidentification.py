@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
+from keepsense.large_counts import LargeCounts
 from keepsense.privacy.attacks.matching import Missing, class_sizes, sizes_in
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
 
@@ -60,6 +61,8 @@ def risk(
     """
     if not 0 < threshold <= 1:
         raise BadInput(f"the risk threshold is a number above 0 and up to 1, not {threshold}")
+    if isinstance(released, LargeCounts) and population is None and missing == "category":
+        return _of_sizes(released, threshold)
     shown = ~suppressed_tuples(released, suppressed)
     weights = released.weights[shown]
     records = int(weights.sum())
@@ -93,6 +96,29 @@ def risk(
         marketer=float(weights @ (chance if chance_outside is None else chance_outside)) / records,
         sample_uniques=float(weights[sizes == 1].sum()) / records,
         population_uniques=None if people is None else float(weights[people == 1].sum()) / records,
+    )
+
+
+def _of_sizes(counts: LargeCounts, threshold: float) -> Risk:
+    """The same where only the sizes of the classes are known, and none is suppressed."""
+    sizes, number = counts.sizes
+    records = sizes * number
+    chance = 1.0 / sizes
+    average = float(number @ (sizes * chance)) / counts.total
+    return Risk(
+        records=counts.total,
+        suppressed=0,
+        classes=len(counts),
+        threshold=threshold,
+        prosecutor_maximum=float(chance.max()),
+        prosecutor_average=average,
+        prosecutor_at_risk=float(records[chance > threshold * (1 + 1e-12)].sum()) / counts.total,
+        journalist_maximum=None,
+        journalist_average=None,
+        journalist_at_risk=None,
+        marketer=average,
+        sample_uniques=float(records[sizes == 1].sum()) / counts.total,
+        population_uniques=None,
     )
 
 

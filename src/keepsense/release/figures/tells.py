@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, added_up
 from keepsense.errors import BadInput, Finding, Infeasible
+from keepsense.large_counts import LargeCounts
 from keepsense.metrics import percent
 from keepsense.project.inspection.together import UNDONE
 from keepsense.recoding import Cuts, Recoding
@@ -162,7 +163,7 @@ def hidden_told(job: Job, measured: Mapping[str, Telling], rules: Sequence[Recod
 
 def _pairs(job: Job, quasi_identifier: str, name: str) -> Counts:
     """Rows of each pair of values: from what was counted for the promises where that holds the column."""
-    if name not in job.own_counts.histograms:
+    if name not in job.own_counts.histograms or isinstance(job.own_counts, LargeCounts):
         return job.count((quasi_identifier, name))
     counts, table = job.own_counts, job.own_counts.histograms[name]
     values, width = counts.values_of(quasi_identifier), max(1, len(table.values))
@@ -227,20 +228,21 @@ def _hidden_values(job: Job, rules: Sequence[Recoding]) -> dict[str, tuple[dict[
 
     Without anything else, the best guess is the value that is most often behind the same label.
     """
-    try:
-        table = with_draws(job, recoded(job, rules))
-        counts, cells = table.cells
-    except BadInput:  # no single recoding says what became of all columns: so much is not measured
-        return {}
+    table = with_draws(job, recoded(job, rules))
+    whole = whole_table(table.rules, table.counts.names)
+    if len(whole) == 1 and isinstance(whole[0], Cuts):
+        columns = column_pairs(table.counts, whole[0])
+    else:
+        try:
+            columns = column_pairs(*table.cells)
+        except BadInput:  # no single recoding says what became of all columns: so much is not measured
+            return {}
     hidden: dict[str, tuple[dict[object, float], float]] = {}
-    whole = whole_table(table.rules, counts.names)
-    columns = column_pairs(counts, whole[0] if len(whole) == 1 and isinstance(whole[0], Cuts) else cells)
-    for j, name in enumerate(cells.names):
+    for name, column in columns.items():
         if name not in job.quasi_identifiers or job.holds_sets(name):
             continue
-        values, labels = counts.values_of(name), cells.values[j]
+        values, labels = column.originals, column.values
         spelled, shown = [str(value) for value in values], [str(value) for value in labels]
-        column = columns[name]
         pair = column.original * len(labels) + column.released
         behind = np.bincount(pair, column.weights, len(values) * len(labels)).astype(np.float64)
         place = {text: i for i, text in enumerate(shown)}

@@ -14,6 +14,7 @@ from keepsense.errors import KeepsenseError
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.choice import descend
 from keepsense.hierarchies.kinds import KINDS
+from keepsense.large_counts import LargeCounts
 from keepsense.methods.calling import call
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
 from keepsense.methods.registry import methods
@@ -191,9 +192,11 @@ def some_tuples(counts: Counts, most: int, also: Sequence[int] = ()) -> Counts:
     2
     """
     if len(counts) <= most:
-        return counts
+        return counts.drawn(np.arange(len(counts))) if isinstance(counts, LargeCounts) else counts
     drawn = generator(0).choice(len(counts), most, replace=False)
     chosen = np.union1d(drawn, np.asarray(also, dtype=drawn.dtype))
+    if isinstance(counts, LargeCounts):
+        return counts.drawn(chosen)
     place = np.full(len(counts), -1)
     place[chosen] = np.arange(len(chosen))
     histograms = {}

@@ -16,7 +16,7 @@ import numpy as np
 
 from keepsense.counts import Counts, Value, with_joined
 from keepsense.engines import Engine, Table, Writing
-from keepsense.errors import BadInput
+from keepsense.errors import BadInput, TooLarge
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.methods.attributes import attributes_of
@@ -40,6 +40,7 @@ from keepsense.project.columns import Columns, resolve
 from keepsense.project.file import Column, Project
 from keepsense.project.meaning import Given, Meaning
 from keepsense.release.job.choosing import chosen_together
+from keepsense.release.job.large import outgrown, plain_rows, what_would_do
 from keepsense.release.job.sensitive import concepts_of, tree_of
 from keepsense.release.job.source import Source
 
@@ -230,11 +231,17 @@ class Job:
         further = dict.fromkeys([*needed, *targets])
         joined = joined_columns(self.models)
         further = {name: None for name in further if name not in joined}
-        if joined:
-            return self._gathered(joined, further, sums)
-        # all columns in one scan; what the method decides on is added up from it
-        self.count(self.every_quasi_identifier, histograms=further, sums=sums)
-        return self.count(self.quasi_identifiers, histograms=further, sums=sums)
+        plain = not joined and not sums and plain_rows(self)
+        if plain and self.method.coarser and (large := outgrown(self, further)) is not None:
+            return large
+        try:
+            if joined:
+                return self._gathered(joined, further, sums)
+            # all columns in one scan; what the method decides on is added up from it
+            self.count(self.every_quasi_identifier, histograms=further, sums=sums)
+            return self.count(self.quasi_identifiers, histograms=further, sums=sums)
+        except TooLarge as error:
+            raise TooLarge(f"{error}{what_would_do(self, plain)}") from None
 
     def _gathered(self, joined: Mapping[str, tuple[str, ...]], further: Iterable[str], sums: Iterable[str]) -> Counts:
         """Counts with histograms of tuples: those of several columns that a promise is about together."""

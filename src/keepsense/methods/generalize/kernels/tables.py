@@ -202,12 +202,15 @@ def evaluate(levels: Any, store: Any, losses: Any, goal: Any, place: int, node: 
         for j in range(len(node)):
             if node[j] > levels.heights[j]:
                 continue
-            table = losses.table[losses.at[j, node[j]] :]
+            # whole records first: what is lost is the same to the last bit, in whatever order the classes come
+            records = np.zeros(levels.sizes[j, node[j]], np.int64)
             keys = store.keys[begin : begin + m, levels.word[j]]
             shift, mask = levels.shift[j], levels.mask[j]
-            lost = 0.0
             for c in range(m):
-                lost += weights[c] * bad[c] * table[(keys[c] >> shift) & mask]
+                records[(keys[c] >> shift) & mask] += weights[c] * bad[c]
+            lost = 0.0
+            for code in range(len(records)):
+                lost += records[code] * losses.table[losses.at[j, node[j]] + code]
             penalty[j] = suppressed * losses.worst[losses.worst_at[j]] - lost
 
 

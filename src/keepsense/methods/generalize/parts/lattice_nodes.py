@@ -50,9 +50,7 @@ def open_nodes(search: LatticeSearch) -> Any:
     else:
         live = np.flatnonzero(status == 0)
         order = live[np.argsort(base[live], kind="stable")]
-        low = meet(nodes, space.levels.heights)
-        if low.any():
-            search.loops.roll_up(space.levels, search.store, 0, low, False)
+        search.begin(meet(nodes, space.levels.heights))
     return nodes._replace(order=order)
 
 
@@ -65,9 +63,7 @@ def limits(search: LatticeSearch) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
     start = counted_levels(space.levels.sizes, lowest, max(1 << 16, 4 * len(counts)))
     width = max(space.heights) + 1
     fine = np.ones((len(lowest), len(lowest), width, width), np.bool_)
-    search.loops.pair_limits(
-        counts.codes, counts.weights, space.codes, space.codes_at, space.levels, start, k, limit, fine
-    )
+    search.rule_out_pairs(start, fine)
     return lowest, fine
 
 

@@ -21,11 +21,9 @@ def recoding(search: LatticeSearch, node: Node, algorithm: str, **info: Any) -> 
     """The recoding of a node: one level for each column, and the classes it suppresses."""
     space = search.space
     verdict = search.check(node)
-    begin, m = int(search.store.first[search.place]), int(search.store.length[search.place])
     suppress: frozenset[tuple[Value, ...]] = frozenset()
     if verdict.suppressed:
-        bad = search.store.bad[:m] & (search.store.weights[begin : begin + m] > 0)
-        suppress = frozenset(_labels(space, node, search.store.keys[begin : begin + m][bad]))
+        suppress = frozenset(_labels(space, node, search.suppressed_keys()))
     cuts = tuple(
         replace(hierarchy.cut(level), name=name)
         for name, hierarchy, level in zip(space.names, space.hierarchies, node, strict=True)
@@ -37,7 +35,7 @@ def recoding(search: LatticeSearch, node: Node, algorithm: str, **info: Any) -> 
         "loss": verdict.value if np.isfinite(verdict.value) else None,
         "classes": verdict.classes,
         "suppressed": verdict.suppressed,
-        "lattice": {"nodes": space.size, "checked": search.checks, "merged": int(search.store.fill[2])},
+        "lattice": {"nodes": space.size, "checked": search.checks, "merged": search.merged},
     }
     return Cuts(cuts, suppress, {**told, **info})
 
@@ -60,8 +58,8 @@ def infeasible(search: LatticeSearch, algorithm: str) -> Infeasible:
     """The error where no node holds: the most general node as best attempt, and what to relax."""
     space, required = search.space, search.required
     verdict = search.check(space.heights)
-    begin, m = int(search.store.first[search.place]), int(search.store.length[search.place])
-    sizes = np.sort(search.store.weights[begin : begin + m])
+    sizes = np.sort(search.class_sizes())
+    m = len(sizes)
     least = int(sizes[min(int(np.searchsorted(np.cumsum(sizes), required.limit, side="right")), m - 1)])
     relax = []
     if verdict.classes and verdict.suppressed > required.limit:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from keepsense.methods.generalize.parts import plain
 from keepsense.methods.generalize.parts.packed import FAILS, HOLDS, UNKNOWN
 from keepsense.progress import Listener, emit
 
@@ -23,7 +24,10 @@ def find_best(
 ) -> tuple[Verdict | None, float]:
     """The best node found and the least loss any other node may have (infinite where all are judged or ruled out)."""
     nodes = search.nodes
-    (_search_compiled if search.required.fast else _search_asking)(search, deadline, listener)
+    if not search.required.fast:
+        _search_asking(search, deadline, listener)
+    else:
+        (_search_compiled if search.held else _search_anew)(search, deadline, listener)
     open_ = nodes.bound[nodes.order[nodes.place[0] :]]
     bound = float(open_[open_ < nodes.best[0]].min(initial=np.inf))
     best = int(nodes.place[1])
@@ -46,7 +50,7 @@ def _lowered(search: LatticeSearch, best: Verdict) -> Verdict:
 
 def classified(search: LatticeSearch, listener: Listener | None = None) -> NDArray[np.int8]:
     """Verdict on every node, one axis a column: 1 and 2 hold (checked, tagged), 3 and 4 fail (checked, tagged)."""
-    (_classify_compiled if search.required.fast else _classify_asking)(search, listener)
+    (_classify_compiled if search.required.fast and search.held else _classify_asking)(search, listener)
     found: NDArray[np.int8] = search.nodes.status.reshape([height + 1 for height in search.space.heights])
     return found
 
@@ -69,6 +73,17 @@ def _search_compiled(search: LatticeSearch, deadline: float | None, listener: Li
         search.checks += made
         _tell(search, listener, log[:made], values)
         if made < most or (deadline is not None and time.monotonic() > deadline):
+            return
+
+
+def _search_anew(search: LatticeSearch, deadline: float | None, listener: Listener | None) -> None:
+    """The same way where tuples are counted when a node asks for it: a check may take as long as a whole search."""
+    log, values = np.empty((256, 3), np.int64), np.empty(256)
+    while True:
+        made = plain.walk(search.space.levels, search.goal, search.nodes, search.objective.kind,
+                          search.objective.monotone, 1, search.check_of, (log, values))  # fmt: skip
+        _tell(search, listener, log[:made], values)
+        if not made or (deadline is not None and time.monotonic() > deadline):
             return
 
 

@@ -6,8 +6,9 @@ out to be long goes on with the compiled ones where it stands.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from math import exp, expm1, log1p
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,47 +206,70 @@ def search(  # noqa: PLR0913
     monotone: bool, checks: int, log: Ints, log_values: Floats,
 ) -> int:  # fmt: skip
     """Check nodes until the best one is proven or `checks` are spent; see the compiled loop of this name."""
-    heights = levels.heights
+    penalty, found = np.empty(len(levels.heights)), np.zeros(6, np.int64)
+
+    def judged(node: Ints, base: float) -> Check:
+        place = table_of(levels, store, node, losses.leafwise)
+        suppressed = mark_bad(store, goal, place)
+        value = np.inf
+        if suppressed <= goal.limit and suppressed < goal.total:
+            evaluate(levels, store, losses, goal, place, node, penalty, found)
+            value = value_of(losses.kind, scale, goal.total, column, base, node, penalty, found)
+        return Check(suppressed, int(store.length[place]), value, found)
+
+    return walk(levels, goal, nodes, losses.kind, monotone, checks, judged, (log, log_values))
+
+
+class Check(NamedTuple):
+    """What judging a node showed: suppressed records, classes, the metric if it holds, and what `evaluate` found."""
+
+    suppressed: int
+    classes: int
+    value: float
+    found: Ints
+
+
+def walk(
+    levels: Levels, goal: Goal, nodes: Nodes, kind: int, monotone: bool, checks: int,
+    judged: Callable[[Ints, float], Check], logs: tuple[Ints, Floats],
+) -> int:  # fmt: skip
+    """The way that a search takes, whoever judges the nodes: each with what it loses if nothing is suppressed."""
+    heights, (log, log_values) = levels.heights, logs
     path = np.empty(int(heights.sum()) + 1, np.int64)
-    bits = np.empty(len(path))
-    node, penalty, found = np.empty(len(heights), np.int64), np.empty(len(heights)), np.zeros(6, np.int64)
+    bits, node = np.empty(len(path)), np.empty(len(heights), np.int64)
     made = 0
     while made < checks:
         length = next_path(nodes, levels, True, path, bits, node)
         if length == 0:
             break
-        walk = _Walk(length, bits, float(nodes.best[1]))
-        while walk.low <= walk.high:
-            v = int(path[walk.middle])
+        along = _Along(length, bits, float(nodes.best[1]))
+        while along.low <= along.high:
+            v = int(path[along.middle])
             if nodes.bound[v] < nodes.best[0] or nodes.status[v] == UNKNOWN:
                 node[:] = np.unravel_index(v, heights + 1)
-                place = table_of(levels, store, node, losses.leafwise)
-                suppressed = mark_bad(store, goal, place)
-                value = np.inf
+                base = float(nodes.base[v])
+                suppressed, classes, value, found = judged(node, base)
                 holds = suppressed <= goal.limit and suppressed < goal.total
                 if holds:
-                    evaluate(levels, store, losses, goal, place, node, penalty, found)
-                    base = float(nodes.base[v])
-                    value = value_of(losses.kind, scale, goal.total, column, base, node, penalty, found)
                     if value < nodes.best[0]:
                         nodes.best[0], nodes.place[1] = value, v
-                    added = log1p(value) - log1p(base) if losses.kind == GEOMETRIC else value - base
-                    raise_bounds(nodes, heights, node, losses.kind, monotone, added, goal, found)
+                    added = log1p(value) - log1p(base) if kind == GEOMETRIC else value - base
+                    raise_bounds(nodes, heights, node, kind, monotone, added, goal, found)
                 tag(nodes, heights, node, holds)
                 if made < len(log):
-                    log[made], log_values[made] = (v, store.length[place], suppressed), value
+                    log[made], log_values[made] = (v, classes, suppressed), value
                 made += 1
-                walk.judged(out=not nodes.bound[path[0]] < nodes.best[0])
+                along.judged(out=not nodes.bound[path[0]] < nodes.best[0])
             else:
-                walk.step(out=bool(nodes.status[v] >= FAILS))
-        if walk.last_out >= 0 and 0 < goal.limit < goal.total:  # else paths are short, or every node holds
-            edge = walk.edge()
+                along.step(out=bool(nodes.status[v] >= FAILS))
+        if along.last_out >= 0 and 0 < goal.limit < goal.total:  # else paths are short, or every node holds
+            edge = along.edge()
             nodes.best[1] = 0.7 * nodes.best[1] + 0.3 * edge if nodes.best[1] >= 0 else edge
     nodes.place[2] += made
     return made
 
 
-class _Walk:
+class _Along:
     """The search along one path for the highest node that rules its start out."""
 
     def __init__(self, length: int, bits: Floats, edge: float) -> None:
@@ -323,12 +347,26 @@ def pair_limits(  # noqa: PLR0913
     counted = [j for j in range(d) if start[j] <= heights[j]]
     columns = {j: tables[j][:, start[j]].astype(np.int64)[tuples[:, j]] for j in counted}
     exact = weights.astype(np.float64)
+
+    def pair(a: int, b: int) -> Floats:
+        na, nb = int(sizes[a, start[a]]), int(sizes[b, start[b]])
+        return np.bincount(columns[a] * nb + columns[b], exact, na * nb).reshape(na, nb).astype(np.float64)
+
+    judge_pairs(pair, tables, levels, start, k, limit, fine)
+
+
+def judge_pairs(
+    pair: Callable[[int, int], Floats], tables: Sequence[Any], levels: Levels, start: Ints, k: int, limit: int,
+    fine: NDArray[np.bool_],
+) -> None:  # fmt: skip
+    """The same, whoever counts the pairs at their levels in `start`; `tables` number the values at all levels."""
+    heights, sizes = levels.heights.tolist(), levels.sizes
+    counted = [j for j in range(len(heights)) if start[j] <= heights[j]]
     for b in counted:
         for a in counted:
-            na, nb = int(sizes[a, start[a]]), int(sizes[b, start[b]])
-            if a >= b or na * nb < 20:  # fewer cells hardly ever rule out a node
+            if a >= b or sizes[a, start[a]] * sizes[b, start[b]] < 20:  # fewer cells hardly ever rule out a node
                 continue
-            cells: Floats = np.bincount(columns[a] * nb + columns[b], exact, na * nb).reshape(na, nb).astype(np.float64)
+            cells = pair(a, b)
             for ha in range(int(start[a]), heights[a] + 1):
                 if ha > start[a]:
                     cells = _added(cells, tables[a][:, ha - 1], tables[a][:, ha])

@@ -152,7 +152,10 @@ def evaluate(
         lost_weights, lost_keys = weights[bad], store.keys[begin : begin + m][bad]
         for j in np.flatnonzero(node <= levels.heights).tolist():
             codes = (lost_keys[:, levels.word[j]] >> levels.shift[j]) & levels.mask[j]
-            lost = _sum(lost_weights * losses.table[losses.at[j, node[j]] + codes.astype(np.int64)])
+            size = int(levels.sizes[j, node[j]])
+            records = np.bincount(codes.astype(np.int64), lost_weights, size)
+            at = int(losses.at[j, node[j]])
+            lost = _sum(records * losses.table[at : at + size])
             penalty[j] = suppressed * losses.worst[losses.worst_at[j]] - lost
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.core import Hierarchy, MissingValues
+from keepsense.large_counts import LargeCounts
 from keepsense.methods.generalize.parts.levels import level_entropies, lifting, number_levels, pack
 from keepsense.methods.generalize.parts.packed import Levels
 from keepsense.methods.importance import Importance, importances
@@ -26,9 +27,9 @@ class Space:
     """Everything lattice search needs to know about one table, whatever is asked of it.
 
     `raw[j][v, l]` is the hierarchy's code of value v of column j at level l, `flat` all of them in one row (column j
-    from `codes_at[j]`, value by value), `codes` the same numbered without gaps. `keys` are the packed distinct tuples,
-    `marginal` the records of each value (column j from `marginal_at[j]`), `importance` how much each
-    column's loss counts.
+    from `codes_at[j]`, value by value), `codes` the same numbered without gaps. `keys` are the packed distinct tuples
+    (none where there are more than are held), `marginal` the records of each value (column j from `marginal_at[j]`),
+    `importance` how much each column's loss counts.
     """
 
     counts: Counts
@@ -72,6 +73,11 @@ class Space:
         wide = [height + 1 for height in self.heights]
         return np.array([int(np.prod(wide[j + 1 :], dtype=np.int64)) for j in range(len(wide))], dtype=np.int64)
 
+    def table(self, column: int) -> NDArray[np.int32]:
+        """Numbers of a column's values at each of its levels."""
+        mine = self.codes[self.codes_at[column] : self.codes_at[column + 1]]
+        return mine.reshape(-1, self.heights[column] + 1)
+
     def labels(self, row: NDArray[Any], levels: NDArray[Any]) -> tuple[Value, ...]:
         """What the codes of a row are called at some levels, one a column."""
         found = zip(self.hierarchies, self.raw, row.tolist(), levels.tolist(), strict=True)
@@ -109,9 +115,13 @@ def prepare(counts: Counts, hierarchies: Mapping[str, Hierarchy], importance: Im
     word, shift, mask = _fields(sizes[:, 0].tolist())
     levels = Levels(heights, sizes, word, shift, mask, np.zeros(length + 1, np.uint64), up_at, np.zeros(sizes.shape))
     lifting(codes, codes_at, levels)
-    keys = np.zeros((len(counts), int(word[-1]) + 1), np.uint64)
+    held = not isinstance(counts, LargeCounts)
+    keys = np.zeros((len(counts) if held else 0, int(word[-1]) + 1), np.uint64)
     marginal = np.zeros(marginal_at[-1], np.int64)
-    pack(counts.codes, counts.weights, levels, keys, marginal, marginal_at)
+    if held:
+        pack(counts.codes, counts.weights, levels, keys, marginal, marginal_at)
+    else:
+        marginal[:] = np.concatenate([counts.marginal(name) for name in counts.names])
     level_entropies(codes, codes_at, marginal, marginal_at, levels)
     loss_counts = importances(counts.names, importance)
     return Space(counts, chosen, raw, flat, codes, codes_at, levels, keys, marginal, marginal_at, loss_counts)
@@ -122,7 +132,7 @@ def _checked(
 ) -> tuple[tuple[Hierarchy, ...], tuple[NDArray[np.int32], ...]]:
     if not counts.names:
         raise BadInput("no quasi-identifier is given; name the columns by which people could be recognized")
-    if not len(counts):
+    if not counts.total and not len(counts):
         raise BadInput("the table has no rows; there is nothing to anonymize")
     chosen, raw = [], []
     for name, values in zip(counts.names, counts.values, strict=True):
