@@ -88,10 +88,19 @@ def needed_apart(rows: int, columns: int) -> int:
 def beside_parts(part: int, columns: int, threads: int) -> int:
     """Bytes that counting takes where so many rows are counted at once by each of some threads.
 
-    >>> beside_parts(4_000_000, 7, 2) // 10**6
-    1072
+    >>> beside_parts(1 << 20, 7, 2) // 10**6
+    339
     """
-    return (threads + 1) * part * (4 * columns + 39) // 3 * 4
+    return (threads + 1) * part * (4 * columns + 80)
+
+
+def part_of(left: int, columns: int, threads: int) -> int:
+    """Rows to be counted at once, so that counting takes about an eighth of the bytes that are left.
+
+    >>> part_of(4 * 10**9, 7, 2), part_of(10**6, 7, 2)
+    (1543209, 4096)
+    """
+    return min(1 << 22, max(1 << 12, left // 8 // ((threads + 1) * (4 * columns + 80))))
 
 
 def too_large(rows: int, columns: int, tuples: int, limit: int) -> str:

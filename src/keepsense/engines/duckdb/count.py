@@ -9,8 +9,8 @@ from keepsense.counts import Counts, Histogram, distinct_rows, histogram
 from keepsense.engines.coding import counted, dictionary_of
 from keepsense.engines.duckdb.code import can_be_coded, coded
 from keepsense.engines.duckdb.table import DuckTable
-from keepsense.engines.memory import beside_parts, needed, needed_apart, refuse_too_large, room, too_large
-from keepsense.engines.parts import PART, CodedRows, counted_in_parts
+from keepsense.engines.memory import beside_parts, needed, needed_apart, part_of, refuse_too_large, room, too_large
+from keepsense.engines.parts import CodedRows, counted_in_parts
 from keepsense.engines.store import ROW, quoted
 from keepsense.errors import BadInput
 from keepsense.large_counts import LargeCounts
@@ -43,12 +43,10 @@ def recounted(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ..
         return None
     codes = coded(table, (*columns, *further))
     left = most - sum(column.codes.nbytes for column in table.codes.values())
-    rows = CodedRows(
-        {n: codes[n] for n in columns},
-        {n: codes[n] for n in further},
-        max(left - beside_parts(PART, len(columns), threads), left // 4),
-        threads=threads,
-    )
+    part = part_of(left, len(columns), threads)
+    decided = left - left // 10 - beside_parts(part, len(columns), threads)
+    own, along = {n: codes[n] for n in columns}, {n: codes[n] for n in further}
+    rows = CodedRows(own, along, max(0, decided), part, threads)
     return LargeCounts(rows, further)
 
 

@@ -217,15 +217,33 @@ class CoarseSearch(LatticeSearch):
             levels, tuples = self._lower(node, tuples)
         elif not self._bases:
             levels, tuples = self._higher(node)
-        if levels is None:
+        if levels is None or not self._make_room(levels, tuples):
             return
-        while self._bases and sum(map(len, self._bases)) + tuples / self._careful > self.most:
-            self._merged += int(self._bases.pop(0).store.fill[2])
         base = self._held(levels.copy(), self.most - sum(map(len, self._bases)))
         if base is None:
             self._careful /= 2
         else:
             self._bases.append(base)
+
+    def _make_room(self, levels: Ints, tuples: int) -> bool:
+        """Give up tuples that nobody looked at for longest, unless they serve more open nodes than new ones would."""
+        kept = list(self._bases)
+        while kept and sum(map(len, kept)) + tuples / self._careful > self.most:
+            # the node is judged in parts then, which models that are asked about all classes do not allow
+            if not self.required.rest and self._waiting(kept[0].levels) > self._waiting(levels):
+                return False
+            kept.pop(0)
+        for base in self._bases[: len(self._bases) - len(kept)]:
+            self._merged += int(base.store.fill[2])
+        self._bases = kept
+        return True
+
+    def _waiting(self, levels: Ints) -> int:
+        """Open nodes that lie above some levels."""
+        if "nodes" not in vars(self):
+            return 0
+        is_open = (self.nodes.bound < self.nodes.best[0]).reshape(self.space.levels.heights + 1)
+        return int(np.count_nonzero(is_open[tuple(slice(level, None) for level in levels.tolist())]))
 
     def _about(self, levels: Ints) -> int:
         return self.large.table.about(self._through(levels))
