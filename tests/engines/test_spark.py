@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from tests.spark import NEEDS_JAVA, session, started
 
@@ -14,7 +17,7 @@ import keepsense as ks
 from keepsense.counts import Counts
 from keepsense.engines import Reading, at_home, engine
 from keepsense.engines.spark import count as counting
-from keepsense.engines.spark import lines
+from keepsense.engines.spark import lines, parts
 from keepsense.engines.spark.draws import numbers
 from keepsense.engines.spark.session import spark_session
 from keepsense.errors import BadInput, MissingExtra
@@ -101,8 +104,6 @@ def test_a_session_that_runs_is_used_and_not_replaced(tmp_path: Path) -> None:
 
 
 def test_numbers_depend_on_the_key_and_the_row_alone() -> None:
-    import pyarrow as pa
-
     identities = pa.array([str(i) for i in range(20_000)])
     drawn = numbers(b"k" * 16)(identities).to_numpy()
     parts = {}
@@ -151,18 +152,28 @@ def test_draws_and_deals_do_not_depend_on_partitions_and_plans_do_not_show_the_k
 
 @pytest.mark.more
 @NEEDS_JAVA
-@pytest.mark.parametrize("few", [0, 10**6], ids=["coded by executors", "coded by the driver"])
-def test_counts_are_those_of_duckdb(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("few", "many", "sums"),
+    [(0, 0, ["age"]), (0, 0, []), (0, 10**6, []), (0, 10**6, ["age"]), (10**6, 10**6, ["age"])],
+    ids=["packed and added up", "packed", "coded by tasks", "packed for sums", "coded by the driver"],
+)
+def test_counts_are_those_of_duckdb(few: int, many: int, sums: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "FEW", few)
-    table = people(500, 2)
-    names, further = ["sex", "age", "postcode"], ["diagnosis", "hobby"]
+    monkeypatch.setattr(counting, "MANY", many)
+    monkeypatch.setattr(parts, "_TOGETHER", 70)
+    whole = people(500, 2)
+    gaps = pa.array(np.arange(500) % 7 == 0)
+    table = whole.set_column(2, "age", pc.if_else(gaps, None, whole["age"]))
+    names, further = ["sex", "age", "postcode"], ["diagnosis", "hobby", "age"]
     with started("spark") as spark, engine("duckdb") as duck:
-        here = spark.count(spark.read(spread(table, 3)), names, histograms=further, sums=["age"])
-        there = duck.count(duck.read(table), names, histograms=further, sums=["age"])
+        rows = replace(spark.read(spread(table, 3)), size=500)
+        here = spark.count(rows, names, histograms=further, sums=sums)
+        there = duck.count(duck.read(table), names, histograms=further, sums=sums)
     assert here.values == there.values
     assert np.array_equal(here.codes, there.codes)
     assert np.array_equal(here.weights, there.weights)
-    assert np.array_equal(here.sums["age"], there.sums["age"])
+    assert here.sums.keys() == there.sums.keys()
+    assert all(np.array_equal(here.sums[name], there.sums[name]) for name in sums)
     for name in further:
         assert here.histograms[name].values == there.histograms[name].values
         assert np.array_equal(here.histograms[name].table(), there.histograms[name].table())

@@ -16,8 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from keepsense.engines.duckdb.engine import DuckDBEngine
+from keepsense.engines.duckdb.table import DuckTable, view
 from keepsense.engines.scratch import fresh_room, leave
 from keepsense.engines.spark.session import quiet
+from keepsense.engines.store import literal, quoted
 from keepsense.errors import BadInput
 
 ROW = "row_"
@@ -88,6 +91,20 @@ def parts(folder: Path, schema: Any) -> Iterator[Any]:
             for batch in part.iter_batches(GROUP):
                 columns = [restore(batch.column(i), field.type) for i, field in enumerate(schema)]
                 yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def gathered(near: DuckDBEngine, folder: Path, schema: Any) -> DuckTable:
+    """A table of DuckDB with the rows of the part files of a folder, in their order: where it can, it reads these."""
+    import pyarrow as pa
+
+    files = sorted(folder.glob("part-*"))
+    alike = (pa.types.is_string, pa.types.is_signed_integer, pa.types.is_boolean, pa.types.is_date32)
+    one_by_one = len({name.lower() for name in schema.names}) < len(schema.names)  # DuckDB does not tell A from a
+    if not files or one_by_one or not all(any(test(kind) for test in alike) for kind in schema.types):
+        return near.read(pa.RecordBatchReader.from_batches(schema, parts(folder, schema)))
+    cells = ", ".join(f"c{i} AS {quoted(name)}" for i, name in enumerate(schema.names))
+    listed = ", ".join(literal(str(file)) for file in files)
+    return view(near, f"SELECT {cells} FROM read_parquet([{listed}])", ordered=True)
 
 
 def plain(kind: Any) -> Any:

@@ -1,29 +1,35 @@
 """One grouping by Spark, then codes in NumPy: how `Counts` are made from rows on a cluster.
 
-The rows of a small table are grouped by their values. Where there are many, dictionaries are collected first, and the
-executors look codes up and pack them: whole numbers are shuffled and go to the driver, not the cells of every tuple.
+Every task makes codes of its rows, which the driver adds up. Where there are very many rows, dictionaries are collected
+first, and the executors look codes up and pack them: whole numbers are shuffled and go to the driver, each tuple once.
+Cells that Arrow makes no dictionaries of, and sums, are grouped by Spark; few rows of them by their values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints
-from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
+from keepsense.counts import Counts, Histogram, Value, histogram
 from keepsense.engines.coding import dictionary_of, sorting_key
+from keepsense.engines.coding import packed as packed_keys
 from keepsense.engines.spark.carry import carried, restore
 from keepsense.engines.spark.lookup import lookup
+from keepsense.engines.spark.parts import can_be_coded, coded
 from keepsense.engines.spark.session import quiet
 from keepsense.engines.spark.table import SparkTable
 from keepsense.errors import BadInput
 
 FEW = 200_000
 """Rows up to which values are grouped as they are; of more rows they become codes before they leave the executors."""
+
+MANY = 10_000_000
+"""Rows up to which the tuples of all tasks go to the driver, where they are added up; of more rows executors do it."""
 
 _FEW_VALUES = 50_000
 """Different values of a column up to which those of all columns are collected together."""
@@ -41,38 +47,55 @@ def count(table: SparkTable, columns: tuple[str, ...], further: tuple[str, ...],
         return known
     more = tuple(name for name in dict.fromkeys(further) if name not in columns)
     with quiet():
-        values, codes, numbers = _grouped(table, (*columns, *more), len(columns), sums)
-    # every set of the grouping has all rows; the first of them gives the tuples
-    which, weights = numbers[0].astype(np.int64), numbers[1].astype(np.int64)
-    own = np.flatnonzero(which == _mark(len(more), 0))
-    tuples, group = distinct_rows(np.ascontiguousarray(codes[own][:, : len(columns)]))
-    order = np.lexsort(tuples.T[::-1]) if len(tuples) else np.arange(0)
-    tuples, group = tuples[order], np.argsort(order).astype(np.int32)[group]
-    histograms: dict[str, Histogram] = {}
-    for name in further:
-        i = more.index(name) if name in more else None
-        rows = own if i is None else np.flatnonzero(which == _mark(len(more), i))
-        at = columns.index(name) if i is None else len(columns) + i
-        used, cells = np.unique(codes[rows, at], return_inverse=True)
-        # the sorted tuples come first, so a tuple's position among the distinct ones is its own position
-        _, position = distinct_rows(np.concatenate([tuples, codes[rows][:, : len(columns)]]))
-        labels = tuple(values[at][code] for code in used.tolist())
-        histograms[name] = histogram(labels, cells, position[len(tuples) :], weights[rows], len(tuples))
-    size = len(tuples)
-    totals = {
-        name: np.bincount(group, np.nan_to_num(column[own].astype(np.float64)), size).astype(np.float64)
-        for name, column in zip(sums, numbers[2:], strict=True)
-    }
-    counts = Counts(
-        columns,
-        values[: len(columns)],
-        np.ascontiguousarray(tuples),
-        np.bincount(group, weights[own], size).astype(np.int64),
-        histograms,
-        totals,
-    )
+        counts = _made(columns, further, sums, _grouped(table, (*columns, *more), len(columns), sums))
     table.counted.append(counts)
     return counts
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Groups of rows: dictionaries, a code of each for a group, its rows and its sums.
+
+    Where rows were grouped several times, `sets` says for each further column which groups hold it.
+    """
+
+    values: tuple[tuple[Value, ...], ...]
+    codes: Ints
+    weights: NDArray[np.int64]
+    sums: Sequence[NDArray[Any]] = ()
+    sets: Sequence[NDArray[np.int64]] = ()
+
+
+def _made(columns: tuple[str, ...], further: tuple[str, ...], sums: tuple[str, ...], groups: _Groups) -> Counts:
+    """Tuples sorted by value, their weights, and what was asked for under each."""
+    width = len(columns)
+    more = [name for name in dict.fromkeys(further) if name not in columns]
+    own = groups.sets[0] if groups.sets else np.arange(len(groups.weights))  # every set has all rows
+    tuples, weights, group = _tuples(groups, own, range(width))
+    histograms: dict[str, Histogram] = {}
+    for name in further:
+        at = columns.index(name) if name in columns else width + more.index(name)
+        rows = own if at < width or not groups.sets else groups.sets[at - width]
+        position = group if rows is own else _tuples(groups, rows, range(width))[2]  # each set holds all tuples
+        used, cells = np.unique(groups.codes[rows, at], return_inverse=True)
+        labels = tuple(groups.values[at][code] for code in used.tolist())
+        histograms[name] = histogram(labels, cells, position, groups.weights[rows], len(tuples))
+    totals = {
+        name: np.bincount(group, np.nan_to_num(column[own].astype(np.float64)), len(tuples)).astype(np.float64)
+        for name, column in zip(sums, groups.sums, strict=True)
+    }
+    return Counts(columns, groups.values[:width], tuples, weights, histograms, totals)
+
+
+def _tuples(
+    groups: _Groups, rows: NDArray[np.int64], columns: Sequence[int]
+) -> tuple[Ints, NDArray[np.int64], NDArray[np.int64]]:
+    """The different tuples of some groups in order, the rows of each, and which of them each group is."""
+    codes = [groups.codes[rows, i] for i in columns]
+    keys = packed_keys(codes, [max(1, len(groups.values[i])) for i in columns])
+    distinct, first, group = np.unique(keys.keys, return_index=True, return_inverse=True)
+    weights = np.bincount(group, groups.weights[rows], len(distinct)).astype(np.int64)
+    return np.ascontiguousarray(groups.codes[rows[first]][:, list(columns)]), weights, group
 
 
 def from_known(
@@ -124,19 +147,23 @@ def _mark(more: int, place: int) -> int:
     return ((1 << more) - 1) ^ (1 << more - 1 - place) if more else 0
 
 
-def _grouped(
-    table: SparkTable, names: tuple[str, ...], width: int, sums: tuple[str, ...]
-) -> tuple[tuple[tuple[Value, ...], ...], Ints, list[NDArray[Any]]]:
-    """Dictionaries, codes, and for each group which set it is of, its rows and its sums."""
-    if table.size is None or table.size > FEW:
-        return _coded(table, names, width, sums)
+def _grouped(table: SparkTable, names: tuple[str, ...], width: int, sums: tuple[str, ...]) -> _Groups:
+    """Rows grouped by some columns and by each of the further ones beside them: by values, or by codes."""
     columns = [table.column(name) for name in names]
-    grouped = _by_sets(table.frame, columns[:width], columns[width:], _numbers(table, sums))
-    arrow = grouped.toArrow()
-    cells = [restore(arrow.column(i).combine_chunks(), table.type_of(n)) for i, n in enumerate(names)]
-    coded = [dictionary_of(column) for column in cells]
-    codes = np.stack([code for _, code in coded], axis=1)
-    return tuple(v for v, _ in coded), codes, [c.to_numpy() for c in arrow.columns[len(names) :]]
+    many = table.size is None or table.size > MANY
+    if not many and not sums and can_be_coded(table.frame, columns):
+        return _Groups(*coded(table.frame.select(*columns), [table.type_of(name) for name in names]))
+    if many or table.rows > FEW:
+        values, codes, numbers = _coded(table, names, width, sums)
+    else:
+        arrow = _by_sets(table.frame, columns[:width], columns[width:], _numbers(table, sums)).toArrow()
+        cells = [restore(arrow.column(i).combine_chunks(), table.type_of(n)) for i, n in enumerate(names)]
+        dictionaries = [dictionary_of(column) for column in cells]
+        values, codes = tuple(v for v, _ in dictionaries), np.stack([code for _, code in dictionaries], axis=1)
+        numbers = [c.to_numpy() for c in arrow.columns[len(names) :]]
+    more = len(names) - width
+    sets = [np.flatnonzero(numbers[0].astype(np.int64) == _mark(more, i)) for i in range(more)] if more > 1 else []
+    return _Groups(values, codes, numbers[1].astype(np.int64), numbers[2:], sets)
 
 
 def _by_sets(frame: Any, keys: Sequence[str], more: Sequence[str], numbers: Sequence[Any]) -> Any:

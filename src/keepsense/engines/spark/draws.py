@@ -4,6 +4,9 @@ The number is a keyed hash (BLAKE2b) of the row's identity. So it depends neithe
 how the rows are spread, and a task that is tried again draws the same. The key travels inside the function, so that no
 plan and no event log of Spark shows it. Only the identity goes to Python and only the number comes back: the row's
 other cells stay where they are.
+
+The order in which rows are written changes no cell, so no Python is needed for it: the hash is one that Spark has
+(SHA-256), and the key comes from a small table in the staging folder, so that plans do not show it either.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keepsense.engines.spark.carry import ROW
+from keepsense.engines.spark.carry import ROW, Room
 from keepsense.engines.spark.session import quiet
 
 DRAW = "draw_"
@@ -19,6 +22,8 @@ DRAW = "draw_"
 
 KEY = 16
 """Bytes of a key."""
+
+_KEY = "key_"
 
 
 def with_draws(frame: Any, key: bytes) -> Any:
@@ -30,6 +35,20 @@ def with_draws(frame: Any, key: bytes) -> Any:
     with quiet():
         number = made.arrow_udf(numbers(key), LongType(), made.ArrowUDFType.SCALAR)
         return frame.withColumn(DRAW, number(F.col(ROW).cast("string")))
+
+
+def with_places(frame: Any, key: bytes, room: Room) -> Any:
+    """A frame with a 64-bit number for each row by which rows are put into an order that nobody can foretell."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from pyspark.sql import functions as F
+
+    path = room.place().with_suffix(".parquet")
+    pq.write_table(pa.table({_KEY: [key.hex()]}), path)
+    with quiet():
+        held = F.broadcast(frame.sparkSession.read.schema(f"{_KEY} string").parquet(path.as_uri()))
+        digest = F.sha2(F.concat(_KEY, F.col(ROW).cast("string"), _KEY), 256)
+        return frame.crossJoin(held).withColumn(DRAW, F.xxhash64(digest)).drop(_KEY)
 
 
 def numbers(key: bytes) -> Callable[[Any], Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -17,8 +18,8 @@ from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.engines.spark import count as counting
 from keepsense.engines.spark import profile as profiling
 from keepsense.engines.spark import recode as recoding
-from keepsense.engines.spark.carry import ROW, Room, plain
-from keepsense.engines.spark.draws import DRAW, KEY, with_draws
+from keepsense.engines.spark.carry import ROW, Room, gathered, plain
+from keepsense.engines.spark.draws import DRAW, KEY, with_places
 from keepsense.engines.spark.each import each
 from keepsense.engines.spark.lines import of_lines
 from keepsense.engines.spark.read import is_frame, native, of_frame, remember
@@ -197,10 +198,13 @@ class SparkEngine:
         The executors write part files into the staging folder; when all are there, the driver makes one file of them.
         """
         how = writing or Writing()
-        rows = self.reader(table, writing=replace(how, format=None), in_order=True, rng=rng)
         format_of(str(target), how.format)  # an unknown one is refused before there is any work
-        with DuckDBEngine(**self._near) as near:
-            near.write(near.read(rows), target, replace(how, shuffle=False))
+        folder = self._room.written(self._arranged(table, how, True, rng).drop(ROW))
+        try:
+            with DuckDBEngine(**self._near) as near:
+                near.write(gathered(near, folder, table.schema), target, replace(how, shuffle=False))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def guarded(self, table: SparkTable, writing: Writing) -> dict[str, int]:
         """How many cells of each column a format guards against being run as formulas, where some are."""
@@ -232,19 +236,22 @@ class SparkEngine:
         table.require(names)
         how = writing or Writing()
         chosen = table.only(names)
-        frame = chosen.frame
-        with quiet():
-            if how.shuffle:
-                # which part a row goes to and its place there follow from its number alone, so that the order is random
-                tasks = 1 + table.rows // _PART
-                drawn = with_draws(frame, generator(rng).bytes(KEY))
-                frame = drawn.repartition(tasks, DRAW).sortWithinPartitions(DRAW, ROW).drop(DRAW)
-            elif in_order:
-                frame = frame.orderBy(ROW)
+        frame = self._arranged(chosen, how, in_order, rng)
         stream = on_demand(chosen.schema, lambda: self._room.fetched(frame.drop(ROW), chosen.schema))
         if how.format is None:
             return stream if how.shuffle else remember(stream, chosen)
         return self._spelled(stream, replace(how, shuffle=False))
+
+    def _arranged(self, table: SparkTable, how: Writing, in_order: bool, rng: Random) -> Any:
+        """The frame of a table, its rows shuffled where that is asked for, or else in order."""
+        frame = table.frame
+        with quiet():
+            if how.shuffle:
+                # which part a row goes to and its place there follow from its number alone, so that the order is random
+                tasks = 1 + table.rows // _PART
+                placed = with_places(frame, generator(rng).bytes(KEY), self._room)
+                return placed.repartition(tasks, DRAW).sortWithinPartitions(DRAW, ROW).drop(DRAW)
+            return frame.orderBy(ROW) if in_order else frame
 
     def _spelled(self, stream: Any, how: Writing) -> Any:
         """A stream as a format spells it."""

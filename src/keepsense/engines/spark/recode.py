@@ -6,16 +6,18 @@ otherwise Spark looks. Spark itself chooses between broadcasting what is joined 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value
 from keepsense.engines.outputs import cells_of, decoded, not_covered, positions, text_of, typed
 from keepsense.engines.spark.carry import plain
-from keepsense.engines.spark.count import recounted
+from keepsense.engines.spark.count import packed, recounted
 from keepsense.engines.spark.draws import DRAW, KEY, uniform, with_draws
 from keepsense.engines.spark.lookup import lookup
 from keepsense.engines.spark.session import quiet
@@ -40,28 +42,66 @@ def _cuts(table: SparkTable, rule: Cuts) -> SparkTable:
     # what is hidden is text, so all the column is
     texts = bool(rule.suppress)
     outputs = [_outputs(cells_of([text_of(v) for v in cut.outputs] if texts else cut.outputs)) for cut in rule.cuts]
+    classes = _Classes.of(rule, outputs) if texts else None
     joined = table.frame
     for i, cut in enumerate(rule.cuts):
-        entries = lookup(table, {f"i{i}": _typed(table, cut.name, cut.inputs), f"o{i}": outputs[i]})
-        known = entries.withColumnRenamed("k_", f"k{i}_")
-        joined = joined.join(known, F.col(table.column(cut.name)).eqNullSafe(F.col(f"i{i}")), "left")
+        columns = {f"i{i}": _typed(table, cut.name, cut.inputs), f"o{i}": outputs[i]}
+        if classes is not None:
+            columns[f"p{i}"] = classes.parts[i]
+        known = lookup(table, columns).withColumnRenamed("k_", f"k{i}_")
+        joined = joined.join(known, _same(table, cut.name, f"i{i}", cut.inputs), "left")
     uncovered = [i for i, cut in enumerate(rule.cuts) if not _knows(table, cut.name, cut.inputs)]
     _covered(joined, {rule.cuts[i].name: f"k{i}_" for i in uncovered})
     cells = {cut.name: F.col(f"o{i}") for i, cut in enumerate(rule.cuts)}
-    if rule.suppress:
-        hidden = lookup(
-            table,
-            {
-                f"h{j}": _outputs(cells_of([text_of(classes[j]) for classes in rule.suppress], outputs[j].type))
-                for j in range(len(rule.cuts))
-            },
-        )
-        same = [F.col(f"o{j}").eqNullSafe(F.col(f"h{j}")) for j in range(len(rule.cuts))]
+    if classes is not None:
+        same = [sum((F.col(f"p{i}") for i in at), F.lit(0)) == F.col(f"h{j}") for j, at in enumerate(classes.packs)]
+        hidden = lookup(table, {f"h{j}": keys for j, keys in enumerate(classes.hidden)})
         joined = joined.join(hidden, same, "left")
         gone = F.col("k_").isNotNull()
         cells = {name: F.when(gone, F.lit(SUPPRESSED)).otherwise(cell) for name, cell in cells.items()}
     changed = _having(table, joined, cells, {cut.name: outputs[i].type for i, cut in enumerate(rule.cuts)})
     return replace(changed, counted=[_cut_counts(c, rule, outputs) for c in table.counted if _holds(c, rule)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Classes:
+    """Classes as whole numbers: `parts` are what each output of each column adds to the key of a class.
+
+    Columns of `packs` share a key, as many as one number holds; `hidden` are the keys of the suppressed classes.
+    """
+
+    packs: list[list[int]]
+    parts: list[NDArray[np.int64]]
+    hidden: list[NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, rule: Cuts, outputs: Sequence[Any]) -> _Classes:
+        dictionaries = [{text: code for code, text in enumerate(dict.fromkeys(_listed(column)))} for column in outputs]
+        packs = packed([len(dictionary) for dictionary in dictionaries])
+        step = [1] * len(dictionaries)
+        for at in packs:
+            for left, i in pairwise(at):
+                step[i] = step[left] * len(dictionaries[left])
+        parts = [
+            np.array([dictionary[text] * step[i] for text in _listed(outputs[i])], dtype=np.int64)
+            for i, dictionary in enumerate(dictionaries)
+        ]
+        # a class that no row can have hides nobody
+        codes = [
+            [dictionary[text_of(value)] for dictionary, value in zip(dictionaries, values, strict=True)]
+            for values in rule.suppress
+            if all(text_of(value) in dictionary for dictionary, value in zip(dictionaries, values, strict=True))
+        ]
+        table = np.array(codes, dtype=np.int64).reshape(len(codes), len(dictionaries)) * np.array(step, dtype=np.int64)
+        return cls(packs, parts, [table[:, at].sum(axis=1) for at in packs])
+
+
+def _same(table: SparkTable, column: str, name: str, values: Iterable[Value]) -> Any:
+    """The condition that a column holds what a look-up table has; only where that may be missing two gaps are alike."""
+    from pyspark.sql import functions as F
+
+    cell, entry = F.col(table.column(column)), F.col(name)
+    return cell.eqNullSafe(entry) if any(value is None for value in values) else cell == entry
 
 
 def _holds(counts: Counts, rule: Recoding) -> bool:
@@ -107,7 +147,7 @@ def _cells(table: SparkTable, rule: Cells, key: bytes) -> SparkTable:
     outputs = {f"o{j}": _outputs(decoded(rule.values[j], rule.codes[order, j])) for j in range(len(rule.names))}
     types = {name: outputs[f"o{j}"].type for j, name in enumerate(rule.names)}
     cells = {name: F.col(f"o{j}") for j, name in enumerate(rule.names)}
-    same = [F.col(table.column(name)).eqNullSafe(F.col(f"i{j}")) for j, name in enumerate(names)]
+    same = [_same(table, name, f"i{j}", values[j]) for j, name in enumerate(names)]
     dealt = len(np.unique(owner)) < len(owner)
     if not dealt:  # every tuple has one output, so one join tells it
         at = positions(np.searchsorted(owner, np.arange(len(rule.inputs))).clip(max=len(owner) - 1))
@@ -152,7 +192,7 @@ def _draws(table: SparkTable, rule: Draws, key: bytes) -> SparkTable:
     end = np.where(last, 2.0, np.append(begin[1:], 2.0))  # chances that add up to a little less than 1 leave nobody out
     outputs = _outputs(decoded(rule.outputs, column.astype(np.int32)))
     source = lookup(table, {"i0": _typed(table, rule.name, rule.inputs)}).withColumnRenamed("k_", "held_")
-    joined = table.frame.join(source, F.col(table.column(rule.name)).eqNullSafe(F.col("i0")), "left")
+    joined = table.frame.join(source, _same(table, rule.name, "i0", rule.inputs), "left")
     if not _knows(table, rule.name, rule.inputs):
         _covered(joined, {rule.name: "held_"})
     target = lookup(table, {"owner_": row, "begin_": begin, "end_": end, "o0": outputs}).drop("k_")

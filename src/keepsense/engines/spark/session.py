@@ -36,6 +36,7 @@ _INSIDE = {
     "spark.sql.parquet.inferTimestampNTZ.enabled": "true",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
 }
 """Settings of the sessions that engines and connections have for themselves; those of the user's session stay."""
 

@@ -17,23 +17,34 @@ from keepsense.engines.spark.read import behind, is_frame, native, of_frame
 from keepsense.engines.spark.session import own_session, quiet, spark_session
 from keepsense.engines.spark.table import SparkTable
 from keepsense.engines.spark.text import as_text, texts_of_lists
+from keepsense.engines.store import literal
 from keepsense.errors import BadInput
 
 _CREATE = re.compile(r"\s*CREATE TABLE (\w+) AS (.*)", re.DOTALL)
+_COUNT = re.compile(r"SELECT count\(\*\) FROM (\w+)")
 _TEXT = re.compile(r"'((?:[^']|'')*)'")
+_BITS = (0, 22, 43)
+"""Where the parts of a 64-bit hash begin that are added up: sums of 22 bits stay below 64 for trillions of rows."""
+
+FEW = 2_000_000
+"""Rows of a table that SQL made up to which the driver gets a copy: what is asked of it alone needs no job."""
 
 
 class SparkConnection:
-    """A session of Spark with views of its own; what SQL makes a table of is kept by the executors.
+    """A session of Spark with views of its own; what SQL makes a table of lies in the staging folder.
 
     Parquet files, and frames and tables that are on the cluster already, are read there. All else passes the driver,
-    where DuckDB reads it as a recipient would.
+    where DuckDB reads it as a recipient would. The executors group and join rows; what they make of them is small, so
+    that DuckDB answers all further questions about it on the driver, in the SQL that both share.
     """
 
     def __init__(self, session: Any = None, staging: str | None = None) -> None:
         self._session = own_session(session if session is not None else spark_session())
         self._room = Room(staging)
-        self._kept: list[Any] = []
+        self._near = DuckDBConnection()
+        self._sizes: dict[str, int] = {}
+        self._far: set[str] = set()
+        self._here: set[str] = set()
         self._shared: list[str] = []
 
     def table(
@@ -49,8 +60,13 @@ class SparkConnection:
         with quiet():
             table = self._opened(source, reading)
             texts, columns, lists = _texts(table, keep_lists), table.columns, _lists(table)
+            self._far.add(name)
+            self._here.discard(name)
+            self._sizes.pop(name, None)
             if beside is None:
                 texts.drop(ROW).createOrReplaceTempView(name)
+                if table.size is not None:
+                    self._sizes[name] = table.size
                 return SqlTable(name, columns, lists)
             other = self._opened(beside, None)
             if table.rows != other.rows:
@@ -62,38 +78,81 @@ class SparkConnection:
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement; rows that it gives, or none."""
-        create = _CREATE.fullmatch(sql)
+        counted = _COUNT.fullmatch(sql)
+        if counted is not None and counted[1] in self._sizes:  # as the files say, where Spark would look, too
+            return [(self._sizes[counted[1]],)]
+        create, named = _CREATE.fullmatch(sql), set(re.findall(r"\w+", _TEXT.sub("", sql)))
         with quiet():
+            if not named & (self._far - self._here):
+                made = self._near.run(sql)
+                if create is not None:
+                    self._here.add(create[1])
+                return made
+            for name in sorted(named & (self._here - self._far)):
+                self._sent(name)
             if create is not None:
-                made = self._session.sql(spelled(create[2])).persist()
-                self._kept.append(made)
-                made.createOrReplaceTempView(create[1])
+                self._made(create[1], self._session.sql(spelled(create[2])))
                 return []
             return [tuple(row) for row in self._session.sql(spelled(sql)).collect()]
+
+    def _made(self, name: str, frame: Any) -> None:
+        """Keep what executors make of a frame as a table, and here, too, if it is small."""
+        import pyarrow.parquet as pq
+
+        folder = self._room.written(frame)
+        files = sorted(folder.glob("part-*"))
+        self._view(name, frame.schema, folder)
+        self._sizes[name] = sum(pq.read_metadata(file).num_rows for file in files)
+        if files and self._sizes[name] <= FEW:
+            listed = ", ".join(literal(str(file)) for file in files)
+            self._near.run(f"CREATE TABLE {name} AS SELECT * FROM read_parquet([{listed}])")
+            self._here.add(name)
+
+    def _sent(self, name: str) -> None:
+        """Let the executors have a table that the driver made."""
+        import pyarrow.parquet as pq
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        rows = self._near.connection.sql(f"SELECT * FROM {name}").to_arrow_table()  # whole numbers of any size stay so
+        path = self._room.place().with_suffix(".parquet")
+        pq.write_table(rows, path)
+        self._view(name, from_arrow_schema(rows.schema, prefer_timestamp_ntz=True), path)
+
+    def _view(self, name: str, schema: Any, path: Path) -> None:
+        self._session.read.schema(schema).parquet(path.as_uri()).createOrReplaceTempView(name)
+        self._far.add(name)
 
     def row_sums(self, table: str, columns: Sequence[str], key: str) -> tuple[int, ...]:
         """Sums over rows, whatever their order, of two keyed 64-bit hashes of some columns' texts together."""
         from pyspark.sql import functions as F
 
         with quiet():
+            if table not in self._far:
+                self._sent(table)
             # Spark passes over missing cells when it hashes, so where they are is hashed, too
             cells = [part for name in columns for part in (F.col(name).isNull(), F.col(name).cast("string"))]
-            hashes = [F.xxhash64(F.lit(key + half), *cells, F.lit(half + key)) for half in "lr"]
-            sums = (F.sum(number.cast("decimal(20, 0)")) for number in hashes)
-            (row,) = self._session.table(table).agg(F.count(F.lit(1)), *sums).collect()
-        return tuple(int(number or 0) for number in row)
+            hashes = [F.xxhash64(F.lit(key + half), *cells, F.lit(half + key)).alias(half) for half in "lr"]
+            # some bits at a time: sums of these are whole numbers for Spark, not decimals
+            ends = (*_BITS[1:], 64)
+            sums = [
+                F.sum(F.shiftrightunsigned(half, begin).bitwiseAND(F.lit((1 << end - begin) - 1)))
+                for half in "lr"
+                for begin, end in zip(_BITS, ends, strict=True)
+            ]
+            (row,) = self._session.table(table).select(*hashes).agg(F.count(F.lit(1)), *sums).collect()
+        number, *added = (int(cell or 0) for cell in row)
+        halves = (added[: len(_BITS)], added[len(_BITS) :])
+        return number, *(sum(part << begin for part, begin in zip(half, _BITS, strict=True)) for half in halves)
 
     def close(self) -> None:
         """Forget all tables."""
         with quiet():
-            for frame in self._kept:
-                frame.unpersist()
             for view in self._shared:
                 self._session.catalog.dropGlobalTempView(view)
-            for view in self._session.catalog.listTables():
-                if view.isTemporary:
-                    self._session.catalog.dropTempView(view.name)
-        self._kept, self._shared = [], []
+            for view in self._far:
+                self._session.catalog.dropTempView(view)
+        self._far, self._here, self._shared = set(), set(), []
+        self._near.close()
         self._room.close()
 
     def __enter__(self) -> Self:
@@ -105,9 +164,9 @@ class SparkConnection:
     def _opened(self, source: Any, reading: Reading | None) -> SparkTable:
         known = behind(source)
         if known is not None:
-            return self._here(known)
+            return self._of_another(known)
         if is_frame(source):
-            return self._here(of_frame(self._room, source))
+            return self._of_another(of_frame(self._room, source))
         if isinstance(source, str | PathLike):
             with suppress(BadInput):  # DuckDB says why, in the words of the verifier
                 table = native(self._session, self._room, str(source), reading or Reading())
@@ -115,7 +174,7 @@ class SparkConnection:
                     return table
         return self._passed(source, reading)
 
-    def _here(self, table: SparkTable) -> SparkTable:
+    def _of_another(self, table: SparkTable) -> SparkTable:
         """A table of another session of the same cluster."""
         view = f"keepsense_{secrets.token_hex(6)}"
         table.frame.createGlobalTempView(view)
