@@ -271,6 +271,22 @@ def test_profiles_tell_lists_texts_and_gaps(running: Any) -> None:
     assert [profile.name for profile in running.profiles(table, columns=["job"])] == ["job"]
 
 
+def test_profiles_of_what_was_counted_are_the_same(running: Any) -> None:
+    cells = {
+        "job": ["nurse", "nurse", " ", "", None, "clerk", "baker", "baker"],
+        "age": [31, 31, 40, 9, None, 40, 5, 7],
+        "ill": ["flu", "\u00a0", "flu", None, "cold", "cold", "gout", ""],
+    }
+    for limit in (2, 100):
+        counted, fresh = running.read(cells), running.read(cells)
+        running.count(counted, ["job", "age"], histograms=["ill"])
+        first, second = (
+            [(p.name, p.type, p.rows, p.missing, p.distinct, p.single, list(p.values.items()), p.blank) for p in made]
+            for made in (running.profiles(counted, limit), running.profiles(fresh, limit))
+        )
+        assert first == second
+
+
 def test_scratch_files_vanish_with_the_engine(running: Any) -> None:
     place = running.scratch("beside.parquet")
     place.write_bytes(b"x")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 from tests.spark import NEEDS_JAVA, session, started
 
@@ -48,8 +49,6 @@ def project(named: str, **keys: Any) -> Project:
 
 
 def rows_of(file: Path) -> Counter[tuple[Any, ...]]:
-    import pyarrow.parquet as pq
-
     return Counter(zip(*pq.read_table(file).to_pydict().values(), strict=True))
 
 
@@ -169,14 +168,47 @@ def test_counts_are_those_of_duckdb(few: int, many: int, sums: list[str], monkey
         rows = replace(spark.read(spread(table, 3)), size=500)
         here = spark.count(rows, names, histograms=further, sums=sums)
         there = duck.count(duck.read(table), names, histograms=further, sums=sums)
+    same_counts(here, there)
+
+
+def same_counts(here: Counts, there: Counts) -> None:
     assert here.values == there.values
     assert np.array_equal(here.codes, there.codes)
     assert np.array_equal(here.weights, there.weights)
     assert here.sums.keys() == there.sums.keys()
-    assert all(np.array_equal(here.sums[name], there.sums[name]) for name in sums)
-    for name in further:
+    assert all(np.array_equal(here.sums[name], there.sums[name]) for name in here.sums)
+    assert here.histograms.keys() == there.histograms.keys()
+    for name in here.histograms:
         assert here.histograms[name].values == there.histograms[name].values
         assert np.array_equal(here.histograms[name].table(), there.histograms[name].table())
+
+
+@pytest.mark.more
+@NEEDS_JAVA
+@pytest.mark.parametrize("together", [70, 10**6])
+def test_counts_of_parquet_files_are_those_of_duckdb(
+    together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "_TOGETHER", together)
+    whole = people(500, 2).select(["sex", "age", "postcode", "hobby"])
+    every = pa.DictionaryArray.from_arrays(pa.array(np.arange(500) % 3, pa.int32()), pa.array(["x", "y", "z", "never"]))
+    gaps = pa.array(np.arange(500) % 7 == 0)
+    table = whole.set_column(2, "postcode", pc.if_else(gaps, None, whole["postcode"])).append_column("band", every)
+    (tmp_path / "people.parquet").mkdir()
+    for i in range(2):
+        file = tmp_path / "people.parquet" / f"part-{i}.parquet"
+        pq.write_table(table.slice(250 * i, 250), file, row_group_size=60)
+    names, further = ["sex", "age", "postcode", "band"], ["hobby", "age"]
+    with started("spark") as spark, engine("duckdb") as duck:
+        read = spark.read(tmp_path / "people.parquet")
+        assert len(read.files) == 2
+        assert not read.only(names).files
+        assert not spark.leave_out(read, {"sex": "male"}).files, "other rows than those of the files"
+        assert not spark.read(tmp_path / "people.parquet", Reading(empty=("x",))).files, "other cells"
+        there = duck.count(duck.read(table), names, histograms=further)
+        same_counts(spark.count(read, names, histograms=further), there)
+        fewer = spark.count(spark.leave_out(read, {"sex": "male"}), names)
+        assert fewer.total == there.total - there.rows_of("sex")["male"]
 
 
 @pytest.mark.more
@@ -219,8 +251,6 @@ def test_a_frame_of_spark_is_anonymized_where_it_is() -> None:
 @pytest.mark.more
 @NEEDS_JAVA
 def test_a_folder_of_parquet_files_is_read_by_the_executors(tmp_path: Path) -> None:
-    import pyarrow.parquet as pq
-
     table = people(300, 6).drop_columns(["interests"])
     (tmp_path / "people.parquet").mkdir()
     for i in range(3):

@@ -114,3 +114,25 @@ def test_rows_are_added_up_whole_whatever_their_order(connection: Any) -> None:
     assert sums["a"] == sums["reordered"]
     assert sums["a"] not in (sums["exchanged"], sums["moved"])
     assert sums["a"] != connection.row_sums("a", ["c0", "c1"], "another")
+
+
+@pytest.mark.parametrize("few", [0, 10])
+def test_tables_that_sql_made_are_asked_like_others(
+    connection: Any, name: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the driver has a copy of what executors made, or not; and those that only the driver made go to them."""
+    if name == "spark":
+        monkeypatch.setattr("keepsense.engines.spark.sql.FEW", few)
+    connection.table("people", {"job": ["nurse", "clerk", "nurse", None], "ill": ["flu", "people", "cold", "it's"]})
+    connection.run("CREATE TABLE jobs AS SELECT c0 AS job, count(*) AS n FROM people GROUP BY c0")
+    connection.run("CREATE TABLE common AS SELECT job, CAST(sum(n) AS BIGINT) AS n FROM jobs WHERE n > 1 GROUP BY job")
+    assert connection.run("SELECT count(*) FROM people") == [(4,)]
+    assert connection.run("SELECT count(*) FROM jobs") == [(3,)]
+    assert connection.run("SELECT job, n FROM common") == [("nurse", 2)]
+    joined = "SELECT p.c1, c.n FROM people p JOIN common c ON p.c0 = c.job ORDER BY p.c1"
+    assert connection.run(joined) == [("cold", 2), ("flu", 2)]
+    text = "SELECT count(*) FROM jobs WHERE job = 'people' OR job = 'it''s'"
+    assert connection.run(text) == [(0,)], "names in texts are no tables"
+    connection.run("CREATE TABLE again AS SELECT sum(n) AS n FROM common")
+    assert [int(row[0]) for row in connection.run("SELECT a.n FROM again a JOIN people p ON p.c1 = 'flu'")] == [2]
+    assert len(set(connection.row_sums("jobs", ["job"], "secret"))) == 3

@@ -125,14 +125,16 @@ def recounted(counts: Counts, changed: Mapping[str, tuple[Sequence[Value], NDArr
     """
     values, codes = list(counts.values), counts.codes.copy()
     for name, (dictionary, given) in changed.items():
-        used, place = np.unique(given, return_inverse=True)
+        used = np.flatnonzero(np.bincount(given, minlength=len(dictionary)))
         texts = [dictionary[code] for code in used.tolist()]
         # equal values may have had several codes
         order = sorted(dict.fromkeys(texts), key=lambda value: (value is None, sorting_key(value)))
         rank = {value: i for i, value in enumerate(order)}
         j = counts.index(name)
         values[j] = tuple(order)
-        codes[:, j] = np.array([rank[value] for value in texts], dtype=np.int32)[place]
+        place = np.zeros(len(dictionary), dtype=np.int32)
+        place[used] = [rank[value] for value in texts]
+        codes[:, j] = place[given]
     others = {name: h for name, h in counts.histograms.items() if name not in changed}
     sums = {name: numbers for name, numbers in counts.sums.items() if name not in changed}
     return replace(counts, histograms=others, sums=sums).recoded(values, codes).project(counts.names)
@@ -151,8 +153,8 @@ def _grouped(table: SparkTable, names: tuple[str, ...], width: int, sums: tuple[
     """Rows grouped by some columns and by each of the further ones beside them: by values, or by codes."""
     columns = [table.column(name) for name in names]
     many = table.size is None or table.size > MANY
-    if not many and not sums and can_be_coded(table.frame, columns):
-        return _Groups(*coded(table.frame.select(*columns), [table.type_of(name) for name in names]))
+    if not many and not sums and can_be_coded(table, names):
+        return _added_up(_Groups(*coded(table, names)))
     if many or table.rows > FEW:
         values, codes, numbers = _coded(table, names, width, sums)
     else:
@@ -164,6 +166,15 @@ def _grouped(table: SparkTable, names: tuple[str, ...], width: int, sums: tuple[
     more = len(names) - width
     sets = [np.flatnonzero(numbers[0].astype(np.int64) == _mark(more, i)) for i in range(more)] if more > 1 else []
     return _Groups(values, codes, numbers[1].astype(np.int64), numbers[2:], sets)
+
+
+def _added_up(groups: _Groups) -> _Groups:
+    """Groups in the order of their codes, those of several tasks as one."""
+    keys = packed_keys([*groups.codes.T], [max(1, len(values)) for values in groups.values]).keys
+    order = np.argsort(keys)
+    first = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    weights = np.add.reduceat(groups.weights[order], first) if len(first) else groups.weights
+    return _Groups(groups.values, groups.codes[order[first]], weights)
 
 
 def _by_sets(frame: Any, keys: Sequence[str], more: Sequence[str], numbers: Sequence[Any]) -> Any:

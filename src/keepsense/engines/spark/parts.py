@@ -1,12 +1,14 @@
 """Codes from one scan: every task makes dictionaries of its own, and the driver makes one of them all.
 
 A task hands out the different tuples that it met, as codes of its dictionaries, with how often it met each; so no cell
-is shuffled and none is looked at twice. The driver adds the tuples of all tasks up.
+is shuffled and none is looked at twice. The driver adds the tuples of all tasks up. Of Parquet files a task reads the
+dictionaries and codes that they hold themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ from keepsense.arrays import Ints
 from keepsense.counts import Value
 from keepsense.engines.coding import dictionary_of
 from keepsense.engines.spark.carry import restore
+from keepsense.engines.spark.table import SparkTable
 
 _CODED = ("string", "bigint", "int", "smallint", "tinyint", "boolean", "date")
 """Types of Spark whose cells are equal in Arrow where they are equal in Spark."""
@@ -23,25 +26,23 @@ _TOGETHER = 1_000_000
 """Rows of a task that become tuples together."""
 
 
-def can_be_coded(frame: Any, columns: Sequence[str]) -> bool:
-    """Whether all cells of some columns of a frame of Spark are of types that Arrow makes dictionaries of."""
-    kinds = dict(frame.dtypes)
-    return all(kinds[name] in _CODED for name in columns)
+def can_be_coded(table: SparkTable, names: Sequence[str]) -> bool:
+    """Whether all cells of some columns are of types that Arrow makes dictionaries of."""
+    kinds = dict(table.frame.dtypes)
+    return all(kinds[table.column(name)] in _CODED for name in names)
 
 
-def coded(frame: Any, kinds: Sequence[Any]) -> tuple[tuple[tuple[Value, ...], ...], Ints, NDArray[np.int64]]:
-    """Dictionaries of the columns of a frame of Spark, whose types in Arrow are given, tuples of codes and weights."""
+def coded(table: SparkTable, names: Sequence[str]) -> tuple[tuple[tuple[Value, ...], ...], Ints, NDArray[np.int64]]:
+    """Dictionaries of some columns, the tuples of codes that tasks met, and how often they met them."""
     import pyarrow as pa
 
-    made = frame.mapInArrow(tuples_of(_TOGETHER), "dictionaries binary, tuples binary").toArrow()
-    parts = [
-        tuple(pa.ipc.open_stream(cell.as_py()).read_all() for cell in row) for row in zip(*made.columns, strict=True)
-    ]
+    made = _from_files(table, names) if table.files else _from_frame(table, names)
+    parts = [tuple(pa.ipc.open_stream(sent).read_all() for sent in part) for part in made]
     values, columns = [], []
-    for i, kind in enumerate(kinds):
-        held = [words.column(i).combine_chunks().flatten() for words, _ in parts]
-        cells = pa.concat_arrays(held) if held else pa.nulls(0, kind)
-        dictionary, place = dictionary_of(restore(cells, kind))
+    for i, name in enumerate(names):
+        kind = table.type_of(name)
+        held = [restore(words.column(i).combine_chunks().flatten(), kind) for words, _ in parts]
+        dictionary, place = dictionary_of(pa.concat_arrays(held) if held else pa.nulls(0, kind))
         values.append(dictionary)
         start, codes = 0, [np.empty(0, np.int32)]
         for words, (_, tuples) in zip(held, parts, strict=True):
@@ -52,58 +53,103 @@ def coded(frame: Any, kinds: Sequence[Any]) -> tuple[tuple[tuple[Value, ...], ..
     return tuple(values), np.stack(columns, axis=1), np.concatenate([np.empty(0, np.int64), *weights])
 
 
-def tuples_of(together: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _from_frame(table: SparkTable, names: Sequence[str]) -> list[tuple[bytes, bytes]]:
+    """What tasks make of the rows that Spark gives them."""
+    make, together = tuples_of(), _TOGETHER
+
+    def tuples(batches: Any) -> Any:
+        import pyarrow as pa
+
+        waiting: list[Any] = []
+        for batch in batches:
+            waiting.append(batch)
+            if sum(map(len, waiting)) >= together:
+                yield pa.RecordBatch.from_pylist([dict(zip("dt", make(waiting), strict=True))])
+                waiting = []
+        if sum(map(len, waiting)):
+            yield pa.RecordBatch.from_pylist([dict(zip("dt", make(waiting), strict=True))])
+
+    made = table.frame.select(*map(table.column, names)).mapInArrow(tuples, "d binary, t binary").toArrow()
+    return list(zip(*(column.to_pylist() for column in made.columns), strict=True))
+
+
+def _from_files(table: SparkTable, names: Sequence[str]) -> list[tuple[bytes, bytes]]:
+    """What tasks make of the row groups of Parquet files."""
+    import pyarrow as pa
+
+    make, columns = tuples_of(), list(names)
+    texts = [name for name in names if pa.types.is_string(table.type_of(name))]
+
+    def tuples(stretch: Any) -> Any:
+        import pyarrow.parquet as pq
+
+        path, groups = stretch
+        with pq.ParquetFile(path, read_dictionary=texts) as file:
+            return make(file.read_row_groups(groups, columns, use_threads=False).select(columns).to_batches())
+
+    context = table.frame.sparkSession.sparkContext
+    stretches = list(_stretches(table.files, -(-table.rows // max(1, context.defaultParallelism))))
+    return list(context.parallelize(stretches, max(1, len(stretches))).map(tuples).collect())
+
+
+def _stretches(files: Sequence[Path], rows: int) -> Iterator[tuple[str, list[int]]]:
+    """Row groups of files that a task reads: about so many rows, and no more than become tuples together."""
+    import pyarrow.parquet as pq
+
+    for path in files:
+        metadata, groups, waiting = pq.read_metadata(path), list[int](), 0
+        for group in range(metadata.num_row_groups):
+            size = metadata.row_group(group).num_rows
+            if groups and waiting + size > min(rows, _TOGETHER):
+                yield str(path.resolve()), groups
+                groups, waiting = [], 0
+            groups.append(group)
+            waiting += size
+        if waiting:
+            yield str(path.resolve()), groups
+
+
+def tuples_of() -> Callable[[Any], tuple[bytes, bytes]]:
     """A function from record batches to dictionaries and tuples; it needs nothing of Keepsense where it runs.
 
     >>> import pyarrow as pa
     >>> rows = pa.RecordBatch.from_pydict({"job": ["nurse", None, "nurse"], "age": [31, 31, 31]})
-    >>> (part,) = tuples_of(10)(iter([rows]))
-    >>> [pa.ipc.open_stream(cell[0].as_py()).read_all().to_pydict() for cell in part.columns]
+    >>> [pa.ipc.open_stream(sent).read_all().to_pydict() for sent in tuples_of()([rows])]
     [{'c0': [['nurse', None]], 'c1': [[31]]}, {'c0': [0, 1], 'c1': [0, 0], 'n': [2, 1]}]
     """
 
-    def coded(batches: Any) -> Any:
+    def tuples(batches: Any) -> Any:
         import numpy as np
         import pyarrow as pa
 
         def sent(columns: Any) -> Any:
-            sink = pa.BufferOutputStream()
-            batch = pa.RecordBatch.from_pydict(columns)
+            sink, batch = pa.BufferOutputStream(), pa.RecordBatch.from_pydict(columns)
             with pa.ipc.new_stream(sink, batch.schema) as stream:
                 stream.write_batch(batch)
             return sink.getvalue().to_pybytes()
 
-        def part(waiting: Any) -> Any:
-            table = pa.Table.from_batches(waiting)
-            words, columns, keys, space = {}, [], np.zeros(len(table), np.int64), 1
-            for i, cells in enumerate(table.columns):
-                chunks = cells.dictionary_encode().unify_dictionaries().combine_chunks()
-                size = len(chunks.dictionary) + (chunks.null_count > 0)
-                held = chunks.dictionary
-                if chunks.null_count:
-                    held = pa.concat_arrays([held, pa.nulls(1, held.type)])
-                codes = chunks.indices.fill_null(len(chunks.dictionary)).to_numpy(zero_copy_only=False)
-                words[f"c{i}"] = pa.ListArray.from_arrays(pa.array([0, len(held)], pa.int32()), held)
-                columns.append(codes.astype(np.min_scalar_type(max(0, size - 1))))
-                if space * size >= 1 << 62:
-                    found, keys = np.unique(keys, return_inverse=True)
-                    space = len(found)
-                space *= size
-                keys = keys * size + codes
-            _, first, number = np.unique(keys, return_index=True, return_counts=True)
-            tuples = {f"c{i}": codes[first] for i, codes in enumerate(columns)}
-            return pa.RecordBatch.from_pydict(
-                {"dictionaries": [sent(words)], "tuples": [sent({**tuples, "n": number.astype(np.int64)})]},
-            )
+        table = pa.Table.from_batches(batches)
+        words, columns, keys, space = {}, [], np.zeros(len(table), np.int64), 1
+        for i, cells in enumerate(table.columns):
+            chunks = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
+            chunks = chunks.unify_dictionaries().combine_chunks()
+            held, raw = chunks.dictionary, chunks.indices.fill_null(len(chunks.dictionary))
+            held = pa.concat_arrays([held, pa.nulls(1, held.type)])
+            codes = raw.to_numpy(zero_copy_only=False)
+            used = np.flatnonzero(np.bincount(codes, minlength=len(held)))
+            size = len(used)
+            place = np.zeros(len(held), np.min_scalar_type(max(0, size - 1)))
+            place[used] = np.arange(size)
+            codes, held = place[codes], held.take(pa.array(used))
+            words[f"c{i}"] = pa.ListArray.from_arrays(pa.array([0, size], pa.int32()), held)
+            columns.append(codes)
+            if space * size >= 1 << 62:
+                found, keys = np.unique(keys, return_inverse=True)
+                space = len(found)
+            space *= size
+            keys = keys * size + codes
+        _, first, number = np.unique(keys, return_index=True, return_counts=True)
+        met = {f"c{i}": codes[first] for i, codes in enumerate(columns)}
+        return sent(words), sent({**met, "n": number.astype(np.int64)})
 
-        waiting, rows = [], 0
-        for batch in batches:
-            waiting.append(batch)
-            rows += len(batch)
-            if rows >= together:
-                yield part(waiting)
-                waiting, rows = [], 0
-        if rows:
-            yield part(waiting)
-
-    return coded
+    return tuples

@@ -65,7 +65,7 @@ def native(session: Any, room: Room, path: str, reading: Reading) -> SparkTable 
     if not files:
         raise BadInput(f"{place.name}: the folder holds no Parquet file")
     try:
-        schema, size = pq.read_schema(files[0]), sum(pq.read_metadata(file).num_rows for file in files)
+        schema, every = pq.read_schema(files[0]), [pq.read_metadata(file) for file in files]
     except (pa.ArrowException, OSError):
         raise BadInput(f"{place.name}: the file cannot be read; it is damaged, or not what its name says") from None
     fields = [field.with_type(plain(field.type)) for field in schema]
@@ -82,7 +82,10 @@ def native(session: Any, room: Room, path: str, reading: Reading) -> SparkTable 
             number = F.shiftleft(at, _FILE_BITS) + number
         cells = [F.col(f"`{name.replace('`', '``')}`").alias(f"c{i}") for i, name in enumerate(schema.names)]
         frame = frame.select(*cells, number.alias(ROW))
-    return _without_marks(SparkTable(room, frame, pa.schema(fields), size=size), reading)
+    alike = all(file.schema.equals(every[0].schema) for file in every) and not any("." in n for n in schema.names)
+    size = sum(file.num_rows for file in every)
+    table = SparkTable(room, frame, pa.schema(fields), size=size, read=(frame, tuple(files) if alike else ()))
+    return _without_marks(table, reading)
 
 
 def of_frame(room: Room, source: Any, reading: Reading | None = None) -> SparkTable:

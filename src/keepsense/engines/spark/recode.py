@@ -6,7 +6,7 @@ otherwise Spark looks. Spark itself chooses between broadcasting what is joined 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value
+from keepsense.engines.coding import found_among
 from keepsense.engines.outputs import cells_of, decoded, not_covered, positions, text_of, typed
 from keepsense.engines.spark.carry import plain
 from keepsense.engines.spark.count import packed, recounted
@@ -86,14 +87,16 @@ class _Classes:
             np.array([dictionary[text] * step[i] for text in _listed(outputs[i])], dtype=np.int64)
             for i, dictionary in enumerate(dictionaries)
         ]
-        # a class that no row can have hides nobody
-        codes = [
-            [dictionary[text_of(value)] for dictionary, value in zip(dictionaries, values, strict=True)]
-            for values in rule.suppress
-            if all(text_of(value) in dictionary for dictionary, value in zip(dictionaries, values, strict=True))
-        ]
-        table = np.array(codes, dtype=np.int64).reshape(len(codes), len(dictionaries)) * np.array(step, dtype=np.int64)
-        return cls(packs, parts, [table[:, at].sum(axis=1) for at in packs])
+        keys = _places(rule.suppress, dictionaries) * np.array(step, dtype=np.int64)
+        return cls(packs, parts, [keys[:, at].sum(axis=1) for at in packs])
+
+
+def _places(classes: Iterable[Sequence[Value]], dictionaries: Sequence[Mapping[Any, int]]) -> NDArray[np.int64]:
+    """Codes of classes in dictionaries of their texts; a class that no row can have is left out."""
+    columns = zip(*classes, strict=True)
+    codes = [[held.get(text_of(v), -1) for v in values] for held, values in zip(dictionaries, columns, strict=True)]
+    table = np.array(codes, dtype=np.int64).T
+    return table[(table >= 0).all(axis=1)]
 
 
 def _same(table: SparkTable, column: str, name: str, values: Iterable[Value]) -> Any:
@@ -119,10 +122,10 @@ def _cut_counts(counts: Counts, rule: Cuts, outputs: Sequence[Any]) -> Counts:
     after = recounted(counts, changed)
     if not rule.suppress:
         return after
-    hidden = {tuple(text_of(value) for value in classes) for classes in rule.suppress}
     at = [after.index(name) for name in rule.names]
-    classes = ([after.values[j][code] for j, code in zip(at, row, strict=True)] for row in after.codes[:, at].tolist())
-    gone = np.array([tuple(labels) in hidden for labels in classes], dtype=np.bool_)
+    places = [{value: code for code, value in enumerate(after.values[j])} for j in at]
+    hidden = _places(rule.suppress, places)
+    gone = found_among([after.codes[:, j] for j in at], [*hidden.T], [max(1, len(place)) for place in places])
     marked = {}
     for j, name in zip(at, rule.names, strict=True):
         dictionary = (*after.values[j], SUPPRESSED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from keepsense.engines.spark.carry import ROW, Room, plain
@@ -30,6 +31,13 @@ class SparkTable:
     counted: list[Counts] = field(default_factory=list)
     size: int | None = None
     """Number of rows, where it is known."""
+    read: tuple[Any, tuple[Path, ...]] = (None, ())
+    """A frame, and Parquet files of one schema of which it has every row and, in their order, every column."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Parquet files that hold the same rows and cells as the table; none where it was made of others."""
+        return self.read[1] if self.read[0] is self.frame else ()
 
     @property
     def ordered(self) -> bool:
