@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
-from keepsense.privacy.promises.ground import numbers_of
 from keepsense.recoding import SUPPRESSED, Cells
 
 WIDTHS = tuple(step / 100 for step in range(1, 11))
@@ -102,3 +101,16 @@ def _within(before: Floats, after: Floats, times: NDArray[np.int64], by: str, wi
         high = np.where(up_to + step <= 0, after, np.maximum(high, after))
     inside = (before >= low) & (before <= high)
     return float(times[inside].sum()) / total
+
+
+def numbers_of(values: Sequence[Value]) -> Floats | None:
+    """The values as numbers, or None where one of them is none.
+
+    >>> numbers_of(["3", 4.5]).tolist(), numbers_of(["three"])
+    ([3.0, 4.5], None)
+    """
+    try:
+        numbers = np.array([float(value) for value in values])  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return numbers if np.isfinite(numbers).all() else None

@@ -306,19 +306,6 @@ BY_NAME: Mapping[str, Ground] = {
 """Ground distances that project files name."""
 
 
-def numbers_of(values: Sequence[Value]) -> Floats | None:
-    """The values as numbers, or None where one of them is none.
-
-    >>> numbers_of(["3", 4.5]).tolist(), numbers_of(["three"])
-    ([3.0, 4.5], None)
-    """
-    try:
-        numbers = np.array([float(value) for value in values])  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return None
-    return numbers if np.isfinite(numbers).all() else None
-
-
 def _concept(value: Value, concepts: Mapping[Value, Concept] | None) -> Concept:
     if concepts is None:
         if not isinstance(value, str | int):
