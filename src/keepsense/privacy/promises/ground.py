@@ -15,6 +15,7 @@ from keepsense.arrays import Floats, Rows
 from keepsense.counts import Histogram, Value
 from keepsense.errors import BadHierarchy, BadInput
 from keepsense.hierarchies.core import Hierarchy
+from keepsense.privacy.attacks.intervals import numbers_of
 from keepsense.privacy.promises import emd
 from keepsense.semantics import Distance
 from keepsense.taxonomy import Concept, Taxonomy
