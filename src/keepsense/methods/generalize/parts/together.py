@@ -34,7 +34,7 @@ def tables_of(space: Sequence[Dimension], importance: Sequence[float]) -> Tables
 
     >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> [len(table) for table in tables_of([numeric("age", (30, 31, 40))], [1.0])]
-    [1, 1, 4, 4, 1]
+    [1, 1, 6, 6, 1]
     """
     tables = [(d.levels, d.losses) for d in space if d.levels is not None and d.losses is not None]
     weight = np.array([importance_of(len(d.width), each) for d, each in zip(space, importance, strict=True)])
@@ -102,6 +102,13 @@ def divided_together(
     `ranks` are those of each tuple, column by column. Each group holds at least `least` records, and of each histogram
     of `values` so many different ones. `told` hears how many records are in finished groups, and how many these are.
     The groups and their numbers are those of the general form (`keepsense.methods.generalize.multidim`).
+
+    >>> from keepsense.methods.generalize.parts.dimension import numeric
+    >>> ages = numeric("age", (30, 31, 40, 41))
+    >>> found = divided_together([ages.rank], np.ones(4, np.int64), [ages], tables_of([ages], [1.0]), 2, [], print)
+    4 2
+    >>> found.final.tolist(), found.rounds
+    ([0, 0, 1, 1], 2)
     """
     from keepsense.methods.generalize.kernels.won_back import divide_together
 
