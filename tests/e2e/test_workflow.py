@@ -23,7 +23,7 @@ import pytest
 from keepsense.engines import Reading, engine
 
 FORMATS = ("people.csv", "people.parquet", "people.xlsx", "people.jsonl", "people.arrow", "people.duckdb", "people.db")
-FORMATS += ("people.rds", "people.sav", "people.dta")
+FORMATS += ("people.rds", "people.RData", "people.sav", "people.dta")
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def write(table: pa.Table, path: Path) -> None:
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()), encoding="utf-8")
     elif path.suffix == ".arrow":
         feather.write_feather(table, path)
-    elif path.suffix in (".rds", ".sav", ".dta"):
+    elif path.suffix in (".rds", ".RData", ".sav", ".dta"):
         with engine() as duck:
             duck.write(duck.read(table), path)
     elif path.suffix == ".duckdb":

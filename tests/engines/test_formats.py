@@ -98,7 +98,7 @@ def as_text(table: Any) -> list[tuple[Any, ...]]:
 
 
 def test_every_ending_is_covered() -> None:
-    elsewhere = {"rds", "spss", "stata"}  # test_labelled.py
+    elsewhere = {"rds", "rdata", "spss", "stata"}  # test_labelled.py
     covered = {format_of("postgresql://db/x" if e == "postgresql" else f"x.{e}").name for e in ENDINGS}
     assert covered | elsewhere == set(FORMATS)
 

@@ -22,13 +22,15 @@ from keepsense.engines.formats._apart import spelled_labels, typed, words_of
 from keepsense.errors import BadInput, MissingExtra
 from keepsense.release.figures.assess import assess
 
-ENDINGS = ("rds", "sav", "zsav", "dta")
+ENDINGS = ("rds", "rda", "RData", "sav", "zsav", "dta")
+OF_R = ("rds", "rda", "RData")
 CARRIED = {
     "rds": {"small": "BIGINT", "single": "DOUBLE", "exact": "TIMESTAMP"},
     "sav": {"small": "BIGINT", "single": "DOUBLE", "flag": "VARCHAR"},
     "dta": {"small": "BIGINT", "single": "DOUBLE", "flag": "VARCHAR"},
 }
 CARRIED["zsav"] = CARRIED["sav"]
+CARRIED["rda"] = CARRIED["RData"] = CARRIED["rds"]
 TEXTS = {"id": "VARCHAR", "money": "VARCHAR", "long": "VARCHAR", "exact": "VARCHAR", "words": "VARCHAR"}
 
 
@@ -52,7 +54,7 @@ def test_types_and_cells(duck: Any, tmp_path: Path, ending: str) -> None:
     expected = {called(name): kind for name, kind in (KEPT | TEXTS | CARRIED[ending]).items()}
     assert dict(zip(back.columns, back.types, strict=True)) == expected
     rows = as_text(table)
-    if ending != "rds":  # SPSS and Stata take an empty text for a missing one
+    if ending not in OF_R:  # SPSS and Stata take an empty text for a missing one
         rows = [tuple(None if cell == "" else cell for cell in row) for row in rows]
     assert as_text(back) == rows
 
@@ -144,6 +146,52 @@ def test_factors_of_r_are_factors_again(duck: Any, tmp_path: Path) -> None:
     assert not isinstance(back["town"].dtype, pd.CategoricalDtype)
 
 
+def several_frames(path: Path) -> None:
+    """A file as `save(people, towns, file = ...)` of R writes it: two data frames, one after the other."""
+    frames = {
+        "people": pd.DataFrame({"job": pd.Categorical(["nurse", "clerk", None]), "town": ["Ulm", None, "Bonn"]}),
+        "towns": pd.DataFrame({"town": ["Ulm", "Bonn"], "people": [126_000, 330_000]}),
+    }
+    parts, content = [], b""
+    for name, frame in frames.items():
+        pyreadr.write_rdata(str(path), frame, df_name=name)
+        content = path.read_bytes()
+        parts.append(content[HEAD_OF_R : -len(END_OF_R)])
+    path.write_bytes(b"".join([content[:HEAD_OF_R], *parts, END_OF_R]))
+
+
+HEAD_OF_R = len(b"RDX2\nX\n") + 12
+"""Bytes before the objects that R saved: the format and three versions."""
+END_OF_R = struct.pack(">i", 254)
+"""What ends a list of them."""
+
+
+def test_one_of_several_frames_is_read_by_its_name(duck: Any, tmp_path: Path) -> None:
+    path = tmp_path / "x.RData"
+    several_frames(path)
+    assert set(pyreadr.read_r(str(path))) == {"people", "towns"}
+    with pytest.raises(BadInput, match=r"x\.RData: say which table to read; it has people, towns"):
+        duck.read(path)
+    with pytest.raises(BadInput, match=r"there is no table 'jobs'; it has people, towns"):
+        duck.read(path, Reading(table="jobs"))
+    table = duck.read(path, Reading(table="people"))
+    assert duck.frame(table).to_pydict() == {"job": ["nurse", "clerk", None], "town": ["Ulm", None, "Bonn"]}
+    duck.write(table, tmp_path / "y.rda", Writing(like=str(path), like_table="people", table="released"))
+    back = pyreadr.read_r(str(tmp_path / "y.rda"))
+    assert list(back) == ["released"]
+    assert isinstance(back["released"]["job"].dtype, pd.CategoricalDtype)
+    assert not isinstance(back["released"]["town"].dtype, pd.CategoricalDtype)
+
+
+def test_the_only_frame_needs_no_name(duck: Any, tmp_path: Path) -> None:
+    path = tmp_path / "x.rda"
+    pyreadr.write_rdata(str(path), pd.DataFrame({"job": pd.Categorical(["nurse", "clerk"])}), df_name="people")
+    table = duck.read(path)
+    assert duck.frame(table).to_pydict() == {"job": ["nurse", "clerk"]}
+    duck.write(table, tmp_path / "y.rda", Writing(like=str(path)))
+    assert isinstance(pyreadr.read_r(str(tmp_path / "y.rda"))["released"]["job"].dtype, pd.CategoricalDtype)
+
+
 def test_words_of_codes() -> None:
     assert words_of([1.0, 3.0], {1.0: "yes"}) is None
     assert words_of(["a", None], {"a": "apple"}) == ["apple", None]
@@ -164,13 +212,13 @@ def vector_of_r() -> bytes:
     return b"X\n" + struct.pack(">iii", 2, 0x00040200, 0x00020300) + struct.pack(">iii", 13, 1, 7)
 
 
-@pytest.mark.parametrize("ending", ["rds", "sav", "dta"])
+@pytest.mark.parametrize("ending", ["rds", "rda", "sav", "dta"])
 def test_damaged_files_are_refused_with_a_remedy(duck: Any, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"x.{ending}"
     duck.write(duck.read({"name": ["Ann", "Bo"] * 50, "n": list(range(100))}), path)
     whole = path.read_bytes()
     wrong = [whole[: len(whole) // 3], b"name,n\nAnn,1\n", b"\0" * 400]
-    for content in [*wrong, *([vector_of_r()] if ending == "rds" else [])]:
+    for content in [*wrong, *([vector_of_r()] if ending in OF_R else [])]:
         path.write_bytes(content)
         with pytest.raises(
             BadInput, match=rf"x\.{ending}: this is not .*; save it again, or save it as CSV"
@@ -191,7 +239,9 @@ def test_a_process_that_never_ends_is_ended(tmp_path: Path, monkeypatch: pytest.
         duck.read(tmp_path / "x.sav")
 
 
-@pytest.mark.parametrize(("ending", "extra"), [("rds", "r"), ("sav", "statistics"), ("dta", "statistics")])
+@pytest.mark.parametrize(
+    ("ending", "extra"), [("rds", "r"), ("rda", "r"), ("sav", "statistics"), ("dta", "statistics")]
+)
 def test_what_is_not_installed_is_named(
     duck: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, extra: str
 ) -> None:

@@ -143,6 +143,8 @@ class Writing:
     """Columns of numbers, or bands, that a text file spells as one of `NUMBER_FORMATS` does, thousands not parted."""
     like: str | None = None
     """A file of the same format, such as the source: columns of the same type are written as they are there."""
+    like_table: str | None = None
+    """Which of its tables, where it holds several by name."""
 
 
 @dataclass(frozen=True)

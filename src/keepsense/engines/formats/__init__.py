@@ -154,7 +154,7 @@ def names() -> str:
     """All formats in words.
 
     >>> names()
-    'arrow, csv, duckdb, excel, jsonl, parquet, postgresql, rds, spss, sqlite or stata'
+    'arrow, csv, duckdb, excel, jsonl, parquet, postgresql, rdata, rds, spss, sqlite or stata'
     """
     *others, last = sorted(FORMATS)
     return f"{', '.join(others)} or {last}"

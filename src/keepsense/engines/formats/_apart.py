@@ -4,7 +4,8 @@ Run as a script, so that nothing else is loaded there: the libraries that know t
 what a file says of its own lengths, and a damaged file may end the program that reads it. Only that process ends then.
 
 `_apart.py rows FORMAT FILE TARGET` writes the rows, `_apart.py labels FORMAT FILE TARGET` what the file says about its
-columns, as JSON.
+columns, as JSON; both take the name of a table as a last argument, where files hold several. `_apart.py tables FORMAT
+FILE TARGET` writes these names.
 """
 
 from __future__ import annotations
@@ -105,16 +106,20 @@ def _told(about: Any) -> Labels:
     }
 
 
-def _of_r(file: str) -> tuple[dict[str, Any], Labels]:
-    import pandas as pd
-    import pyarrow as pa
+def _frames(file: str) -> dict[str | None, Any]:
+    """The data frames of a file of R by name; that of an .rds file has none, and a vector's column neither."""
     import pyreadr
 
-    frames = pyreadr.read_r(file)
-    if list(frames) != [None] or None in frames[None].columns:  # a vector has no name
-        raise ValueError("no data frame")
+    return {name: frame for name, frame in pyreadr.read_r(file).items() if None not in frame.columns}
+
+
+def _of_r(file: str, table: str | None) -> tuple[dict[str, Any], Labels]:
+    import pandas as pd
+    import pyarrow as pa
+
+    frame = _frames(file)[table]
     rows, labels = {}, {}
-    for name, column in frames[None].items():
+    for name, column in frame.items():
         labels[str(name)] = {"factor": isinstance(column.dtype, pd.CategoricalDtype)}
         cells = [None if cell is pd.NaT or cell is None or cell != cell else cell for cell in column.tolist()]
         if all(isinstance(cell, str) or cell is None for cell in cells):
@@ -126,12 +131,18 @@ def _of_r(file: str) -> tuple[dict[str, Any], Labels]:
     return rows, labels
 
 
-def main(what: str, form: str, file: str, target: str) -> None:
+def main(what: str, form: str, file: str, target: str, table: str | None = None) -> None:
     """Write what is asked of a file to a target."""
     import pyarrow as pa
 
-    if form == "rds":
-        rows, labels = _of_r(file)
+    if what == "tables":
+        names = [name for name in _frames(file) if name is not None]
+        if not names:
+            raise ValueError("no data frames")
+        Path(target).write_text(json.dumps(names), encoding="utf-8")
+        return
+    if form in ("rds", "rdata"):
+        rows, labels = _of_r(file, table)
     else:
         import pyreadstat
 
@@ -143,9 +154,9 @@ def main(what: str, form: str, file: str, target: str) -> None:
     if what == "labels":
         Path(target).write_text(json.dumps(labels), encoding="utf-8")
         return
-    table = pa.table(rows)
-    with pa.OSFile(target, "wb") as sink, pa.ipc.new_file(sink, table.schema) as out:
-        out.write_table(table, max_chunksize=65_536)
+    cells = pa.table(rows)
+    with pa.OSFile(target, "wb") as sink, pa.ipc.new_file(sink, cells.schema) as out:
+        out.write_table(cells, max_chunksize=65_536)
 
 
 if __name__ == "__main__":

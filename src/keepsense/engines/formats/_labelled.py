@@ -29,14 +29,14 @@ _PATIENCE = 120
 """Seconds that reading a file may take, and as many again for each ten megabytes."""
 
 
-def read_apart(store: Store, source: str, form: str, words: str) -> str:
-    """Take a file into a store; `words` say what kind of file it should be."""
+def read_apart(store: Store, source: str, form: str, words: str, table: str | None = None) -> str:
+    """Take a file, or one of its tables, into a store; `words` say what kind of file it should be."""
     import pyarrow as pa
 
     path = readable(source)
     with tempfile.TemporaryDirectory(prefix="keepsense-") as folder:
         target = Path(folder) / "rows.arrow"
-        _run("rows", form, path, target, words)
+        _run("rows", form, path, target, words, table)
         with pa.OSFile(str(target)) as file:
             reader = pa.ipc.open_file(file)
             names = reader.schema.names
@@ -48,22 +48,33 @@ def read_apart(store: Store, source: str, form: str, words: str) -> str:
             return store.keep_arrow(pa.RecordBatchReader.from_batches(reader.schema, batches))
 
 
-def labels_of(source: str, form: str, words: str) -> Labels:
-    """What a file says about its columns; nothing where it cannot be read any more."""
+def labels_of(source: str, form: str, words: str, table: str | None = None) -> Labels:
+    """What a file says about its columns, or those of one of its tables; nothing where it cannot be read any more."""
     try:
-        path = readable(source)
-        with tempfile.TemporaryDirectory(prefix="keepsense-") as folder:
-            target = Path(folder) / "labels.json"
-            _run("labels", form, path, target, words)
-            labels: Labels = json.loads(target.read_text(encoding="utf-8"))
-            return labels
+        labels: Labels = _told("labels", source, form, words, table)
+        return labels
     except BadInput:
         return {}
 
 
-def _run(what: str, form: str, path: Path, target: Path, words: str) -> None:
+def tables_of(source: str, form: str, words: str) -> list[str]:
+    """Names of the tables that a file holds."""
+    names: list[str] = _told("tables", source, form, words)
+    return names
+
+
+def _told(what: str, source: str, form: str, words: str, table: str | None = None) -> Any:
+    path = readable(source)
+    with tempfile.TemporaryDirectory(prefix="keepsense-") as folder:
+        target = Path(folder) / "told.json"
+        _run(what, form, path, target, words, table)
+        return json.loads(target.read_text(encoding="utf-8"))
+
+
+def _run(what: str, form: str, path: Path, target: Path, words: str, table: str | None) -> None:
     # -P: the folder of the script holds modules that are called like those of others, such as csv
-    command = [sys.executable, "-P", str(_SCRIPT), what, form, str(path), str(target)]
+    named = [] if table is None else [table]
+    command = [sys.executable, "-P", str(_SCRIPT), what, form, str(path), str(target), *named]
     patience = _PATIENCE * (1 + path.stat().st_size / 10**7)
     try:
         done = subprocess.run(command, capture_output=True, timeout=patience, check=False)

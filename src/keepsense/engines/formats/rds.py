@@ -1,4 +1,4 @@
-"""Data frames of R (.rds); factors are words, and words are factors again where they were."""
+"""Data frames of R, one (.rds) or several by name (.rda, .RData); factors are words, and factors again in a release."""
 
 from __future__ import annotations
 
@@ -8,18 +8,32 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.engines.base import Reading, Writing
-from keepsense.engines.formats import Format, register
+from keepsense.engines.files import readable
+from keepsense.engines.formats import Format, chosen_table, register
 from keepsense.engines.formats._cells import faithful
-from keepsense.engines.formats._labelled import columns_of, labels_of, needed, read_apart
+from keepsense.engines.formats._labelled import Labels, columns_of, labels_of, needed, read_apart, tables_of
 from keepsense.engines.store import ROW, Store, quoted
+from keepsense.errors import BadInput
 
 _LARGEST = 2**31 - 1
+_ONE, _SEVERAL = ("rds", "a data frame of R"), ("rdata", "a file of R with data frames")
 
 
 def read(store: Store, source: str, reading: Reading) -> str:
     """The data frame; texts that are all dates or times, as they are written here, are such."""
     needed("pyreadr", "r", "reading R files")
-    texts = read_apart(store, source, "rds", "a data frame of R")
+    return _typed(store, read_apart(store, source, *_ONE))
+
+
+def read_named(store: Store, source: str, reading: Reading) -> str:
+    """The data frame that is asked for, or the only one; whatever else was saved with it is left alone."""
+    needed("pyreadr", "r", "reading R files")
+    places = {name: name for name in tables_of(source, *_SEVERAL)}
+    table = chosen_table(readable(source), places, reading)
+    return _typed(store, read_apart(store, source, *_SEVERAL, table))
+
+
+def _typed(store: Store, texts: str) -> str:
     types = {name: kind for name, kind in store.types(f"SELECT * FROM {texts}").items() if name != ROW}
     typed = {
         name: next((kind for kind in ("DATE", "TIMESTAMP") if faithful(store, texts, name, kind)), None)
@@ -37,10 +51,39 @@ def read(store: Store, source: str, reading: Reading) -> str:
 def write(store: Store, query: str, part: Path, writing: Writing) -> None:
     """Whole numbers, numbers, truth values and texts; dates as texts, which `as.Date` takes."""
     needed("pyreadr", "r", "writing R files")
-    import pandas as pd
     import pyreadr
 
-    like = {} if writing.like is None else labels_of(writing.like, "rds", "a data frame of R")
+    frame = _frame(store, query, {} if writing.like is None else labels_of(writing.like, *_ONE))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of its own use of pandas
+        pyreadr.write_rds(str(part), frame, compress="gzip")
+
+
+def write_named(store: Store, query: str, part: Path, writing: Writing) -> None:
+    """The same under a name, which `load` gives back."""
+    needed("pyreadr", "r", "writing R files")
+    import pyreadr
+
+    like = {} if writing.like is None else labels_of(writing.like, *_SEVERAL, _named(writing))
+    frame = _frame(store, query, like)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pyreadr.write_rdata(str(part), frame, df_name=writing.table, compress="gzip")
+
+
+def _named(writing: Writing) -> str | None:
+    """The data frame of the source: the one that was read, or the only one."""
+    if writing.like_table is not None or writing.like is None:
+        return writing.like_table
+    try:
+        return next(iter(tables_of(writing.like, *_SEVERAL)))
+    except BadInput:
+        return None
+
+
+def _frame(store: Store, query: str, like: Labels) -> Any:
+    import pandas as pd
+
     columns: dict[str, Any] = {}
     for name, (kind, cells) in columns_of(store, query).items():
         if kind == "whole" and all(cell is None or abs(cell) <= _LARGEST for cell in cells):
@@ -53,9 +96,7 @@ def write(store: Store, query: str, part: Path, writing: Writing) -> None:
             texts = [None if cell is None else _spelled(cell, kind) for cell in cells]
             factor = like.get(name, {}).get("factor") and any(cell is not None for cell in texts)
             columns[name] = pd.Categorical(texts) if factor else pd.Series(texts, dtype=object)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of its own use of pandas
-        pyreadr.write_rds(str(part), pd.DataFrame(columns), compress="gzip")
+    return pd.DataFrame(columns)
 
 
 def _spelled(cell: Any, kind: str) -> str:
@@ -64,3 +105,4 @@ def _spelled(cell: Any, kind: str) -> str:
 
 
 register(Format("rds", (".rds",), read, write, extra="r"))
+register(Format("rdata", (".rda", ".rdata"), read_named, write_named, options=("table",), keeps_tables=True, extra="r"))

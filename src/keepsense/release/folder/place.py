@@ -330,7 +330,7 @@ def writing_of(job: Job) -> Writing:
     if not Path(path).is_file() or format_of(path, place.format) is not form:
         return how
     if form.dialect is None:
-        return replace(how, like=path)
+        return replace(how, like=path, like_table=place.table)
     guess = not differentially_private(job.models)
     delimiter, newline = form.dialect(path, replace(job.project.reading(place), guess=guess))
     if delimiter == " ":  # labels hold blanks; what reads cells parted by blanks reads tabs as well
