@@ -213,9 +213,12 @@ class DuckDBEngine(Store):
             return
         with whole_file(target) as part:
             try:
-                sql, rows = files.outgoing(table, table.columns, how, True, rng)
-                if rows is None or form.write_coded is None or not form.write_coded(self, sql, rows, part, how):
-                    form.write(self, sql, part, how)
+                out = files.outgoing(table, table.columns, how, True, rng)
+                by_codes = None if out.rows is None else form.write_coded
+                if by_codes is None or not by_codes(self, out.sql, out.rows, part, how):
+                    form.write(self, out.sql, part, how)
+                if out.held is not None:
+                    self.connection.unregister(out.held)
                 self.unchanged()
             except (duckdb.IOException, OSError):
                 self.unchanged()

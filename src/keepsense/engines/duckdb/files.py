@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,26 +19,39 @@ from keepsense.random import Random, generator
 
 def query(table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random) -> str:
     """SQL for some columns as the format of `writing`, if it names one, spells them; no row number is among them."""
-    return outgoing(table, columns, writing, in_order, rng)[0]
+    return outgoing(table, columns, writing, in_order, rng).sql
 
 
-def outgoing(
-    table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random
-) -> tuple[str, Any | None]:
+class Outgoing(NamedTuple):
+    """Rows on their way out: SQL for them, and the shuffled rows as an Arrow table where no cell is changed.
+
+    `held` is the name by which DuckDB knows shuffled codes; they are given back when all is written.
+
+    >>> Outgoing("SELECT 1").held is None
+    True
+    """
+
+    sql: str
+    rows: Any = None
+    held: str | None = None
+
+
+def outgoing(table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random) -> Outgoing:
     """The same SQL and, where it changes no cell and all of them are coded, the shuffled rows as an Arrow table."""
     form = None if writing.format is None else FORMATS[writing.format]
     cells = [quoted(name) if form is None else _cell(table, name, form, writing) for name in columns]
     sql = f"SELECT {', '.join(cells)} FROM"
     if not writing.shuffle:
-        return f"{sql} {table.name}{f' ORDER BY {ROW}' if in_order and not table.ordered else ''}", None
+        return Outgoing(f"{sql} {table.name}{f' ORDER BY {ROW}' if in_order and not table.ordered else ''}")
     order = _order(table, generator(rng))
     if not table.ordered or not all(name in table.codes for name in columns):
-        return f"{sql} {_sorted(table, order)}", None
+        return Outgoing(f"{sql} {_sorted(table, order)}")
     chosen = {name: replace(table.codes[name], codes=table.codes[name].codes[order]) for name in columns}
     own, rows = registered(table.store, chosen)
     named = ", ".join(f"k{i} AS {quoted(name)}" for i, name in enumerate(columns))
     unchanged = cells == [quoted(name) for name in columns]
-    return f"{sql} (SELECT {named} FROM {own})", rows.rename_columns(list(columns)) if unchanged else None
+    shuffled = rows.rename_columns(list(columns)) if unchanged else None
+    return Outgoing(f"{sql} (SELECT {named} FROM {own})", shuffled, own)
 
 
 def _order(table: DuckTable, rng: np.random.Generator) -> NDArray[np.int64]:
