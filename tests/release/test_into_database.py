@@ -117,7 +117,7 @@ def test_the_released_table_can_be_checked_later(server: Server, people: Path) -
 KILLED = """
 import json, os, sys
 from keepsense.project.file import Project
-from keepsense.release import place
+from keepsense.release.folder import place
 from keepsense.release.run import run
 
 where, folder, asked = sys.argv[1:]

@@ -321,7 +321,7 @@ def test_assess_and_verify_count_people_by_a_column_of_the_tables(tmp_path: Path
 KILLED = """
 import os, sys
 from pathlib import Path
-from keepsense.release import describe, place
+from keepsense.release.folder import describe, place
 from keepsense.release.folder.place import digest_of, place_of
 from keepsense.release.run import run
 
