@@ -95,13 +95,13 @@ def _promise(method: Method | None) -> dict[str, Any]:
     if method is None:
         return {"model": ""}
     for model in ("k-anonymity", "probabilistic k-anonymity"):
-        if model in method.promises:
+        if method.gives(model):
             return {"model": model, "k": K}
-    if "k^m-anonymity of pieces" in method.promises:
+    if method.gives("k^m-anonymity of pieces"):
         return {"model": "k^m-anonymity of pieces", "k": K, "m": 2}
-    if "approximate differential privacy" in method.promises:
+    if method.gives("approximate differential privacy"):
         return {"model": "approximate differential privacy", "epsilon": 1.0, "delta": 1e-4}
-    if "differential privacy" in method.promises:
+    if method.gives("differential privacy"):
         return {"model": "differential privacy", "epsilon": 1.0}
     return {"model": "linkage risk", "threshold": 1 / K}
 

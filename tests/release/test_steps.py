@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
+from keepsense.commands.run import render
 from keepsense.engines import engine
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy
@@ -78,6 +81,24 @@ def test_recoding_by_hand_then_optimal_then_noise_keep_one_promise(room: Path) -
     before = Counter(row["pay"] for row in rows_of(room / "people.csv"))
     assert Counter(row["pay"] for row in rows) != before
     assert len(rows) >= 190
+
+
+def test_a_run_shows_the_steps_and_from_where_figures_count(room: Path) -> None:
+    done = run(project(steps=[CODED, NOISE]), folder=room, rng=3)
+    text = io.StringIO()
+    render(Console(file=text, width=120), done)
+    shown = text.getvalue()
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["noise", "on", "numbers", "pay", "200"] in lines
+    assert any(
+        line[:6] == ["top", "and", "bottom", "coding", "age", "200"] and line[-1].endswith("%") for line in lines
+    )
+    assert (
+        shown.index("Steps before the method") < shown.index("Before means after these steps") < shown.index("Risk of")
+    )
+    plain = io.StringIO()
+    render(Console(file=plain, width=120), run(project(release={"folder": "plain"}), folder=room, rng=3))
+    assert "Steps before" not in plain.getvalue()
 
 
 def test_the_description_the_dictionary_and_the_report_tell_the_steps(room: Path) -> None:

@@ -138,6 +138,7 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
         (c.column, c.values, c.released, c.lost_in_words + (f" {NEARLY_LOST}" if c.column in flagged else ""), c.how)
         for c in changes(done)
     ]
+    _steps(console, about.get("steps", []))
     console.print(table("What was changed", ("column", "values before", "after", "lost", "released"), rows))
     if about["utility"] and not brief:
         measured = [
@@ -154,6 +155,23 @@ def render(console: Console, done: Outcome, seen_from: Path | None = None, *, br
         f"{sum(done.seconds.values()):.1f} s. {safe(file.parent / 'release.json')} describes the release for its "
         f"readers; {safe(file.parent / 'private')} stays with you.",
         soft_wrap=True,
+    )
+
+
+def _steps(console: Console, steps: list[dict[str, Any]]) -> None:
+    """What was done before the method decided, and that figures begin after it."""
+    if not steps:
+        return
+    rows = [
+        (step["name"], ", ".join(step["columns"]), f"{step['rows']:,}", _lost(step.get("lost", {}))) for step in steps
+    ]
+    console.print(table("Steps before the method", ("step", "columns", "rows", "lost"), rows))
+    console.print("Before means after these steps, in what follows.\n")
+
+
+def _lost(shares: dict[str, float]) -> str:
+    return ", ".join(
+        f"{name} {percent(share)}" if len(shares) > 1 else percent(share) for name, share in shares.items()
     )
 
 

@@ -130,7 +130,7 @@ def _refuse(project: Project, step: Step, chosen: Method) -> None:
         if KINDS[column.kind].sets:
             raise BadInput(f"column {name!r} holds sets, which only a method for sets changes; see [set_method]")
         if column.coarse:
-            raise BadInput(f"column {name!r} has a width or a level already; leave that out, or the step")
+            raise BadInput(f"column {name!r} has a width or a level; leave that out of [columns.{name}], or the step")
         if column.role == "quasi-identifier":
             _refuse_quasi_identifier(project, name, chosen)
 
