@@ -165,7 +165,8 @@ def _figures(label: str, outcome: Outcome) -> Iterator[Figure]:
 def scale_draft() -> Iterator[Figure]:
     """The drafted default with its set column, against bare DuckDB that groups and writes the same rows.
 
-    The bar is 15 processor seconds for 1,000,000 rows where bare DuckDB takes 1.1.
+    The bar is 15 processor seconds for 1,000,000 rows where bare DuckDB takes 1.1: as they are, and as a ratio, which
+    does not depend on who else uses the processor. Memory is that of the process that runs, under 6 GB at any size.
     """
     rows = int(os.environ.get("KEEPSENSE_ROWS", 1_000_000))
     with tempfile.TemporaryDirectory() as name:
@@ -181,6 +182,11 @@ def scale_draft() -> Iterator[Figure]:
         return
     holds = run.processor <= 13.6 * bare
     yield Figure(label, run.processor, "CPU s", against, run.processor / bare, "at most 13.6", holds)
+    allowed = 15 if rows == 1_000_000 else None
+    bar = "reported" if allowed is None else f"at most {allowed}"
+    within = None if allowed is None else run.processor <= allowed
+    yield Figure(f"{label}-processor", run.processor, "CPU s", "15 CPU s for 1,000,000 rows", None, bar, within)
+    yield Figure(f"{label}-clock", run.seconds, "s", "the clock", None, "reported", None)
     yield Figure(f"{label}-memory", run.memory, "MB", "6 GB", run.memory / 6144, "under 6,144", run.memory < 6144)
     drafting = drafted.processor
     yield Figure(f"{label}-drafting", drafting, "CPU s", against, drafting / bare, "reported", None)

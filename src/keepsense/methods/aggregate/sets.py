@@ -325,13 +325,20 @@ def _verbatim(
     terms: tuple[tuple[Value, ...], ...],
 ) -> int:
     """Groups whose released set equals, term by term, a record that is their centroid."""
-    shown: set[int] = set()
-    for record in np.flatnonzero(centres[group] == which).tolist():
-        g = int(group[record])
-        own = sets.term_rows[record]
-        if g not in shown and len(own) == len(terms[g]) and {sets.terms[t] for t in own.tolist()} == set(terms[g]):
-            shown.add(g)
-    return len(shown)
+    place = {term: i for i, term in enumerate(sets.terms)}
+    # a released set by the numbers of its terms; one that is no term, a label say, is in no record
+    drawn = [sorted(place.get(term, -1) for term in released) for released in terms]
+    sizes = np.array([len(numbers) for numbers in drawn], dtype=np.int64)
+    starts = np.concatenate(([0], np.cumsum(sizes)))
+    numbers = np.array([number for some in drawn for number in some], dtype=np.int64)
+    records = np.flatnonzero(centres[group] == which)
+    records = records[sets.term_rows.sizes[records] == sizes[group[records]]]
+    held = sets.term_rows.taken(records)
+    record = held.row_of()
+    offset = np.arange(len(record)) - held.starts[record]
+    same = held.indices == numbers[starts[group[records[record]]] + offset]
+    wrong = np.bincount(record, ~same, len(records)) > 0
+    return len(np.unique(group[records[~wrong]]))
 
 
 METHOD = registered(
