@@ -99,11 +99,14 @@ def _cell_codes(table: DuckTable, rule: Cells, inputs: Counts) -> dict[str, Code
     before = coded(table, inputs.names)
     tuples, sizes = [], []
     for name, values, codes in zip(inputs.names, inputs.values, inputs.codes.T, strict=True):
+        unknown = len(before[name].values)
+        sizes.append(unknown + 1)
+        if tuple(values) == tuple(before[name].values):  # counted from this very table
+            tuples.append(codes.astype(np.int64))
+            continue
         place = {value: i for i, value in enumerate(before[name].values)}
-        unknown = len(place)
         known = [place.get(value, unknown) for value in _typed(table, name, values).to_pylist()]
         tuples.append(np.array(known, dtype=np.int64)[codes])
-        sizes.append(unknown + 1)
     places = places_among([before[name].codes for name in inputs.names], tuples, sizes)
     lost = int((places < 0).sum())
     if lost:

@@ -143,7 +143,7 @@ def from_delimited(texts: Iterable[Any], *, delimiter: str = ",", quote: str = '
     if len(delimiter) != 1 or len(quote) != 1 or delimiter == quote:
         raise BadInput(f"column {column!r}: delimiter and quote must be two different single characters")
     texts = list(texts)
-    if all(type(text) is str or text is None for text in texts) and not any(quote in text for text in texts if text):
+    if set(map(type, texts)) <= {str, type(None)} and quote not in "".join(text for text in texts if text):
         with suppress(UnicodeEncodeError):  # half a surrogate pair, which Arrow does not hold
             return _divided(texts, delimiter, quote, column)
     cells: list[list[Any] | None] = []
@@ -218,7 +218,7 @@ def read_cells(cells: Sequence[Any], *, delimiter: str = ",", column: str = "ite
     >>> read_cells([("milk", "tea"), None]).form, read_cells(["milk;tea"], delimiter=";").sets()
     ('list', [['milk', 'tea']])
     """
-    if any(isinstance(cell, list | tuple) for cell in cells):
+    if any(issubclass(kind, list | tuple) for kind in set(map(type, cells))):
         return from_lists([list(cell) if isinstance(cell, list | tuple) else [] for cell in cells], column=column)
     return from_delimited(cells, delimiter=delimiter, column=column)
 

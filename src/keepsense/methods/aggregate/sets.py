@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.arrays import Rows
+from keepsense.arrays import Rows, once, used_codes
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Finding
 from keepsense.methods.aggregate.centroid import centroids
-from keepsense.methods.aggregate.concepts import ConceptSets
+from keepsense.methods.aggregate.concepts import ConceptSets, distinct_sets
 from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
 from keepsense.methods.aggregate.set_column import SetColumn, by_concepts
@@ -72,7 +72,8 @@ class SetRelease:
 
     def cells(self) -> list[Value]:
         """What each group releases, as one hashable cell in the form the column came in."""
-        return [self.sets.source.cell(terms) for terms in self.terms]
+        cells = {terms: self.sets.source.cell(terms) for terms in dict.fromkeys(self.terms)}
+        return [cells[terms] for terms in self.terms]
 
     def promise(self) -> dict[str, Any]:
         """What the release promises, as plain data: every released set is shared by at least k records."""
@@ -301,20 +302,23 @@ def _synthetic(
     low, high = up_to[behind.starts[things]], up_to[behind.starts[things + 1]]
     drawn = np.searchsorted(up_to, low + np.floor(rng.random(len(things)) * (high - low)), side="right") - 1
     usable = high > low
-    chosen: list[set[Value]] = [set() for _ in range(len(centres))]
-    labelled = withheld = 0
-    terms = sets.terms
     picks = behind.indices[np.where(usable, drawn, 0)] if len(behind.indices) else drawn
-    for g, thing, good, term in zip(group.tolist(), things.tolist(), usable.tolist(), picks.tolist(), strict=True):
-        if good:
-            chosen[g].add(terms[term])
-        elif thing < sets.semantic:
-            chosen[g].add(sets.label(thing))
-            labelled += 1
-        elif thing != sets.nothing:
-            chosen[g].add(SUPPRESSED)
-            withheld += 1
-    return tuple(tuple(sorted(found, key=str)) for found in chosen), labelled, withheld
+    labels = ~usable & (things < sets.semantic)
+    opaque = ~usable & (things >= sets.semantic) & (things != sets.nothing)
+    # what is released as a number each: a term, a label behind them, the mark of what is withheld last
+    last = len(sets.terms) + sets.semantic
+    shown = np.where(usable, picks, np.where(labels, len(sets.terms) + things, last))[usable | labels | opaque]
+    used, place = used_codes(shown)
+    first = len(sets.terms)
+    values = [sets.terms[n] if n < first else SUPPRESSED if n == last else sets.label(n - first) for n in used.tolist()]
+    order = {value: rank for rank, value in enumerate(sorted(dict.fromkeys(values), key=str))}
+    ranks = np.array([order[value] for value in values], dtype=np.int64)
+    width = max(1, len(order))
+    pairs = once(group[usable | labels | opaque] * width + ranks[place])
+    kinds, _, which = distinct_sets(Rows.from_pairs(pairs // width, pairs % width, len(centres)))
+    spelled = list(order)
+    sets_of_terms = [tuple(spelled[rank] for rank in kinds[kind].tolist()) for kind in range(len(kinds))]
+    return tuple(sets_of_terms[kind] for kind in which.tolist()), int(labels.sum()), int(opaque.sum())
 
 
 def _verbatim(
@@ -327,7 +331,8 @@ def _verbatim(
     """Groups whose released set equals, term by term, a record that is their centroid."""
     place = {term: i for i, term in enumerate(sets.terms)}
     # a released set by the numbers of its terms; one that is no term, a label say, is in no record
-    drawn = [sorted(place.get(term, -1) for term in released) for released in terms]
+    numbered = {released: sorted(place.get(term, -1) for term in released) for released in dict.fromkeys(terms)}
+    drawn = [numbered[released] for released in terms]
     sizes = np.array([len(numbers) for numbers in drawn], dtype=np.int64)
     starts = np.concatenate(([0], np.cumsum(sizes)))
     numbers = np.array([number for some in drawn for number in some], dtype=np.int64)
