@@ -18,6 +18,7 @@ from keepsense.methods.importance import weights_of
 from keepsense.methods.registry import Method
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.task import Task, group_size
+from keepsense.privacy import Model
 from keepsense.progress import Listener
 from keepsense.random import Random
 from keepsense.recoding import Cells, Recoding
@@ -142,13 +143,10 @@ def by_columns(
     counts = task.count([*task.quasi_identifiers, *beside])
     whole = filled(counts, task.quasi_identifiers, task.rng) if method.gaps == "filled" else counts
     columns = task.attributes(whole, meaning=method.gaps == "filled", apart=method.gaps == "apart")
-    asked = options.pop("block", None) if method.blocks != "none" else None
-    most = None if method.blocks == "none" else blocks.size_of_blocks(whole, asked)
-    if most is None:
+    cells = _in_blocks(method, task, options, whole, columns)
+    if cells is None:
         offered = {"importance": weights_of(task), "rng": task.rng, "listener": listener}
-        cells: Cells = call(method.function, options, whole, columns, task.models, **offered)
-    else:
-        cells = _in_blocks(method, task, options, whole, columns, most)
+        cells = call(method.function, options, whole, columns, task.models, **offered)
     if whole is not counts:
         cells = emptied(counts, cells)
     if edits:
@@ -157,14 +155,26 @@ def by_columns(
 
 
 def _in_blocks(
-    method: Method, task: Task, options: Mapping[str, Any], counts: Counts, columns: Sequence[Attribute], most: int
-) -> Cells:
-    """The same, block by block, wherever the task lets it be done."""
+    method: Method, task: Task, options: dict[str, Any], counts: Counts, columns: Sequence[Attribute]
+) -> Cells | None:
+    """The same, block by block, wherever the task lets it be done; None where no blocks are asked for or needed.
+
+    The parameter `block` is taken out of the options.
+    """
+    kind = method.cut(task.models, options)
+    asked = None if kind == "none" else options.pop("block", None)
+    most = None if kind == "none" else blocks.size_of_blocks(counts, asked)
+    if most is None:
+        return None
     k = group_size(task.models, options.get("k"))
-    # by its name, and without the promises: that is all that has to travel
-    kernel = partial(_call_on_block, method.name, {**method.settings, **options, "k": k}, weights_of(task))
+    # by its name, and without promises about tables: that is all that has to travel
+    mechanisms = [model for model in task.models if model.about == "mechanism"]
+    given = (method.name, {**method.settings, **options, "k": k}, mechanisms, weights_of(task))
+    kernel = partial(_call_on_block, *given)
+    if kind == "single columns":
+        return blocks.column_by_column(kernel, counts, columns, asked, 2 * k, task)
     parts = blocks.blocks_of(counts, columns, most, least=2 * k, rng=task.rng)
-    work = partial(blocks.recoded, kernel, columns, method.blocks == "varying columns")
+    work = partial(blocks.recoded, kernel, columns, kind == "varying columns")
     done = task.each(work, parts)
     return blocks.merged(counts, [column.name for column in columns], list(zip(parts, done, strict=True)))
 
@@ -172,13 +182,14 @@ def _in_blocks(
 def _call_on_block(
     name: str,
     options: Mapping[str, Any],
+    models: Sequence[Model],
     importance: Mapping[str, float],
     counts: Counts,
     columns: Sequence[Attribute],
     rng: Random,
 ) -> Cells:
     here = {column.name: importance[column.name] for column in columns}
-    cells: Cells = call(find_method(name).function, options, counts, columns, (), importance=here, rng=rng)
+    cells: Cells = call(find_method(name).function, options, counts, columns, models, importance=here, rng=rng)
     return cells
 
 

@@ -16,6 +16,7 @@ from keepsense.errors import BadInput
 from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Filling, Flowchart
 from keepsense.methods.task import Task
+from keepsense.privacy import Model
 from keepsense.privacy.registry import PRIVACY
 from keepsense.progress import Listener
 from keepsense.recoding import Cells, Recoding
@@ -23,7 +24,7 @@ from keepsense.registry import Registry, plain
 
 Sets = Literal["apart", "together", "only"]
 Gaps = Literal["far", "filled", "apart"]
-Blocks = Literal["none", "every column", "varying columns"]
+Blocks = Literal["none", "every column", "varying columns", "single columns"]
 Classes = Literal["none", "sizes", "all"]
 Function = Callable[..., Any]
 Runner = Callable[["Method", Task, Mapping[str, Any], Listener | None], list[Recoding]]
@@ -172,9 +173,10 @@ class Method(Described):
     """What it does with empty cells: they are as far from every value as can be, and so are words that no taxonomy
     knows; or each takes part with a value drawn from its column and is empty again in the end; or they stay as they
     are, and the others are changed among themselves."""
-    blocks: Blocks = "none"
+    blocks: Blocks | Callable[[Sequence[Model], Mapping[str, Any]], Blocks] = "none"
     """Whether a large table may be cut into blocks of similar records (`keepsense.methods.blocks`), and which columns
-    it gets of each: all, or those that hold several values there, because it refuses others."""
+    it gets of each: all, or those that hold several values there, because it refuses others; or whether every column is
+    cut by itself, because it is changed by itself. Where that depends on promises and parameters, a function tells."""
     coarser: bool = False
     """Whether it can decide on coarser codes first, where there are more distinct tuples than memory may hold."""
     streaming: bool = False
@@ -204,6 +206,10 @@ class Method(Described):
     def in_projects(self) -> bool:  # type: ignore[override]
         """Whether project files can name it."""
         return self.runner is not None or self.set_runner is not None
+
+    def cut(self, models: Sequence[Model], parameters: Mapping[str, Any]) -> Blocks:
+        """Whether and how a large table is cut into blocks, where this is promised and asked for."""
+        return self.blocks(models, parameters) if callable(self.blocks) else self.blocks
 
     @property
     def as_step(self) -> bool:

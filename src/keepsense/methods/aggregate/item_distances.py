@@ -117,6 +117,11 @@ class ItemDistances:
             total += weights[where] @ block
         return total
 
+    def worked_out(self) -> None:
+        """Work the matrix out now, where it is held whole: copies that are sent elsewhere take it along."""
+        if self.whole:
+            _ = self._matrix
+
     # ---- the matrix, or some of its rows -------------------------------------------------------------------------
 
     @cached_property

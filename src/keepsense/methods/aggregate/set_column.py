@@ -110,9 +110,8 @@ def by_concepts(
     between = str(options.pop("item_distance", "feature"))
     sets = task.concept_sets(name, task.items(name, counts.values_of(name)))
     judge = None if task.column(name).taxonomy is None else distance(between, task.taxonomy(name))
-    cells: Cells = call(
-        method.function, options, counts, [sets], task.models, item_distance=judge, rng=task.rng, listener=listener
-    )
+    fixed = {"item_distance": judge, "each": task.each, "rng": task.rng, "listener": listener}
+    cells: Cells = call(method.function, options, counts, [sets], task.models, **fixed)
     return cells
 
 

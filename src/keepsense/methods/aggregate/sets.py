@@ -17,8 +17,10 @@ from keepsense.methods.aggregate.centroid import centroids
 from keepsense.methods.aggregate.concepts import ConceptSets, distinct_sets
 from keepsense.methods.aggregate.item_distances import MEMORY, ItemDistances
 from keepsense.methods.aggregate.mdav import Partition, check_size, mdav
+from keepsense.methods.aggregate.set_blocks import Each, one_by_one, partition_in_blocks
 from keepsense.methods.aggregate.set_column import SetColumn, by_concepts
 from keepsense.methods.aggregate.set_distance import SetSpace, check_kind
+from keepsense.methods.blocks import size_of_blocks
 from keepsense.methods.fit import K_ANONYMITY, KM_ANONYMITY, NOT_SENSITIVE, PROBABILISTIC, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.registry import Drafted, Method, registered
@@ -61,6 +63,8 @@ class SetRelease:
     verbatim: int
     labelled: int
     withheld: int
+    blocks: int = 0
+    """Blocks in which groups were made; none where all sets were compared."""
 
     def records(self) -> list[list[Value]]:
         """The released set of each record."""
@@ -112,6 +116,8 @@ def set_microaggregation(  # noqa: PLR0913
     item_distance: Distance | None = None,
     distance: str = "average",
     sizes: Sizes = "usual",
+    block: int | None = None,
+    each: Each = one_by_one,
     rng: np.random.Generator | int | None = None,
     listener: Listener | None = None,
     memory: int = MEMORY,
@@ -120,7 +126,8 @@ def set_microaggregation(  # noqa: PLR0913
 
     The column is the last of the counts; `columns` tells what its cells mean. The other columns are the classes that
     groups do not cross. Promises about more than the size of classes (their sensitive values, say) hold for the classes
-    as they are, so these are not divided further: all records of a class get one set.
+    as they are, so these are not divided further: all records of a class get one set. `block` and `each` are those of
+    `microaggregate_sets`.
 
     >>> from keepsense.methods.aggregate.concepts import map_sets
     >>> from keepsense.methods.aggregate.items import read_cells
@@ -143,12 +150,16 @@ def set_microaggregation(  # noqa: PLR0913
         k=k,
         distance=distance,
         sizes=sizes,
+        block=block,
+        each=each,
         rng=rng,
         listener=listener,
         memory=memory,
         **inside,
     )
-    info = {"method": METHOD.name, "k": release.k, "groups": len(release.partition)}
+    info: dict[str, Any] = {"method": METHOD.name, "k": release.k, "groups": len(release.partition)}
+    if release.blocks:
+        info["blocks"] = release.blocks
     return column.allocated(release.group, [*release.cells(), column.hidden], info)
 
 
@@ -162,6 +173,8 @@ def microaggregate_sets(  # noqa: PLR0913
     sizes: Sizes = "usual",
     within: NDArray[Any] | None = None,
     divide: bool = True,
+    block: int | None = None,
+    each: Each = one_by_one,
     rng: np.random.Generator | int | None = None,
     listener: Listener | None = None,
     memory: int = MEMORY,
@@ -182,6 +195,9 @@ def microaggregate_sets(  # noqa: PLR0913
     `within` gives each record a class, such as the equivalence class of its other quasi-identifiers: groups then never
     cross classes, so class and set together are shared by at least k records. A class of fewer than 2k records, or
     every class without `divide`, is one group, which leaves the classes as they were.
+
+    Above 100,000 different sets (in a class), or more than `block` where that is given, groups are made in blocks of
+    similar sets, each by itself wherever `each` runs it, and do not cross these (`keepsense.methods.blocks`).
 
     Every released set is shared by at least k records. Truth is not kept: a person's released set holds things that
     are similar to theirs, not theirs. With `average`, n records of s items and C concepts cost about
@@ -206,22 +222,28 @@ def microaggregate_sets(  # noqa: PLR0913
     rng = generator(rng)
     rows, weights, which = sets.distinct
     items = sets.distances(item_distance, memory=memory)
-    own = np.arange(len(rows))
+    own, number = np.arange(len(rows)), 0
     emit(listener, "start", 0, len(sets), distinct=len(rows))
     if within is None:
         emit(listener, "records", holds=which)
-        partition = mdav(SetSpace(distance, items, rows), weights, k, listener=listener)
+        most = size_of_blocks(rows, block)
+        if most is None:
+            partition = mdav(SetSpace(distance, items, rows), weights, k, listener=listener)
+        else:
+            partition, number = partition_in_blocks(distance, items, rows, weights, k, most, each=each, rng=rng)
     else:
         pairs, which, weights = _by_class(np.asarray(within), which, len(rows))
         own = pairs % len(rows)
         rows = rows.taken(own)
         spaces = _Classes(distance, items, rows, weights, pairs // len(sets.distinct[0]))
-        partition = spaces.partition(k, divide, sets.source.column, listener)
+        cutting = _Cutting(block, each, rng)
+        partition = spaces.partition(k, divide, sets.source.column, cutting, listener)
+        number = cutting.blocks
     centres = centroids(distance, items, rows, partition, usual_size=sizes == "usual")
     group = deal(partition, which, rng)
     terms, labelled, withheld = _synthetic(sets, own[centres], k, rng)
     verbatim = _verbatim(sets, group, centres, which, terms)
-    release = SetRelease(sets, k, distance, partition, group, own[centres], terms, verbatim, labelled, withheld)
+    release = SetRelease(sets, k, distance, partition, group, own[centres], terms, verbatim, labelled, withheld, number)
     if within is None and wants_steps(listener):
         emit(listener, "centred", len(sets), len(sets), released={sets.source.column: release.cells()},
              facts={"items shown by a more general name": labelled})  # fmt: skip
@@ -239,6 +261,16 @@ def _by_class(
     return pairs, mine.astype(np.int64), times.astype(np.int64)
 
 
+@dataclass(eq=False)
+class _Cutting:
+    """How classes with very many different sets are cut, and how many blocks were made."""
+
+    block: int | None
+    each: Each
+    rng: np.random.Generator
+    blocks: int = 0
+
+
 @dataclass(frozen=True, eq=False)
 class _Classes:
     """Distinct sets of every class, class after class."""
@@ -249,7 +281,7 @@ class _Classes:
     weights: NDArray[np.int64]
     classes: NDArray[np.int64]
 
-    def partition(self, k: int, divide: bool, column: str, listener: Listener | None) -> Partition:
+    def partition(self, k: int, divide: bool, column: str, cutting: _Cutting, listener: Listener | None) -> Partition:
         """Groups that do not cross classes."""
         bounds = np.flatnonzero(np.diff(self.classes, prepend=-1, append=-1))
         if not divide:
@@ -266,7 +298,13 @@ class _Classes:
             if divide and total >= 2 * k:
                 starts = self.rows.starts[first : last + 1]
                 part = Rows(starts - starts[0], self.rows.indices[starts[0] : starts[-1]])
-                found = mdav(SetSpace(self.distance, self.items, part), weights, k)
+                most = size_of_blocks(part, cutting.block)
+                if most is None:
+                    found = mdav(SetSpace(self.distance, self.items, part), weights, k)
+                else:
+                    how: dict[str, Any] = {"each": cutting.each, "rng": cutting.rng}
+                    found, blocks = partition_in_blocks(self.distance, self.items, part, weights, k, most, **how)
+                    cutting.blocks += blocks
                 groups += [((records + first).tolist(), copies.tolist()) for records, copies in found]
             else:
                 groups.append((list(range(first, last)), weights.tolist()))

@@ -77,6 +77,7 @@ METHOD = registered(
         paper="Rodríguez-García 2017, SRS-Algorithm 2.",
         example="Nurse changes places with midwife, not with pilot.",
         truthful=False,
+        blocks="single columns",
         unweighed="it changes each column by itself",
         falls_short=ONLY_STRICT,
         sets="together",

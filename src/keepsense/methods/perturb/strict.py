@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from keepsense.methods.importance import Importance
 from keepsense.methods.perturb.clusters import ClusterWalk, check_swap, to_cells
 from keepsense.methods.perturb.words import EXTREME, SWAP_INPUTS
 from keepsense.methods.records import deal, records_of
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.registry import Blocks, Method, registered
 from keepsense.methods.task import Task, group_size
 from keepsense.privacy import Model, ProbabilisticKAnonymity
 from keepsense.progress import Listener, emit, wants_steps
@@ -55,8 +56,7 @@ def strict_rank_swapping(
     """
     k = group_size(models, k)
     check_swap(counts, columns, k)
-    if together is None:
-        together = any(isinstance(model, ProbabilisticKAnonymity) for model in models)
+    together = _together(models, together)
     rng = generator(rng)
     if together:
         codes = np.stack([counts.column(a.name) for a in columns], axis=1)
@@ -83,6 +83,21 @@ def strict_rank_swapping(
     cells = to_cells(counts, columns, source, out, info, groups)
     check_groups(counts, cells, int(k))
     return cells
+
+
+def _together(models: Sequence[Model], asked: bool | None) -> bool:
+    """Whether groups are of tuples: as asked for, or where somebody must be hidden among k people in all columns."""
+    return any(isinstance(model, ProbabilisticKAnonymity) for model in models) if asked is None else asked
+
+
+def _blocks(models: Sequence[Model], parameters: Mapping[str, Any]) -> Blocks:
+    """How a large table is cut: into records where groups are of tuples, and otherwise every column by itself.
+
+    Blocks keep the promise. Each record is in one block and each group in one block, so the groups of all blocks are a
+    partition of the table into groups of at least k, and every permutation of each is equally likely, drawn for it
+    alone: that is all the promise follows from. Who knows the blocks, or the groups, knows no more than it allows for.
+    """
+    return "varying columns" if _together(models, parameters.get("together")) else "single columns"
 
 
 def _tell(
@@ -126,12 +141,14 @@ def check_groups(counts: Counts, cells: Cells, k: int) -> float:
     cells.check(counts)
     worst = 0.0
     for j, name in enumerate(cells.names):
-        group, before = np.asarray(groups)[:, j], counts.column(name)[cells.source]
+        place = {value: code for code, value in enumerate(cells.values[j])}
+        known = np.array([place.get(value, len(place)) for value in counts.values_of(name)], dtype=np.int64)
+        group, before = np.asarray(groups)[:, j], known[counts.column(name)[cells.source]]
         size = np.bincount(group, cells.multiplicity)
         least = int(size[size > 0].min())
         if least < k:
             raise BadInput(f"column {name!r}: a group has {least} records; at least {k} were promised")
-        keys = [group.astype(np.int64) * len(cells.values[j]) + codes for codes in (before, cells.codes[:, j])]
+        keys = [group.astype(np.int64) * (len(place) + 1) + codes for codes in (before, cells.codes[:, j])]
         _, where = np.unique(np.concatenate(keys), return_inverse=True)
         balance = np.bincount(where, np.concatenate([cells.multiplicity, -cells.multiplicity]))
         if balance.any():
@@ -212,6 +229,7 @@ METHOD = registered(
         ),
         example="Five nurses, midwives and orderlies form a group; who had which job is mixed.",
         truthful=False,
+        blocks=_blocks,
         promises=(PROBABILISTIC,),
         keeps=groups_kept,
         sets="together",

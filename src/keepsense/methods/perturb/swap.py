@@ -157,6 +157,7 @@ METHOD = registered(
         paper="Rodríguez-García 2017, SRS-Algorithm 1.",
         example="Ranked from farmer, the nurse and the pilot are equally far, and may change places.",
         truthful=False,
+        blocks="single columns",
         unweighed="it changes each column by itself",
         falls_short=ONLY_STRICT,
         fillings={
