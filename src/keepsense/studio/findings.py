@@ -9,6 +9,7 @@ from nicegui.element import Element
 from keepsense.studio.pages import PAGES
 from keepsense.studio.serving.desk import Desk
 from keepsense.studio.session.advice import Advice, in_the_studio
+from keepsense.studio.session.remedies import Remedy
 from keepsense.studio.widgets.parts import box, button, words
 from keepsense.studio.widgets.room import Room
 
@@ -64,9 +65,17 @@ def _finding(room: Room, advice: Advice) -> None:
         if advice.remedies or (advice.step != room.page and advice.step in PAGES):
             with box("line tight"):
                 for remedy in advice.remedies:
-                    button(remedy.text, lambda r=remedy: _settle(room, lambda: room.session.settle(r)))
+                    button(remedy.text, lambda r=remedy: settle(room, r), look="quiet" if remedy.notes else "outlined")
                 if not advice.remedies:
                     button(f"Go to {PAGES[advice.step].title}", lambda: room.go(advice.step), look="quiet")
+
+
+def settle(room: Room, remedy: Remedy) -> None:
+    """Do what a click on a remedy does: change the project, or go to the field where somebody has to decide."""
+    if remedy.step:
+        room.go_to(remedy.step, remedy.field)
+    else:
+        _settle(room, lambda: room.session.settle(remedy))
 
 
 def _settle(room: Room, settle: Callable[[], None]) -> None:

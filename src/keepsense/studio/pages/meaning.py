@@ -85,7 +85,7 @@ class _ColumnCard:
         self._all = False
         self._filled: object = None
         self.said = self.now()
-        with box("card"):
+        with named(box("card").props("role=group"), f"Words of {name}"):
             with box("line"):
                 words("h2", name, "grow breaks")
                 self._taxonomy = ui.select(self._options(), value=self._chosen(), on_change=self._choose)

@@ -9,6 +9,7 @@ from nicegui import ui
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.serving.exports import Export
 from keepsense.studio.session.advice import in_the_studio
+from keepsense.studio.session.remedies import Remedy, remedies_for
 from keepsense.studio.session.runs import Run
 from keepsense.studio.widgets.following import following
 from keepsense.studio.widgets.parts import box, button, figure, head, hint, metric, words
@@ -231,11 +232,23 @@ def _released(room: Room, made: Run) -> None:
         room.later(write)
     shown = {(advice.code, advice.where) for advice in (room.desk.live.advice if room.desk.live else ())}
     for finding in made.findings:
-        if (finding.code, finding.where) not in shown:  # those are below, with what settles them
-            with box("note stack"):
-                words("p", f"{finding.where}: {in_the_studio(finding.message)}", "small breaks")
+        if (finding.code, finding.where) in shown:  # those are below, with what settles them
+            continue
+        with box("note stack finding"):
+            words("p", f"{finding.where}: {in_the_studio(finding.message)}", "small breaks")
+            with box("line tight"):
+                for remedy in remedies_for(room.session.project, finding):
+                    if not remedy.notes:  # a release that was made says so for good
+                        button(remedy.text, lambda r=remedy: _settle(room, r))
     with box("line"):
         button("Make it again", lambda: _start(room))
+
+
+def _settle(room: Room, remedy: Remedy) -> None:
+    if remedy.step:
+        room.go_to(remedy.step, remedy.field)
+    else:
+        room.do(room.session.settle, remedy)
 
 
 def _files(listed: Mapping[str, Export]) -> None:

@@ -28,7 +28,7 @@ class Promises:
     def __init__(self, room: Room) -> None:
         self._room = room
         self._shown: tuple[int, float] | None = None
-        with box("card"):
+        with named(box("card").props("role=group"), "Promises"):
             words("h2", "What is promised")
             self._wrong = complaint()
             with box("setting"):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from keepsense.errors import Finding, KeepsenseError
 from keepsense.guide.answers import from_project
 from keepsense.guide.warn import warnings_for
-from keepsense.privacy import DistinctDiversity, KAnonymity, XYAnonymity
 from keepsense.project.file import Project
 from keepsense.project.inspection.decide import Decision
-from keepsense.project.lines import Keys
 from keepsense.release.figures.costs import NEARLY_ALL, NEARLY_LOST
 from keepsense.release.figures.tells import refuse_identifying, tellings
 from keepsense.release.folder.ledger import read_ledger
@@ -21,27 +18,12 @@ from keepsense.release.job.job import Job
 from keepsense.release.preflight import refuse_marks, warnings
 from keepsense.shown import percent
 from keepsense.studio.session.preview import Preview
+from keepsense.studio.session.remedies import Remedy, remedies_for, with_k
 
-_STEPS = {"W1": "meaning", "W2": "hierarchies", "W4": "protect", "W5": "protect"}
+_STEPS = {"E1": "meaning", "W1": "meaning", "W3": "meaning", "E4": "open", "W4": "protect", "W5": "protect"}
 _COMMAND = re.compile(r"`keepsense (\w+)[^`]*`")
 _INSTEAD = {"map": "Meaning", "init": "Open", "inspect": "Open", "run": "Release", "hierarchy": "Hierarchies"}
 _MORE_SUPPRESSION = 0.05
-_USUAL = (5, 11)
-
-
-@dataclass(frozen=True, eq=False)
-class Remedy:
-    """A change that settles something: keys of the project file, or roles of columns; or none, and it is as assumed.
-
-    >>> Remedy("Ask for k = 5", keys={("privacy",): [{"model": "k-anonymity", "k": 5}]}).roles
-    {}
-    """
-
-    text: str
-    keys: Keys = field(default_factory=dict)
-    roles: Mapping[str, str] = field(default_factory=dict)
-    agrees: str = ""
-    """The question that is answered by it, where all is as was assumed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,20 +95,17 @@ def _refused(job: Job) -> list[Advice]:
         refuse_marks(job)
         refuse_identifying(job, tellings(job))
     except KeepsenseError as error:
-        column = error.column
-        if column not in job.project.columns:
-            return [Advice("E", column or "", str(error), "open")]
-        remedies = [
-            Remedy(f"Leave {column} out", roles={column: "identifier"}),
-            Remedy(f"Make {column} vague as well", roles={column: "quasi-identifier"}),
-        ]
-        return [Advice("E", column, str(error), "open", tuple(remedies))]
+        told = [found for found in getattr(error, "best", None) or () if isinstance(found, Finding)]
+        if told:
+            return [_advice(job.project, finding) for finding in told]
+        column = error.column or ""
+        leave = (Remedy(f"Leave {column} out", roles={column: "identifier"}),) if column in job.project.columns else ()
+        return [Advice("E", column, str(error), "open", leave)]
     return []
 
 
 def _advice(project: Project, finding: Finding) -> Advice:
-    settle = _SETTLED.get(finding.code)
-    remedies = () if settle is None else tuple(settle(project, finding))
+    remedies = remedies_for(project, finding)
     return Advice(finding.code, finding.where, finding.message, _STEPS.get(finding.code[:2], "protect"), remedies)
 
 
@@ -138,7 +117,7 @@ def _of_preview(job: Job, shown: Preview | None) -> Iterator[Advice]:
     for name, share in shown.lost.items():
         if share > NEARLY_ALL:
             said = f"{name} would lose {percent(share)} of its detail: what is released of it says next to nothing"
-            yield Advice(NEARLY_LOST, name, said, "protect", tuple(_kept_better(job.project, name)))
+            yield _advice(job.project, Finding(NEARLY_LOST, name, said))
 
 
 def _relaxed(project: Project, shown: Preview) -> Iterator[Remedy]:
@@ -150,82 +129,9 @@ def _relaxed(project: Project, shown: Preview) -> Iterator[Remedy]:
     elif allowed < 0.5:
         yield Remedy(f"Let {2 * allowed:.0%} be suppressed", {("release", "suppression"): 2 * allowed})
     if shown.k > 2:
-        yield Remedy(f"Ask for k = {max(2, shown.k // 2)}", {("privacy",): _with_k(project, max(2, shown.k // 2))})
+        yield Remedy(f"Ask for k = {max(2, shown.k // 2)}", {("privacy",): with_k(project, max(2, shown.k // 2))})
     for promise in project.privacy:
         if "column" in promise:
             others = [dict(other) for other in project.privacy if other is not promise]
             if others:
                 yield Remedy(f"Drop {promise['model']} of {promise['column']}", {("privacy",): others})
-
-
-def _kept_better(project: Project, name: str) -> Iterator[Remedy]:
-    yield Remedy(f"Leave {name} out", roles={name: "identifier"})
-    weight = 2 * project.columns[name].weight
-    yield Remedy(f"Let {name} weigh {weight:g}", {("columns", name, "weight"): weight})
-
-
-# ---- by code ---------------------------------------------------------------------------------------------------------
-
-
-def _with_k(project: Project, k: int) -> list[dict[str, Any]]:
-    promises = [dict(promise) for promise in project.privacy]
-    for promise in promises:
-        if "k" in promise:
-            promise["k"] = k
-            return promises
-    return [{"model": KAnonymity.name, "k": k}, *promises]
-
-
-def _larger_k(project: Project, _: Finding) -> Iterator[Remedy]:
-    for k in _USUAL:
-        yield Remedy(f"Ask for k = {k}", {("privacy",): _with_k(project, k)})
-
-
-def _count_people(project: Project, finding: Finding) -> Iterator[Remedy]:
-    promises = [dict(promise) for promise in project.privacy]
-    for promise in promises:
-        if promise["model"] == KAnonymity.name:
-            promise |= {"model": XYAnonymity.name, "person": finding.where}
-    yield Remedy("Count people, not rows", {("privacy",): promises})
-
-
-def _diverse(project: Project, _: Finding) -> Iterator[Remedy]:
-    about = {promise.get("column") for promise in project.privacy}
-    for name in project.having("sensitive"):
-        if name not in about:
-            more = {"model": DistinctDiversity.name, "l": 2, "column": name}
-            yield Remedy(f"Promise 2 different values of {name}", {("privacy",): [*project.privacy, more]})
-
-
-def _unknown_cells(project: Project, finding: Finding) -> Iterator[Remedy]:
-    promises = [
-        {**promise, **({"missing": "unknown"} if promise.get("column") == finding.where else {})}
-        for promise in project.privacy
-    ]
-    yield Remedy("Empty cells are only not known", {("privacy",): promises})
-
-
-def _beside(project: Project, _: Finding) -> Iterator[Remedy]:
-    secret = [name for name in project.having("sensitive") if any(p.get("column") == name for p in project.privacy)]
-    promises = [
-        {**promise, **({"beside": [n for n in secret if n != promise["column"]]} if "column" in promise else {})}
-        for promise in project.privacy
-    ]
-    yield Remedy("Protect each from those who know the others", {("privacy",): promises})
-
-
-def _accept(project: Project, finding: Finding) -> Iterator[Remedy]:
-    if finding.where in project.columns:
-        yield Remedy("Let the last noun stand for the phrase", {("columns", finding.where, "suggestions"): "accept"})
-
-
-_SETTLED: Mapping[str, Callable[[Project, Finding], Iterator[Remedy]]] = {
-    "W110": _accept,
-    "W403": _count_people,
-    "W404": _diverse,
-    "W411": _unknown_cells,
-    "W412": _beside,
-    "W501": _diverse,
-    "W502": _larger_k,
-}
-"""What settles a finding, by its code."""

@@ -27,13 +27,14 @@ from keepsense.project.inspection.inspect import Inspection
 from keepsense.project.inspection.inspected import Inspected
 from keepsense.project.roles import ROLES
 from keepsense.release.job.job import Job
-from keepsense.studio.session.advice import Advice, Remedy, findings, of_decision
+from keepsense.studio.session.advice import Advice, findings, of_decision
 from keepsense.studio.session.bench import Bench, shapes
 from keepsense.studio.session.changes import kind_keys, role_keys
 from keepsense.studio.session.columns import ColumnView, as_it_stands, column_views
 from keepsense.studio.session.document import Document, Outdated
 from keepsense.studio.session.opening import opened
 from keepsense.studio.session.preview import Preview, at_first, preview
+from keepsense.studio.session.remedies import Remedy
 from keepsense.studio.session.rows import Rows, as_text
 from keepsense.studio.session.runs import Run, shares_of
 from keepsense.studio.session.steps import STEPS, Step, fingerprint
@@ -179,12 +180,13 @@ class Session(Document):
                     self._advice = {text: tuple(findings(self.job(), self.seen))}
                 except KeepsenseError as error:
                     self._advice = {text: (Advice("", error.column or "", str(error), "open"),)}
-        return asked + self._advice[text]
+        noted = self._settled
+        return asked + tuple(a for a in self._advice[text] if f"{a.code} {a.where}: {a.message}" not in noted)
 
     def settle(self, remedy: Remedy) -> None:
         """Do what settles a finding, in one change that can be undone."""
-        if remedy.agrees:
-            self._settled.add(remedy.agrees)
+        if remedy.agrees or remedy.notes:
+            self._settled.add(remedy.agrees or remedy.notes)
             self._tell()
         with self.as_one(remedy.text):
             for column, role in remedy.roles.items():

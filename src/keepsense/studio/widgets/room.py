@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from keepsense.studio.session.session import Session
 
 T = TypeVar("T")
+
+_FOCUS = """(() => { let left = 100; const look = () => {
+  const named = [...document.querySelectorAll('#work [aria-label]')]
+    .find(e => e.getAttribute('aria-label') === NAME && e.offsetParent);
+  const able = 'button:not([disabled]), input:not([disabled])';
+  const field = !named ? null : named.matches(able) ? named : named.querySelector('.word button') ||
+    named.querySelector(able);
+  if (field) { field.scrollIntoView({block: 'center'}); field.focus(); }
+  else if (left-- > 0) setTimeout(look, 100);
+}; look(); })()"""
+"""Puts the cursor into a field by its name, or into the first one of a part that has the name."""
 
 NO_TABLE = "no table is open; open one first"
 """What a page hears that asks for the table when it was closed meanwhile, in another tab say."""
@@ -46,6 +58,14 @@ class Room:
         self.page = page
         self._handlers.clear()
         self._show(page)
+
+    def go_to(self, page: str, field: str) -> None:
+        """Show a page, and put the cursor into the field, or the part of the page, that has this name."""
+        from nicegui import ui
+
+        self.go(page)
+        # parts of a page are drawn when they are worked out: it is looked for until it is there
+        ui.run_javascript(_FOCUS.replace("NAME", json.dumps(field)))
 
     def refresh(self) -> None:
         """Draw the page that is shown anew."""
