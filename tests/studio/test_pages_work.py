@@ -209,3 +209,13 @@ def test_an_unmet_goal_is_told_with_what_to_do(tab: Tab, people: Path) -> None:
     tab.sees("Nothing can be released like this")
     tab.press("Try it on the whole table")
     tab.sees("It cannot be released like this.")
+
+
+def test_a_finding_leads_to_the_very_field(tab: Tab, people: Path) -> None:
+    tab.close_table()
+    text = people.read_text(encoding="utf-8").replace("pianist", "zxcvbn")
+    people.write_text(text, encoding="utf-8")
+    people.with_name("keepsense.toml").unlink()
+    tab.open_table(people)
+    tab.press("Say what they mean", "[aria-label=Findings]")
+    tab.view.wait_for_function("document.activeElement.getAttribute('aria-label') === 'Choose a meaning of zxcvbn'")

@@ -43,7 +43,8 @@ def _about(code: str) -> str:
         return "release"
     if code.startswith("W5"):
         return "promise"
-    return {"W403": "name", "W404": "worry", "W411": "illness", "W412": "illness, worry", "E401": "worry", "E402": "worry"}.get(code, "job")
+    named = {"W403": "name", "W404": "worry", "W411": "illness", "W412": "illness, worry"}
+    return named.get(code, "worry" if code.startswith("E4") else "job")
 
 
 def test_every_code_is_settled_in_the_studio_or_told_elsewhere() -> None:

@@ -19,8 +19,9 @@ _FOCUS = """(() => { let left = 100; const look = () => {
   const named = [...document.querySelectorAll('#work [aria-label]')]
     .find(e => e.getAttribute('aria-label') === NAME && e.offsetParent);
   const able = 'button:not([disabled]), input:not([disabled])';
-  const field = !named ? null : named.matches(able) ? named : named.querySelector('.word button') ||
-    named.querySelector(able);
+  const ready = named && !named.querySelector('.q-spinner');
+  const field = !ready ? null : named.matches(able) ? named :
+    named.querySelector('.word button') || named.querySelector(able);
   if (field) { field.scrollIntoView({block: 'center'}); field.focus(); }
   else if (left-- > 0) setTimeout(look, 100);
 }; look(); })()"""
@@ -61,11 +62,12 @@ class Room:
 
     def go_to(self, page: str, field: str) -> None:
         """Show a page, and put the cursor into the field, or the part of the page, that has this name."""
-        from nicegui import ui
+        from nicegui import context
 
+        tab = context.client  # the button that was pressed may go with the page that is left
         self.go(page)
         # parts of a page are drawn when they are worked out: it is looked for until it is there
-        ui.run_javascript(_FOCUS.replace("NAME", json.dumps(field)))
+        tab.run_javascript(_FOCUS.replace("NAME", json.dumps(field)))
 
     def refresh(self) -> None:
         """Draw the page that is shown anew."""
