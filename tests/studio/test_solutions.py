@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from keepsense.release.figures.alternatives import MOST_NODES
 from keepsense.studio.session import solutions
 from keepsense.studio.session.session import Session
 
@@ -118,3 +119,22 @@ def test_columns_beside_sets_are_weighed_too(tmp_path: Path) -> None:
         assert len(names) > 2
         assert not set(names) & set(sets)
         assert any(offer.twice < offer.lost for offer in offers.offers)
+
+
+def test_of_a_lattice_too_large_to_judge_the_nodes_around_the_chosen_one_are_shown(tmp_path: Path) -> None:
+    with Session.sample(tmp_path, rows=200) as session:
+        session.set_method("datafly")
+        found = solutions.lattice(session)
+        assert found is not None
+        assert found.size > MOST_NODES
+        assert found.judged < found.size
+        (chosen,) = [node for node in found.nodes if node.chosen]
+        assert chosen.safe
+        near = [sum(abs(a - b) for a, b in zip(n.levels, chosen.levels, strict=True)) for n in found.nodes]
+        assert sorted(near) == near, "the nearest first"
+        other = min((node for node in found.nodes if node.safe and not node.chosen), key=lambda node: node.loss)
+        solutions.choose(session, other, found.columns)
+        again = solutions.lattice(session)
+        assert again is not None
+        assert [node.levels for node in again.nodes if node.chosen] == [other.levels]
+        assert session.preview().ok, "it is safe in the preview, too"

@@ -10,6 +10,7 @@ from keepsense.studio.pages import PAGES
 from keepsense.studio.serving.desk import Desk
 from keepsense.studio.session.advice import Advice, in_the_studio
 from keepsense.studio.session.remedies import Remedy
+from keepsense.studio.widgets.figures import of_finding, said
 from keepsense.studio.widgets.parts import box, button, words
 from keepsense.studio.widgets.room import Room
 
@@ -61,7 +62,7 @@ def _show(room: Room, place: Element, rest: list[Advice]) -> None:
 def _finding(room: Room, advice: Advice) -> None:
     with box("note stack finding" + (" edge-red" if advice.code.startswith("E") else "")):
         about = f"{advice.where}: " if advice.where else ""
-        words("p", f"{about}{in_the_studio(advice.message)}", "small breaks")
+        said(f"{about}{in_the_studio(advice.message)}", of_finding(advice.code), "small breaks", heading="What to do")
         if advice.remedies or (advice.step != room.page and advice.step in PAGES):
             with box("line tight"):
                 for remedy in advice.remedies:

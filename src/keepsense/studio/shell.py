@@ -15,6 +15,7 @@ from keepsense.studio.findings import draw_findings
 from keepsense.studio.pages import PAGES
 from keepsense.studio.serving.desk import Desk
 from keepsense.studio.session.steps import STEPS
+from keepsense.studio.widgets.figures import ROWS, term
 from keepsense.studio.widgets.panel import draw_panel, panel_state
 from keepsense.studio.widgets.parts import box, button, empty, icon_button, named, words
 from keepsense.studio.widgets.room import Room
@@ -128,7 +129,9 @@ class Tab:
         session = self.desk.session
         words("span", "Keepsense studio", "brand")
         if session is not None:
-            words("span", f"{session.name} · {session.rows:,} rows", "file small narrow-hidden")
+            with box("file small narrow-hidden"):
+                words("span", f"{session.name} · ", "data")
+                term(f"{session.rows:,} rows", *ROWS)
         box("spread")
         if session is not None:
             words("span", self._saving(), "small muted narrow-hidden").props("role=status")

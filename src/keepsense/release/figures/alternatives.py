@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ MOST_TUPLES = 200_000
 """Most distinct combinations on which other methods are tried."""
 MOST_VISITS = 300_000_000
 """Most combinations that a search may look at, over all its steps: some seconds."""
+_AROUND = 150
 _SHOWN = 8
 _CHECKED = 400
 
@@ -154,6 +157,41 @@ def judged_nodes(job: Job, rule: Recoding, listener: Listener | None = None) -> 
     return Judged(search.space.names, status_tops(status), nodes, chosen)
 
 
+def nodes_around(job: Job, rule: Recoding, listener: Listener | None = None, most: int = _AROUND) -> Judged | None:
+    """Judge the nodes nearest to the one that a recoding is, where there are too many to judge all; None if it is none.
+
+    Nearest are those in which fewest steps up or down are different; `most` of them are looked at, or fewer where that
+    would take too long.
+
+    >>> from keepsense.release.example import example_release
+    >>> done = example_release()
+    >>> found = nodes_around(done.job, done.recodings[0], most=3)
+    >>> found.chosen, [(levels, safe) for levels, safe, _ in found.nodes]
+    ((1, 0), [((1, 0), True), ((0, 0), False), ((2, 0), True)])
+    """
+    made = _search(job, rule)
+    if made is None:
+        return None
+    search, chosen = made
+    tops = tuple(job.hierarchies[name].height for name in search.space.names)
+    hear = bounded(len(job.counts), job.models, listener)
+    waiting, known = deque([chosen]), {chosen}
+    nodes: list[tuple[tuple[int, ...], bool, float]] = []
+    while waiting and len(nodes) < most:
+        node = waiting.popleft()
+        try:
+            hear(Event("node"))
+        except _TooMuchWork:
+            break
+        nodes.append((node, bool(search.check(node).holds), float(search.base(node))))
+        for place, step in product(range(len(tops)), (-1, 1)):
+            other = (*node[:place], node[place] + step, *node[place + 1 :])
+            if 0 <= other[place] <= tops[place] and other not in known:
+                known.add(other)
+                waiting.append(other)
+    return Judged(search.space.names, tops, tuple(nodes), chosen)
+
+
 def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
     """Judge every node, and find the best safe ones; None where the recoding is no node or there are too many.
 
@@ -178,23 +216,30 @@ def lattice(job: Job, rules: Sequence[Recoding]) -> Lattice | None:
 
 def _classified(job: Job, rule: Recoding, listener: Listener | None = None) -> tuple[Any, Any, tuple[int, ...]] | None:
     """The search with the status of every node of its lattice, and the node that a recoding is."""
-    if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
+    made = _search(job, rule)
+    if made is None or np.prod([job.hierarchies[name].height + 1.0 for name in made[0].space.names]) > MOST_NODES:
         return None
-    trees = [job.hierarchies[name] for name in rule.names]
-    if np.prod([tree.height + 1.0 for tree in trees]) > MOST_NODES:
-        return None
-    from keepsense.methods.generalize.lattice import LatticeSearch
     from keepsense.methods.generalize.parts.lattice_walking import classified
 
-    search = LatticeSearch(
-        job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, metric="loss"
-    )
+    search, chosen = made
     try:
         status = np.asarray(classified(search, bounded(len(job.counts), job.models, listener)))
     except KeepsenseError:
         return None
+    return search, status, chosen
+
+
+def _search(job: Job, rule: Recoding) -> tuple[Any, tuple[int, ...]] | None:
+    """A search over the lattice of a recoding, and the node that it is; None where it is none."""
+    if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
+        return None
+    from keepsense.methods.generalize.lattice import LatticeSearch
+
+    search = LatticeSearch(
+        job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, metric="loss"
+    )
     levels = dict(zip(rule.names, rule.levels, strict=True))
-    return search, status, tuple(int(levels[name] or 0) for name in search.space.names)
+    return search, tuple(int(levels[name] or 0) for name in search.space.names)
 
 
 def status_tops(status: Any) -> tuple[int, ...]:

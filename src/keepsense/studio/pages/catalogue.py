@@ -11,10 +11,16 @@ from keepsense.guide.catalogue import catalogue, children, entry, flowchart
 from keepsense.guide.flowchart_svg import draw_svg
 from keepsense.methods.registry import Described, Relation
 from keepsense.studio.pages import PAGES, Page
+from keepsense.studio.widgets.figures import About, said
 from keepsense.studio.widgets.parts import box, button, complaint, head, named, pill, words
 from keepsense.studio.widgets.room import Room
 
 _COLOURS = 8
+_FACT = About(
+    "What the algorithm found at this step, and by what it decides what comes next.",
+    "It is taken from a run on the small table: the method itself tells what it does, and nothing is made up for the "
+    "lesson.",
+)
 
 
 def draw(room: Room) -> None:
@@ -35,7 +41,7 @@ def _list(room: Room, place: Element) -> None:
         with box("stack wide"):
             words("h2", family.title)
             words("p", family.intent, "muted prose")
-            with box("tiles"):
+            with box("tiles manual"):
                 for found in _all_below(family):
                     with box("card tile", "button").props("type=button") as tile:
                         words("span", found.title, "strong")
@@ -62,7 +68,7 @@ def _turn_to(room: Room, place: Element, found: Described) -> None:
             words("p", found.intent, "prose")
         if found.name in explainable():
             _lesson(room, found.name)
-        with box("columns"):
+        with box("columns manual"):
             with box("card"):
                 _facts(found)
             with box("card"):
@@ -128,13 +134,14 @@ class _Player:
         self._trace = trace
         self._steps: tuple[Step, ...] = (trace.before, *trace.steps, trace.final)
         self._at = 0
-        words("p", f"On {trace.where}. Rows of one colour form a group; what a step changed is bold.", "small muted")
+        about = f"On {trace.where}. Rows of one colour form a group; what a step changed is bold."
+        said(about, _FACT, "small muted")
         with box("line"):
             self._back = button("Back", lambda: self._go(self._at - 1), icon="arrow_back")
             self._next = button("Next", lambda: self._go(self._at + 1), look="primary", icon="arrow_forward")
             self._timer = ui.timer(1.6, lambda: self._go(self._at + 1), active=False)
             self._run = button("Run", self._toggle, look="quiet", icon="play_arrow")
-            self._count = words("span", "", "small muted number").props("role=status")
+            self._count = words("span", "", "small muted number position").props("role=status")
         self._place = box("stack")
         self._go(0)
 
@@ -159,14 +166,14 @@ class _Player:
 
     def _draw(self, step: Step, before: Step | None, *, last: bool) -> None:
         with box("line"):
-            words("h3", step.title)
+            words("h3", step.title, "data")
             if step.safe is not None:
                 pill("safe", "green") if step.safe else pill("not safe yet", "yellow")
         with box("line"):
             for name, value in step.facts:
-                words("span", f"{name}: {value}", "small muted")
+                said(f"{name}: {value}", _FACT, "small muted", "span")
         if last:
-            words("p", self._trace.verdict, "strong")
+            said(self._trace.verdict, _FACT, "strong")
         self._table(step, before)
 
     def _table(self, step: Step, before: Step | None) -> None:

@@ -13,8 +13,9 @@ from keepsense.hierarchies.judge import ASPECTS
 from keepsense.shown import percent
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.session import trees
+from keepsense.studio.widgets.figures import About, said, term
 from keepsense.studio.widgets.following import worked_out
-from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
+from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
 from keepsense.studio.widgets.room import Room
 from keepsense.studio.widgets.tree_view import TreeView
 
@@ -24,12 +25,36 @@ _GSL = (
     "For each level: how far, in the taxonomy, the label of a value is from the value itself, averaged over the "
     "different values; the figure of a tree is the weighted mean of its levels."
 )
-_COST = (
-    "The method is run on a sample with this tree in place of the one in use; the losses of all columns are averaged."
+_LOSS = About("The loss of meaning on the way up, averaged over levels: 0 is none, 1 is all.", _GSL)
+_COST = About(
+    "What all columns lose together with it, measured on a sample.",
+    "The method is run on a sample with this tree in place of the one in use; the losses of all columns are averaged.",
 )
-_REWARD = (
+_REWARD = About(
+    "The papers' reward for the weights above: the higher, the better.",
     "Candidates are ranked in each of four aspects; the best of n earns n points, the worst one. Points are multiplied "
-    "by the weights and added up."
+    "by the weights and added up.",
+)
+_ASPECT_WEIGHT = About(
+    "How much this aspect counts in the reward, beside the others.",
+    "The four weights are divided by their sum, and multiplied with the points that a candidate earns in each aspect.",
+)
+_LEVEL = About(
+    "A column is released at one level, or at different ones in different groups: the higher, the vaguer.",
+    "Levels are counted from the values up: at level 1 every value is replaced by what stands above it, and so on.",
+)
+_MADE = About(
+    "What rule built the tree.",
+    "A subsumer is what the taxonomy puts above several values: a health worker subsumes nurses and surgeons. Other "
+    "rules group values that are close in meaning, or cut numbers into ranges.",
+)
+_LABELS = About(
+    "How many different labels a level has: the fewer, the vaguer.",
+    "Labels of the level are counted, each once.",
+)
+_FAULT = About(
+    "Something in the tree that contradicts the taxonomy, or says less than it could.",
+    "Every label is compared with what the taxonomy says is above and below it.",
 )
 
 
@@ -155,34 +180,27 @@ class _Work:
             for level in range(hierarchy.height, -1, -1):
                 name = "values" if level == 0 else f"level {level}"
                 labels = len(hierarchy.labels[level])
-                words("span", name, "small strong nowrap")
+                term(name, *_LEVEL, "small strong nowrap")
                 if level and losses:
                     loss = losses[level - 1]
-                    hint(
-                        bar(loss, f"{name} loses {percent(loss)} of the meaning"),
-                        f"Generalized to {name}, values lose {percent(loss)} of their meaning (the papers' GSL).",
-                    )
-                    term(
-                        percent(loss),
-                        f"Generalized to {name}, values lose {percent(loss)} of their meaning (the papers' GSL).",
-                        _GSL,
-                        "small number",
-                    )
+                    bar(loss, f"{name} loses {percent(loss)} of the meaning")
+                    about = f"Generalized to {name}, values lose {percent(loss)} of their meaning (the papers' GSL)."
+                    term(percent(loss), about, _GSL, "small number")
                 else:
                     words("span", "the values themselves" if level == 0 else "", "small muted")
                     words("span", "", "small")
-                words("span", f"{labels:,} label{'' if labels == 1 else 's'}", "small muted number nowrap")
+                term(f"{labels:,} label{'' if labels == 1 else 's'}", *_LABELS, "small muted number nowrap")
 
     def _faults(self, faults: tuple[Problem, ...]) -> None:
         for fault in faults[:5]:
             with box("ask stack"):
-                words("p", f"{fault.message[:1].upper()}{fault.message[1:]}.", "prose")
+                said(f"{fault.message[:1].upper()}{fault.message[1:]}.", _FAULT, "prose")
                 with box("line"):
                     for fix in fault.fixes[:2]:
                         mend = button(f"{fix.text[:1].upper()}{fix.text[1:]}", lambda f=fix: self._mend(f))
                         hint(mend, f"The loss of meaning (GSL) would be {fix.total:.3f} then.")
         if len(faults) > 5:
-            words("p", f"And {len(faults) - 5} more.", "small muted")
+            term(f"And {len(faults) - 5} more.", *_FAULT, "small muted")
 
     async def _mend(self, fix: Fix) -> None:
         self._wrong.text = ""
@@ -252,8 +270,8 @@ class _Work:
                     hint(words("span", aspect, "small"), f"{trees.ASPECT_MEANINGS[aspect]}.")
                     slider = ui.slider(min=0, max=1, step=0.05, value=self._weights[place])
                     named(slider, f"Weight of {aspect}")
-                    said = words("span", f"{self._weights[place]:.2f}", "small number")
-                slider.on_value_change(lambda event, said=said: setattr(said, "text", f"{event.value:.2f}"))
+                    weight = term(f"{self._weights[place]:.2f}", *_ASPECT_WEIGHT, "small number")
+                slider.on_value_change(lambda event, weight=weight: setattr(weight, "text", f"{event.value:.2f}"))
 
                 def weigh(event: GenericEventArguments, place: int = place) -> None:
                     self._weights[place] = float(event.args)
@@ -267,13 +285,13 @@ class _Work:
         rewards = dict(zip(map(id, found.all), found.rewards(self._weights), strict=True))
         ranked = found.by_reward(self._weights) if self._by_reward else found.by_cost()
         with box("candidate"):
-            for name, about, how in (
-                ("how it is made", "What rule built the tree.", ""),
-                ("cost", "What all columns lose together with it, measured on a sample.", _COST),
-                ("GSL", "The loss of meaning on the way up, averaged over levels: 0 is none, 1 is all.", _GSL),
-                ("reward", "The papers' reward for the weights above: the higher, the better.", _REWARD),
+            for name, about in (
+                ("how it is made", _MADE),
+                ("cost", _COST),
+                ("GSL", _LOSS),
+                ("reward", _REWARD),
             ):
-                term(name, about, how, "small muted")
+                term(name, *about, "small muted")
             words("span", "")
         for candidate in ranked[:_SHOWN]:
             self._candidate(candidate, rewards[id(candidate)])
@@ -281,11 +299,12 @@ class _Work:
     def _candidate(self, candidate: trees.Candidate, reward: float) -> None:
         with box("candidate"):
             with box("stack"):
-                words("span", candidate.made, "breaks")
-                words("span", f"labels on each level: {' → '.join(map(str, candidate.sizes))}", "small muted")
-            words("span", "–" if candidate.cost is None else percent(candidate.cost), "number")
-            words("span", "–" if candidate.gsl is None else f"{candidate.gsl:.3f}", "number")
-            words("span", f"{reward:.2f}", "number")
+                words("span", candidate.made, "breaks data")
+                sizes = " → ".join(map(str, candidate.sizes))
+                term(f"labels on each level: {sizes}", *_LABELS, "small muted")
+            term("–" if candidate.cost is None else percent(candidate.cost), *_COST, "number")
+            term("–" if candidate.gsl is None else f"{candidate.gsl:.3f}", *_LOSS, "number")
+            term(f"{reward:.2f}", *_REWARD, "number")
             if candidate.chosen:
                 pill("in use", "green")
             else:

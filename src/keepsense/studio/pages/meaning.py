@@ -18,13 +18,28 @@ from keepsense.studio.session.words import (
     use_taxonomy_file,
     word_columns,
 )
-from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, term, words
+from keepsense.studio.widgets.figures import About, term
+from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
 from keepsense.studio.widgets.room import Room
 
 _NONE = "no taxonomy"
 _FIRST = 6
 """Words of a column that are listed before somebody asks for more."""
 
+_KNOWN_ROWS = About(
+    "Share of the rows whose word the taxonomy knows.",
+    "Rows whose word was found in the taxonomy, by its name, a synonym, an inflected form or your mapping, divided by "
+    "all rows that are not empty.",
+)
+_KNOWN_WORDS = About(
+    "Share of the different words that the taxonomy knows, however many rows each has.",
+    "Different words that were found in the taxonomy, divided by all different words of the column.",
+)
+_ITS_ROWS = About("Rows of the table that hold this word.", "Counted over the whole table.")
+_LOOKED_UP = (
+    "Every different word is looked up by its name, its synonyms and its inflected forms. Where several senses fit, "
+    "the likeliest is taken if it is likely enough, given the other words of the column. What you decide comes first."
+)
 _COLOURS = {
     "in doubt": "yellow",
     "unknown": "red",
@@ -137,19 +152,13 @@ class _ColumnCard:
 
     def _show(self, found: ColumnWords) -> None:
         with box("line"):
-            term(
-                percent(found.rows),
-                "Share of the rows whose word the taxonomy knows.",
-                "Rows whose word was found in the taxonomy, by its name, a synonym, an inflected form or your mapping, "
-                "divided by all rows that are not empty.",
-                "big",
-            )
-            words("span", f"of the rows are known to {found.taxonomy}", "muted grow")
-            words("span", f"{percent(found.values)} of the different words", "small muted number")
+            term(percent(found.rows), *_KNOWN_ROWS, "big")
+            words("span", f"of the rows are known to {found.taxonomy}", "muted grow coverage data")
+            term(f"{percent(found.values)} of the different words", *_KNOWN_WORDS, "small muted number")
         bar(found.rows, f"{percent(found.rows)} of the rows are covered", "" if found.rows > 0.8 else "doubt")
         with box("line tight"):
             for state, number in found.counts.items():
-                hint(pill(f"{number:,} {state}", _COLOURS[state]), _MEANT[state])
+                term(f"{number:,} {state}", _MEANT[state], _LOOKED_UP, f"pill role-{_COLOURS[state]}")
             if not found.counts:
                 words("span", "Every word is known, and has one meaning.", "small good")
         open_words = [word for word in found.words if word.state != "chosen among several"] or list(found.words)
@@ -166,13 +175,11 @@ class _ColumnCard:
     def _word(self, word: Word) -> None:
         with box("line word"):
             with box("stack grow"):
-                words("span", word.value, "strong breaks")
-                words(
-                    "span",
-                    f"{word.rows:,} row{'' if word.rows == 1 else 's'}"
-                    + (f" · taken for {word.chosen}" if word.chosen else ""),
-                    "small muted",
-                )
+                words("span", word.value, "strong breaks data")
+                with box("line tight small muted"):
+                    term(f"{word.rows:,} row{'' if word.rows == 1 else 's'}", *_ITS_ROWS, "small muted")
+                    if word.chosen:
+                        words("span", f"· taken for {word.chosen}", "data")
             hint(pill(word.state, _COLOURS[word.state]), _MEANT[word.state])
             choice = button("Choose a meaning", lambda w=word: self._senses(w), look="outlined")
             named(choice, f"Choose a meaning of {word.value}")

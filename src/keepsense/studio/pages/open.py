@@ -14,6 +14,7 @@ from keepsense.studio.serving.security import readable
 from keepsense.studio.session.advice import of_decision
 from keepsense.studio.session.columns import ColumnView
 from keepsense.studio.session.rows import Rows
+from keepsense.studio.widgets.figures import ROWS, About, Told, said, term, told
 from keepsense.studio.widgets.parts import (
     box,
     button,
@@ -28,6 +29,26 @@ from keepsense.studio.widgets.parts import (
 from keepsense.studio.widgets.room import Room
 
 _SHOWN = 20
+_COLUMNS = About(
+    "Columns of the table.", "Counted when the table was opened; columns that identify people are not released."
+)
+_VALUES = About(
+    "Different values of the column: the more there are, the better they tell people apart.",
+    "Every value that stands in at least one row is counted once; empty cells are not.",
+)
+_EMPTY = About(
+    "Rows in which the column says nothing.", "Cells that are empty, or hold a mark that the project calls missing."
+)
+_GUESSED = About(
+    "Why the column was given this role.",
+    "Its name is compared with words that such columns are called by; of its values it is looked at how many there "
+    "are, how many rows each has, and how they are written.",
+)
+_NOTED = About("What stands out in the column's values.", "All different values are looked at, each with its rows.")
+_ASKED = About(
+    "A guess on which much depends: how well people are hidden, or what is left of the table.",
+    "Guesses are ordered by what would go wrong if they were; the first few are asked about.",
+)
 
 
 def draw(room: Room) -> None:
@@ -134,9 +155,14 @@ def _by_sample(room: Room) -> None:
 
 def _opened(room: Room) -> None:
     session = room.session
-    head(
-        session.name, f"{session.rows:,} rows, {len(session.columns)} columns. Say what each column tells about people."
-    )
+    with head(session.name):
+        told(
+            Told(f"{session.rows:,} rows", ROWS),
+            ", ",
+            Told(f"{len(session.columns)} columns", _COLUMNS),
+            ". Say what each column tells about people.",
+            classes="muted prose",
+        )
     if room.desk.copied:
         words(
             "p",
@@ -148,7 +174,7 @@ def _opened(room: Room) -> None:
     _legend()
     lines = _Columns(room)
     with box("card"):
-        words("h2", f"The first {_SHOWN} rows")
+        words("h2", "The first rows")
         wrong = complaint()
         table = box("stack")
     with box("line"):
@@ -208,8 +234,8 @@ def _ask(room: Room, asked: tuple[Decision, ...]) -> None:
     words("h2", "Decide first")
     for decision in asked:
         with box("ask stack"):
-            words("p", decision.question, "prose strong")
-            words("p", f"If that is wrong: {decision.remedy}.", "small muted prose")
+            said(decision.question, _ASKED, "prose strong")
+            said(f"If that is wrong: {decision.remedy}.", _ASKED, "small muted prose")
             with box("line tight"):
                 for remedy in of_decision(decision).remedies:
                     button(remedy.text, lambda r=remedy: room.do(room.session.settle, r))
@@ -242,6 +268,7 @@ class _Columns:
     def __init__(self, room: Room) -> None:
         self._room = room
         self._lines: dict[str, tuple[Element, ui.select, ui.select, Element, str]] = {}
+        self._reasons: dict[str, str] = {}
         with box("card column-list"):
             for column in room.session.columns:
                 self._draw(column)
@@ -250,18 +277,19 @@ class _Columns:
         with box(f"column-line edge-{column.colour}") as card:
             with box("stack about-column"):
                 words("h3", column.name, "breaks")
-                reason = words("p", "", "small muted")
+                reason = box("stack")
                 for note in column.notes:
-                    words("p", note, "small muted")
+                    said(note, _NOTED, "small muted")
             with box("stack"):
-                words("span", f"{column.distinct:,} values", "small number nowrap")
+                term(f"{column.distinct:,} values", *_VALUES, "small number nowrap")
                 if column.missing:
-                    words("span", f"{column.missing:,} empty", "small muted number nowrap")
+                    term(f"{column.missing:,} empty", *_EMPTY, "small muted number nowrap")
             role = _role_field(self._room, column)
             kind = ui.select(list(KINDS), value=column.kind).props("dense outlined options-dense").classes("kind")
             named(kind, f"Kind of values of {column.name}")
             kind.on_value_change(lambda event, name=column.name: self._choose_kind(name, event.value))
         self._lines[column.name] = (card, role, kind, reason, column.colour)
+        self._reasons[column.name] = ""
 
     def _choose_kind(self, name: str, kind: str) -> None:
         column = self._now(name)
@@ -277,8 +305,12 @@ class _Columns:
             card, role, kind, reason, colour = self._lines[column.name]
             role.value, kind.value = column.role, column.kind
             kind.set_enabled(ROLES[column.role].described)
-            doubt = "" if column.sure else "Please check: "
-            reason.text = f"{doubt}{column.reason}"  # type: ignore[attr-defined]
+            text = f"{'' if column.sure else 'Please check: '}{column.reason}"
+            if self._reasons[column.name] != text:
+                self._reasons[column.name] = text
+                reason.clear()
+                with reason:
+                    said(text, _GUESSED, "small muted")
             if colour != column.colour:
                 card.classes(remove=f"edge-{colour}", add=f"edge-{column.colour}")
                 self._lines[column.name] = (card, role, kind, reason, column.colour)

@@ -11,8 +11,20 @@ from keepsense.studio.serving.exports import Export
 from keepsense.studio.session.advice import in_the_studio
 from keepsense.studio.session.remedies import Remedy, remedies_for
 from keepsense.studio.session.runs import Run
+from keepsense.studio.widgets.figures import (
+    GROUPS,
+    LEFT_OUT,
+    RELEASED,
+    TIME_LEFT,
+    figure,
+    metric,
+    of_finding,
+    promise,
+    said,
+    term,
+)
 from keepsense.studio.widgets.following import following
-from keepsense.studio.widgets.parts import box, button, figure, head, hint, metric, words
+from keepsense.studio.widgets.parts import box, button, head, hint, words
 from keepsense.studio.widgets.room import Room
 
 _STAGES = {
@@ -93,10 +105,10 @@ def _before(room: Room) -> None:
     following(room, lambda: _expected(room), lambda: _unmet(room))
     with box("card"):
         words("h2", "What will be promised")
-        for sentence in _promises(room):
+        for sentence, model in _promises(room):
             with box("line tight top-aligned"):
                 words("span", "•", "accent").props("aria-hidden=true")
-                words("span", sentence, "grow breaks")
+                promise(sentence, model, "grow breaks")
         words("h2", "Where it goes")
         folder = session.folder / session.project.release.folder
         words("p", folder, "mono breaks")
@@ -132,11 +144,12 @@ def _waiting(room: Room) -> bool:
     return room.desk.live is None or room.desk.live.waiting
 
 
-def _promises(room: Room) -> list[str]:
+def _promises(room: Room) -> list[tuple[str, str]]:
+    """Every promise in words, with the name of its model."""
     from keepsense.privacy import model
 
-    promised = room.session.project.privacy
-    return [model(str(p["model"]), **{k: v for k, v in p.items() if k != "model"}).describe() for p in promised]
+    made = [(str(p["model"]), {k: v for k, v in p.items() if k != "model"}) for p in room.session.project.privacy]
+    return [(model(name, **parameters).describe(), name) for name, parameters in made]
 
 
 def _start(room: Room) -> None:
@@ -153,7 +166,7 @@ def _running(room: Room, made: Run) -> None:
         words("h2", "Making the release")
         stage = words("p", "", "muted").props("role=status")
         line = ui.linear_progress(0.0, show_value=False).props("rounded aria-label='Share of the run that is done'")
-        left = words("p", "", "small muted number")
+        left = term("", *TIME_LEFT, "small muted number")
         with box("line"):
             button("Cancel", made.cancel, look="danger")
 
@@ -194,27 +207,11 @@ def _released(room: Room, made: Run) -> None:
         for sentence in about["in words"]:
             with box("line tight top-aligned"):
                 words("span", "✓", "good strong").props("aria-hidden=true")
-                words("span", sentence, "grow breaks")
+                promise(sentence, classes="grow breaks")
     with box("columns"):
-        figure(
-            f"{about['records']:,}",
-            "records released",
-            "Rows of the released file.",
-            "Counted in the file after it was written and read back.",
-        )
-        figure(
-            f"{about['classes']:,}",
-            "groups",
-            "Groups of records that look alike in every quasi-identifier: nobody inside can be told from the others.",
-            "Released records are grouped by all quasi-identifiers together; the papers call such a group an "
-            "equivalence class.",
-        )
-        figure(
-            f"{about['suppressed records']:,}",
-            "records left out",
-            "Records that were hidden because they would have broken a promise.",
-            "Records whose quasi-identifiers are all hidden in the file, or that are not in it.",
-        )
+        figure(f"{about['records']:,}", "records released", *RELEASED)
+        figure(f"{about['classes']:,}", "groups", *GROUPS)
+        figure(f"{about['suppressed records']:,}", "records left out", *LEFT_OUT)
         if "certainty penalty" in about["utility"]:
             metric("certainty penalty", about["utility"]["certainty penalty"])
     place = box("stack wide")
@@ -224,10 +221,10 @@ def _released(room: Room, made: Run) -> None:
             _files(listed)
     else:
         with place:
-            said = words("p", "Writing the report and the certificate …", "small muted").props("role=status")
+            writing = words("p", "Writing the report and the certificate …", "small muted").props("role=status")
 
         async def write() -> None:
-            await room.work(room.desk.export, made, complain=lambda text: setattr(said, "text", text))
+            await room.work(room.desk.export, made, complain=lambda text: setattr(writing, "text", text))
 
         room.later(write)
     shown = {(advice.code, advice.where) for advice in (room.desk.live.advice if room.desk.live else ())}
@@ -235,7 +232,8 @@ def _released(room: Room, made: Run) -> None:
         if (finding.code, finding.where) in shown:  # those are below, with what settles them
             continue
         with box("note stack finding"):
-            words("p", f"{finding.where}: {in_the_studio(finding.message)}", "small breaks")
+            text = f"{finding.where}: {in_the_studio(finding.message)}"
+            said(text, of_finding(finding.code), "small breaks", heading="What to do")
             with box("line tight"):
                 for remedy in remedies_for(room.session.project, finding):
                     if not remedy.notes:  # a release that was made says so for good

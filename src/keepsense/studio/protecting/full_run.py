@@ -7,6 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from keepsense.studio.session.runs import Run
+from keepsense.studio.widgets.figures import GROUPS, LEFT_OUT, RELEASED, SECONDS, TIME_LEFT, Told, term, told
 from keepsense.studio.widgets.parts import box, button, named, words
 from keepsense.studio.widgets.room import Room
 
@@ -50,7 +51,8 @@ class FullRun:
 
     def _going(self, run: Run) -> None:
         with box("line"):
-            self._line = words("span", "", "grow").props("role=status")
+            with box("grow").props("role=status"):
+                self._line = term("", *TIME_LEFT, "")
             button("Stopping …" if run.state == "stopping" else "Stop", self._stop, look="danger", icon="stop")
         self._bar = ui.linear_progress(run.fraction, show_value=False)
         named(self._bar, "How much of the run is done")
@@ -73,9 +75,21 @@ class FullRun:
     def _ended(self, run: Run) -> None:
         if run.state == "done":
             with box("kept"):
-                words("p", f"It can be released: every promise holds, checked in {_time(run.seconds)}.", "strong")
-                figures = f"{run.figure('records'):,} records in {run.figure('classes'):,} groups, "
-                words("p", f"{figures}{run.figure('suppressed records'):,} left out.", "small")
+                told(
+                    "It can be released: every promise holds, checked in ",
+                    Told(_time(run.seconds), SECONDS),
+                    ".",
+                    classes="strong",
+                )
+                told(
+                    Told(f"{run.figure('records'):,} records", RELEASED),
+                    " in ",
+                    Told(f"{run.figure('classes'):,} groups", GROUPS),
+                    ", ",
+                    Told(f"{run.figure('suppressed records'):,} left out", LEFT_OUT),
+                    ".",
+                    classes="small",
+                )
                 if run.text != self._room.session.text:
                     words("p", "Something has changed since: try it again.", "small muted")
         else:

@@ -14,9 +14,16 @@ from keepsense.guide.answers import from_project
 from keepsense.methods.registry import method as find_method
 from keepsense.methods.registry import methods
 from keepsense.studio.session.parameters import Field, of_method
+from keepsense.studio.widgets.figures import About, said
 from keepsense.studio.widgets.following import following
 from keepsense.studio.widgets.parts import box, button, complaint, hint, named, pill, words
 from keepsense.studio.widgets.room import Room
+
+_GUIDED = About(
+    "Why the guide recommends the method, or what speaks against it.",
+    "The guide compares what is promised, the kinds of the columns and the number of rows with what each method says "
+    "of itself: when it suits, and what it needs.",
+)
 
 
 class Method:
@@ -73,9 +80,9 @@ class Method:
                 elif first:
                     pill("fits best", "blue")
             for reason in advice.reasons[:3]:
-                words("p", f"{reason[:1].upper()}{reason[1:]}.", "small prose")
+                said(f"{reason[:1].upper()}{reason[1:]}.", _GUIDED, "small prose")
             for warning in advice.warnings[:1]:
-                words("p", f"But: {warning}", "small muted prose")
+                said(f"But: {warning}", _GUIDED, "small muted prose")
             box("spread")
             if not used:
                 with box("line"):

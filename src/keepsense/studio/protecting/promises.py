@@ -13,6 +13,8 @@ from keepsense.privacy import model
 from keepsense.privacy.registry import PRIVACY, UNTOLD
 from keepsense.project.file import Project
 from keepsense.studio.session.parameters import Field, of_promise
+from keepsense.studio.widgets.figures import About, term
+from keepsense.studio.widgets.figures import promise as shown_promise
 from keepsense.studio.widgets.following import following, when_settled
 from keepsense.studio.widgets.parts import box, button, complaint, hint, icon_button, named, pill, words
 from keepsense.studio.widgets.room import Room
@@ -20,6 +22,15 @@ from keepsense.studio.widgets.side_by_side import preview_of
 
 _LARGEST_K = 50
 _MOST_SUPPRESSED = 20
+_K = About(
+    "Everybody looks like at least so many people, themselves among them: the larger, the safer and the vaguer.",
+    "Released records are grouped by all quasi-identifiers; no group may be smaller, and whoever would be alone is "
+    "left out or made vaguer.",
+)
+_MAY_GO = About(
+    "Records that stand alone whatever is done may be left out, up to this share; the others stay more exact for it.",
+    "The records that are hidden or missing in the release, divided by all records of the table.",
+)
 
 
 class Promises:
@@ -34,7 +45,7 @@ class Promises:
             with box("setting"):
                 with box("line"):
                     words("span", "Hidden among at least", "strong")
-                    self._said = words("span", "", "big accent")
+                    self._said = term("", *_K, "big accent")
                     words("span", "people", "strong")
                 self._k = ui.slider(min=2, max=_LARGEST_K, step=1, value=self._now()).props("label snap")
                 named(self._k, "k: among how many people everybody is hidden")
@@ -42,13 +53,13 @@ class Promises:
                 when_settled(self._k, self._choose_k)
                 words(
                     "p",
-                    "The papers call it k. 5 is usual among people you know, 11 or more for the public.",
+                    "The papers call it k. Five is usual among people you know, eleven or more for the public.",
                     "small muted prose",
                 )
             with box("setting"):
                 with box("line"):
                     words("span", "Up to", "strong")
-                    self._share = words("span", "", "big accent")
+                    self._share = term("", *_MAY_GO, "big accent")
                     words("span", "of the records may be left out", "strong")
                 self._out = ui.slider(min=0, max=_MOST_SUPPRESSED, step=0.5, value=self._suppression()).props("snap")
                 named(self._out, "Share of the records that may be left out, in percent")
@@ -97,11 +108,8 @@ class Promises:
                     holds = kept[number] if number < len(kept) else None
                     pill(*_STATES[holds])
                     with box("stack grow"):
-                        words("p", _described(promise), "breaks")
-                        hint(
-                            words("span", entry.name, "small muted"),
-                            f"{entry.promises[:1].upper()}{entry.promises[1:]}.",
-                        )
+                        shown_promise(_described(promise), entry.name, "breaks")
+                        term(entry.name, f"{entry.promises[:1].upper()}{entry.promises[1:]}.", "", "small muted")
                     if len(session.project.privacy) > 1:
                         icon_button("close", f"Take back: {entry.name}", lambda n=number: self._drop(n))
                 with box("line"):

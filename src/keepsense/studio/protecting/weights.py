@@ -10,10 +10,17 @@ from nicegui import ui
 from keepsense.methods.registry import method as find_method
 from keepsense.shown import percent
 from keepsense.studio.session.trees import tree_columns
+from keepsense.studio.widgets.figures import About, lost_of, term
 from keepsense.studio.widgets.following import when_settled
-from keepsense.studio.widgets.parts import box, complaint, hint, named, words
+from keepsense.studio.widgets.parts import box, complaint, named, words
 from keepsense.studio.widgets.room import Room
 from keepsense.studio.widgets.side_by_side import preview_of
+
+_LOSES = "loses {}"
+_WEIGHT = About(
+    "How many times as much a loss of this column counts as one of a column that weighs one.",
+    "Where the method compares what could become vaguer, the loss of each column is multiplied by its weight.",
+)
 
 
 class Weights:
@@ -49,8 +56,8 @@ class Weights:
         slider = ui.slider(min=-2, max=2, step=0.5, value=0).props("snap")
         named(slider, f"Weight of {name}, as a power of two")
         when_settled(slider, lambda place: self._choose(name, place))
-        weight = words("span", "", "small number")
-        loss = hint(words("span", "", "small muted number"), "Share of its detail that it would lose.")
+        weight = term("", *_WEIGHT, "small number")
+        loss = lost_of(name, None, _LOSES)
         slider.on_value_change(lambda event: setattr(weight, "text", f"× {2.0**event.value:.2g}"))
         self._sliders[name] = slider
         self._said[name] = (weight, loss)
@@ -75,7 +82,8 @@ class Weights:
             weight, loss = self._said[name]
             weight.text = f"× {column.weight:.2g}"
             lost = None if shown is None else shown.lost.get(name)
-            loss.text = "" if lost is None else f"loses {percent(lost)}"
+            loss.text = "" if lost is None else _LOSES.format(percent(lost))
+            named(loss, f"{name}: {loss.text or 'not known yet'}")
 
 
 def _power(weight: float) -> float:

@@ -36,7 +36,7 @@ _LINKED = 20_000_000
 
 @dataclass(frozen=True)
 class Kept:
-    """A promise in words, and whether it would be kept; None where only the full run can tell.
+    """A promise in words, whether it would be kept (None where only the full run can tell), and its model's name.
 
     >>> Kept("Every record is shared by 5.", True).kept
     True
@@ -45,6 +45,7 @@ class Kept:
     promise: str
     kept: bool | None
     why: str = ""
+    model: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +134,7 @@ def preview(
         found = estimate(job, listed, listener, most, first)
         ahead = _ahead(job, found, listed, shown, listener)
     except Infeasible as error:
-        kept = tuple(Kept(model.describe(), False, str(error)) for model in job.models)
+        kept = tuple(Kept(model.describe(), False, str(error), model.name) for model in job.models)
         ahead = replace(shown, problem=str(error), remedies=tuple(error.relax), promises=kept)
     except KeepsenseError as error:
         ahead = replace(shown, problem=str(error), remedies=error.remedies)
@@ -216,7 +217,8 @@ def _promised(found: Estimate, model: Model) -> Kept:
     job, words = found.part, model.describe()
     if not model.kept_by_classes or model.about == "mechanism":
         names = (*job.method.kept(job, found.rules), *linkage_kept(job, found.rules))
-        return Kept(words, model.name in names or None, "" if model.name in names else "The full run measures it.")
+        why = "" if model.name in names else "The full run measures it."
+        return Kept(words, model.name in names or None, why, model.name)
     for rule in whole_table(found.rules, job.quasi_identifiers):
         cells = aligned(job.own_counts, rule)
         counts = job.counts
@@ -228,8 +230,9 @@ def _promised(found: Estimate, model: Model) -> Kept:
         left = counts.some(np.flatnonzero(~hidden)) if hidden.any() else counts
         classes = left.recoded(cells.values, cells.codes[order][~hidden])
         kept = bool(bound.holds(classes.weights, classes.histograms))
-        return Kept(words, kept, "" if kept else "Some groups would break it.")
-    return Kept(words, True if job.truthful else None, "" if job.truthful else "The full run measures it.")
+        return Kept(words, kept, "" if kept else "Some groups would break it.", model.name)
+    why = "" if job.truthful else "The full run measures it."
+    return Kept(words, True if job.truthful else None, why, model.name)
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from inspect import signature
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from keepsense.errors import KeepsenseError
 from keepsense.methods.registry import methods
 from keepsense.progress import Event, Listener
 from keepsense.recoding import Cuts
-from keepsense.release.figures.alternatives import Tried, judged_nodes, other_methods
+from keepsense.release.figures.alternatives import Tried, judged_nodes, nodes_around, other_methods
 from keepsense.release.figures.trade import Trade, trade
 from keepsense.release.job.choosing import some_tuples
 from keepsense.release.job.job import Job
@@ -50,15 +51,16 @@ class Solution:
 
 @dataclass(frozen=True)
 class Solutions:
-    """The lattice: its columns, how many nodes there are and are safe, and those that are shown.
+    """The lattice: its columns, how many nodes there are, were judged and are safe, and those that are shown.
 
-    >>> Solutions(("age",), (3,), 4, 2, ()).whole
+    >>> Solutions(("age",), (3,), 4, 4, 2, ()).whole
     False
     """
 
     columns: tuple[str, ...]
     tops: tuple[int, ...]
     size: int
+    judged: int
     safe: int
     nodes: tuple[Solution, ...]
 
@@ -85,6 +87,8 @@ class Group:
 def lattice(session: Session) -> Solutions | None:
     """All choices of one level a column, safe and unsafe; None where the method chooses no levels. In a thread.
 
+    Where they are too many to judge, those around the one that would be released.
+
     >>> import tempfile
     >>> from keepsense.studio.session.session import Session
     >>> with tempfile.TemporaryDirectory() as folder, Session.sample(folder, rows=60) as session:
@@ -98,11 +102,13 @@ def lattice(session: Session) -> Solutions | None:
     if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
         return None
     with session.bench.lock:
-        judged = judged_nodes(shown.found.part, rule, session.while_it_stands())
+        heard = session.while_it_stands()
+        judged = judged_nodes(shown.found.part, rule, heard) or nodes_around(shown.found.part, rule, heard)
     if judged is None:
         return None
     every = [Solution(levels, safe, loss, levels == judged.chosen) for levels, safe, loss in judged.nodes]
-    return Solutions(judged.columns, judged.tops, len(every), sum(n.safe for n in every), tuple(_drawn(every)))
+    size = prod(top + 1 for top in judged.tops)
+    return Solutions(judged.columns, judged.tops, size, len(every), sum(n.safe for n in every), tuple(_drawn(every)))
 
 
 def _drawn(every: list[Solution]) -> list[Solution]:

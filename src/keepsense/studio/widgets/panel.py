@@ -7,7 +7,8 @@ from nicegui import ui
 from keepsense.studio.serving.desk import Desk
 from keepsense.studio.session.preview import Kept, Preview
 from keepsense.studio.session.rows import Rows
-from keepsense.studio.widgets.parts import box, figure, loss, rows, words
+from keepsense.studio.widgets.figures import LEFT_OUT, WORKED_OUT, Told, figure, loss, promise, said, told
+from keepsense.studio.widgets.parts import box, rows, words
 from keepsense.studio.widgets.room import Room
 
 _ROWS = 5
@@ -30,9 +31,14 @@ def draw_panel(desk: Desk, room: Room) -> None:
         if live.waiting:
             ui.spinner(size="1rem").classes("accent")
             early = live.preview.note if live.preview is not None and not live.aged else ""
-            words("span", f"{early} Working out the rest …" if early else "Working it out …", "small muted grow")
+            said(
+                f"{early} Working out the rest …" if early else "Working it out …",
+                WORKED_OUT,
+                "small muted grow",
+                "span",
+            )
         elif live.preview is not None:
-            words("span", live.preview.note or "Worked out on all rows.", "small muted")
+            said(live.preview.note or "Worked out on all rows.", WORKED_OUT, "small muted", "span")
     if live.problem:
         _problem(live.problem, ())
     if live.preview is not None:
@@ -64,21 +70,22 @@ def _preview(seen: Preview) -> None:
             for name, share in seen.lost.items():
                 loss(name, share)
             if seen.suppressed:
-                words("p", f"{seen.suppressed:,} of {seen.records:,} records would be left out.", "small muted")
+                left_out = Told(f"{seen.suppressed:,} of {seen.records:,} records", LEFT_OUT)
+                told(left_out, " would be left out.", classes="small muted")
     if seen.promises:
         with box("stack"):
             words("h3", "Promises")
-            for promise in seen.promises:
-                _promise(promise)
+            for kept in seen.promises:
+                _promise(kept)
     _rows(seen)
 
 
-def _promise(promise: Kept) -> None:
+def _promise(kept: Kept) -> None:
     marks = {True: ("✓", "good", "kept"), False: ("✗", "bad", "not kept"), None: ("?", "muted", "not known yet")}
-    mark, look, word = marks[promise.kept]
+    mark, look, word = marks[kept.kept]
     with box("line tight top-aligned"):
         words("span", mark, f"strong {look}").props("aria-hidden=true")
-        words("span", promise.promise, "small grow breaks")
+        promise(kept.promise, kept.model, "small grow breaks")
         words("span", word, f"small {look} nowrap")
 
 

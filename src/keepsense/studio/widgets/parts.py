@@ -1,4 +1,4 @@
-"""The parts that pages are made of: headings, text, buttons, tables, bars and figures, all of which show text as text.
+"""The parts that pages are made of: headings, text, buttons, tables and bars, all of which show text as text.
 
 Names and values of the data go through these and nothing else: never into HTML, Markdown, a string of `props`, a class
 or a style. They are thin: whatever NiceGUI offers can be drawn beside them.
@@ -13,9 +13,6 @@ from nicegui import ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
-from keepsense.metrics import METRICS
-from keepsense.shown import percent
-
 Look = Literal["primary", "outlined", "quiet", "danger"]
 
 
@@ -29,11 +26,13 @@ def box(classes: str = "", tag: str = "div") -> Element:
     return ui.element(tag).classes(classes)
 
 
-def head(title: str, about: str) -> None:
+def head(title: str, about: str = "") -> Element:
     """What a page begins with: its title, and in a sentence what one does there."""
-    with box("stack"):
+    with box("stack") as made:
         words("h1", title)
-        words("p", about, "muted prose")
+        if about:
+            words("p", about, "muted prose")
+    return made
 
 
 def named(element: Element, name: str) -> Element:
@@ -78,8 +77,8 @@ def pill(text: str, colour: str) -> TextElement:
 
 
 def bar(share: float, name: str, look: Literal["", "before", "bad", "doubt"] = "") -> Element:
-    """A share of one as a bar; `name` says the figure to those who do not see it."""
-    drawn = named(box("bar", "span").props("role=img"), name)
+    """A share of one as a bar; `name` says the figure to who points at it, and to those who do not see it."""
+    drawn = hint(named(box("bar", "span").props("role=img"), name), name)
     with drawn:
         box(look, "span").style(f"width: {100 * min(1.0, max(0.0, float(share))):.1f}%")
     return drawn
@@ -118,76 +117,6 @@ def _cell(value: object, was: object) -> None:
         words("del", "" if was is None else was, "was")
         words("ins", shown, "new")
     cell.props["title"] = f"{was}, released as {shown}"
-
-
-def metric(name: str, value: float | None, label: str = "") -> Element:
-    """A figure of the registry of metrics: pointed at, it says what it means; pressed, how it is computed."""
-    text = "–" if value is None else METRICS[name].text(value)
-    return figure(text, label or METRICS[name].label, *meaning_of(name))
-
-
-def meaning_of(name: str) -> tuple[str, str]:
-    """What a metric means in a sentence, and how it is computed.
-
-    >>> meaning_of("certainty penalty")[0]
-    'Share of certainty lost: none where every value is kept, all where all are hidden.'
-    """
-    entry = METRICS[name]
-    return f"{entry.meaning[:1].upper()}{entry.meaning[1:]}.", entry.formula
-
-
-def figure(text: str, label: str, meaning: str, how: str = "") -> Element:
-    """A figure with its name: pointed at, it says what it means; pressed, how it is computed."""
-    with box("figure", "button").props("type=button") as made:
-        words("span", text, "big")
-        words("span", label, "small muted about")
-    return _explains(made, label, meaning, how)
-
-
-def term(text: str, meaning: str, how: str = "", classes: str = "small") -> Element:
-    """A word or figure in a line that explains itself: pointed at, what it means; pressed, how it is computed."""
-    return _explains(words("button", text, f"term {classes}").props("type=button"), text, meaning, how)
-
-
-def _explains(made: Element, title: str, meaning: str, how: str) -> Element:
-    hint(made, meaning)
-
-    def explain() -> None:
-        with ui.dialog() as dialog, ui.card().classes("card"):
-            words("h2", title)
-            words("p", meaning, "prose")
-            if how:
-                words("h3", "How it is computed")
-                words("p", how, "prose")
-            with box("line"):
-                button("Close", dialog.close)
-        dialog.props["aria-label"] = title
-        dialog.on("hide", dialog.delete)
-        dialog.open()
-
-    made.on("click", explain)
-    return made
-
-
-def loss(column: str, share: float | None) -> None:
-    """A line of the chart of losses: a column, and how much of its detail is lost."""
-    with box("stack"):
-        with box("line tight"):
-            words("span", column, "grow small breaks")
-            lost_of(column, share)
-        lost = share or 0.0
-        bar(lost, f"{column}: {percent(share) or 'nothing'} of its detail is lost", "bad" if lost > 0.9 else "")
-
-
-def lost_of(column: str, share: float | None, text: str = "{}") -> Element:
-    """How much of a column's detail is lost, as a figure that explains itself."""
-    _, how = meaning_of("certainty penalty")
-    said = text.format(percent(share) or "–")
-    return named(
-        term(said, f"Share of the detail of {column} that is lost: none where every value is kept, all where all are "
-             "hidden.", how, "small number nowrap"),
-        f"{column}: {said} of its detail is lost",
-    )  # fmt: skip
 
 
 def empty(title: str, about: str, icon: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keepsense.studio.session.preview import Preview
+from keepsense.studio.widgets.figures import WORKED_OUT, said
 from keepsense.studio.widgets.following import following
 from keepsense.studio.widgets.parts import box, rows, words
 from keepsense.studio.widgets.room import Room
@@ -40,7 +41,7 @@ def _rows(room: Room) -> None:
             for remedy in shown.remedies:
                 words("p", f"You could {remedy}.", "small prose")
     if shown.note:
-        words("p", shown.note, "small muted prose")
+        said(shown.note, WORKED_OUT, "small muted prose")
     names = shown.after.names or shown.before.names
     at = [shown.before.names.index(name) for name in names]
     before = [tuple(row[i] for i in at) for row in shown.before.cells]

@@ -11,9 +11,19 @@ from nicegui.element import Element
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
+from keepsense.studio.widgets.figures import About, term
 from keepsense.studio.widgets.parts import box, button, complaint, icon_button, named, words
 
 Change = Callable[..., Awaitable[None]]
+
+VALUES = About(
+    "Different values of the column that stand below the label: each becomes it when the column is made that vague.",
+    "The values at the ends of its branches are counted, each once.",
+)
+RECORDS = About(
+    "Rows of the table that would show the label, if nothing vaguer were needed.",
+    "The rows of all values below it are added up, over the whole table.",
+)
 
 _SHOWN = 40
 """Children of a label that are drawn at once; more on demand, so that large trees stay quick."""
@@ -99,12 +109,12 @@ class TreeView:
                 arrow = icon_button("chevron_right", f"Open or close {self._shown(place)}", toggle)
             else:
                 ui.icon("remove").classes("muted").props("aria-hidden=true")
-            words("span", self._shown(place), "label strong" if children else "label")
+            words("span", self._shown(place), "label data strong" if children else "label data")
             if children:
                 values = self._values(place)
-                words("span", _counted(values, "value"), "small muted nowrap")
+                self._number(_counted(values, "value"), VALUES, "small muted nowrap")
             box("spread")
-            words("span", _counted(self._records(place), "row"), "small muted number nowrap narrow-hidden")
+            self._number(_counted(self._records(place), "row"), RECORDS, "small muted number nowrap narrow-hidden")
             if place.level < self._tree.height or children:
                 with box("narrow-hidden"):
                     self._menu(place, children)
@@ -113,6 +123,10 @@ class TreeView:
         self._draggable(line, place, has_children=bool(children))
         if opened:
             toggle()
+
+    def _number(self, text: str, about: About, classes: str) -> None:
+        """A figure of a label; the keyboard finds what it means above the tree, not at every label again."""
+        term(text, *about, classes).props("tabindex=-1")
 
     def _several(self, places: list[Place], start: int) -> None:
         """Some children, and a button for the rest."""
