@@ -10,7 +10,7 @@ from keepsense.shown import percent
 from keepsense.studio.session import solutions
 from keepsense.studio.session.solutions import Group, Solution, Solutions
 from keepsense.studio.widgets.figures import About, Told, loss, term, told
-from keepsense.studio.widgets.parts import bar, box, button, complaint, named, pill, words
+from keepsense.studio.widgets.parts import bar, box, button, complaint, icon_button, named, pill, words
 from keepsense.studio.widgets.room import Room
 
 _BEST = 6
@@ -199,15 +199,26 @@ def _group(group: Group, whole: int, opened: int) -> None:
             term(size, *_GROUP, "small strong nowrap")
             words("span", values, "small muted breaks data")
         return
-    with box("group", "details") as branch:
-        if opened:
-            branch.props("open")
-        cut = f"parted by {group.column}" if group.column and group.column != "classes" else ""
-        with box(tag="summary"), box("line tight"):
+    cut = f"parted by {group.column}" if group.column and group.column != "classes" else ""
+    with box("group"):
+        with box("line tight"):
+            arrow = icon_button("chevron_right", f"Open or close: {size}, {cut}" if cut else f"Open or close: {size}")
             term(size, *_GROUP, "small nowrap")
-            if cut:
-                words("span", cut, "small data")
+            words("span", cut, "small data")
             with box("grow share"):
                 bar(group.records / max(1, whole), f"{size} of {whole:,}")
-        for part in group.parts:
-            _group(part, whole, opened - 1)
+        inside = box("branch")
+
+    def toggle() -> None:
+        inside.set_visibility(not inside.visible)
+        if inside.visible and not inside.default_slot.children:
+            with inside:
+                for part in group.parts:
+                    _group(part, whole, opened - 1)
+        arrow.props(f"icon={'expand_more' if inside.visible else 'chevron_right'}")
+        arrow.props(f"aria-expanded={'true' if inside.visible else 'false'}")
+
+    inside.set_visibility(False)
+    arrow.props("aria-expanded=false").on_click(toggle)
+    if opened > 0:
+        toggle()
