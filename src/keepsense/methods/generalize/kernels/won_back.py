@@ -1,8 +1,13 @@
 """Division where all columns together win most back, in one compiled loop; `multidim` has the form it must agree with.
 
 The general form looks at all groups at once, round by round, and holds what every column makes of every tuple in arrays
-as long as the table. Here one group is looked at after the other, the smaller part of a group first, so that a group's
-tuples stay near each other in memory. Sums are added up in the same order, so that both find the same cuts to the bit.
+as long as the table. Here one group is looked at after the other, the smaller part of a group first. The ranks of a
+tuple stand side by side in one word of 63 bits (or in several), so that one look tells whether it lies outside of a
+span in any column; groups that are small enough move into arrays of their own, near each other in memory. Sums are
+added up in the same order, so that both forms find the same cuts to the bit.
+
+What is known of each column stands in the rows of two tables, whole numbers and others: every array that is handed on
+by itself costs time, to compile and to run.
 """
 
 from __future__ import annotations
@@ -14,205 +19,366 @@ import numpy as np
 from keepsense.compiled import njit
 from keepsense.methods.generalize.kernels.together import span_loss
 
+_NEAR = 4096
+"""Tuples of a group up to which it is divided in arrays of its own, which a processor keeps at hand."""
+_FEW = 64
+"""Tuples of a group up to which every one of them is looked at, whether it lies outside of a span or not."""
+
+WORD, SHIFT, MASK, LEVEL, FIRST, FIRST_SPAN, RANKS = range(7)
+"""Given of each column: its word, the bits right of it, all its bits; where the tables of its losses begin."""
+LOW, HIGH, NEAR, FAR, NEAR_BEHIND, FAR_BEHIND, FULL, PLACE, LEFT, TRIED = range(7, 17)
+"""Worked out: the span of the group, of the part left and right of a cut, and the best cut."""
+WEIGHT, IMPORTANCE, COST, COST_BEHIND, GAIN = range(5)
+"""Numbers of each column: those that are given, what spans of it lose, and what its best cut wins back."""
+FREE, NEARS, FARS = range(3)
+"""Of each word: the bits that are free above each column, and the span of a part, packed as tuples are."""
+
 
 @njit(cache=True, nogil=True)
 def divide_together(
-    record: Any, orders: Any, tables: Any, least: int, promise: Any, waiting: Any, open_: int, closed: Any, done: int,
-    budget: int,
+    words: Any, weights: Any, orders: Any, known: Any, numbers: Any, free: Any, above: Any, loss: Any, spans: Any,
+    least: int, promise: Any, waiting: Any, open_: int, closed: Any, done: int, budget: int,
 ) -> tuple[int, int, int]:  # fmt: skip
     """Go on dividing the groups that are waiting until none is left, or `budget` tuples were looked at.
 
-    `record[t]` holds the ranks of tuple t and its weight, `orders[j]` the tuples by their rank in column j, those of a
-    group side by side: a group is a stretch of all orders, and cutting it brings each into the order of its parts.
-    `tables` are those of `lost_beside`, then every span's loss where a column has few values, where these begin (-1:
-    the column has many), how many ranks each column has, and its importance. Every group must hold `least` records, and
-    of each histogram of `promise` (starts, values, counts, how many are needed, a place for each value) so many values.
-    `waiting` holds begin, end and round of `open_` groups, `closed` those of the `done` ones. Returns both numbers, and
-    the records of the groups that were closed.
+    `words` and `weights` are those of each tuple, `orders[j]` the tuples by their rank in column j, those of a group
+    side by side: a group is a stretch of all orders, and cutting it brings each into the order of its parts. `known`,
+    `numbers` and `free` have a row for each of the constants above. `above` and `loss` are those of `lost_beside`,
+    `spans` every span's loss where a column has few values. Every group must hold `least` records, and of each
+    histogram of `promise` (starts, values, counts, how many are needed, a place for each value) so many values.
+    `waiting` holds begin, end, round and records of `open_` groups, `closed` those of the `done` ones. Returns both
+    numbers, and the records of the groups that were closed.
     """
-    columns = record.shape[1] - 1
-    low, high = np.empty(columns, np.int64), np.empty(columns, np.int64)
-    gain, place, tried = np.empty(columns), np.empty(columns, np.int64), np.empty(columns, np.bool_)
-    view = np.empty((columns + 1, 1), record.dtype)
-    aside = np.empty(1, orders.dtype)
-    at, weight_left = np.empty(1, np.int64), np.empty(1, np.int64)
-    loss_left, loss_right = np.empty(1), np.empty(1)
-    near, far, cost = np.empty(columns, np.int64), np.empty(columns, np.int64), np.empty(columns)
-    following = np.empty(columns, np.int64)
-    weight, level, above, loss, first, spans, first_span, ranks, importance = tables
+    columns, n = orders.shape
+    few = min(n, _NEAR)
+    cuts = max(known[RANKS].max(), _FEW)
+    at, losses = np.empty((2, cuts), np.int64), np.empty((2, cuts))
+    view, aside = np.empty((0, words.shape[1]), np.int64), np.empty(0, np.int32)
+    near_words, near_weights = np.empty((few, words.shape[1]), np.int64), np.empty(few, weights.dtype)
+    near_ranks, near_orders = np.empty((few, columns), np.int32), np.empty((columns, few), np.int32)
+    who, place = np.empty(few, np.int32), np.empty(n, np.int32)
+    stack = np.empty((64, 4), np.int64)
     spent = settled = 0
     while open_ and spent < budget:
         open_ -= 1
-        begin, end, turn = waiting[open_, 0], waiting[open_, 1], waiting[open_, 2]
+        begin, end = waiting[open_, 0], waiting[open_, 1]
         size = end - begin
-        spent += size
-        if size > view.shape[1]:
-            view, aside = np.empty((columns + 1, size), record.dtype), np.empty(size, orders.dtype)
-            at, weight_left = np.empty(size, np.int64), np.empty(size, np.int64)
-            loss_left, loss_right = np.empty(size), np.empty(size)
-        total = 0
-        for i in range(begin, end):
-            total += record[orders[0, i], columns]
-        chosen = -1
-        if total >= 2 * least:
+        if size > len(aside):
+            view, aside = np.empty((size, words.shape[1]), np.int64), np.empty(size, np.int32)
+        near = size <= _NEAR
+        stack[0] = waiting[open_]
+        if near:
+            for i in range(size):
+                t = orders[0, begin + i]
+                who[i], place[t] = t, i
+                near_weights[i] = weights[t]
+                for w in range(words.shape[1]):
+                    near_words[i, w] = words[t, w]
+                for c in range(columns):
+                    near_ranks[i, c] = (words[t, known[WORD, c]] & known[MASK, c]) >> known[SHIFT, c]
             for j in range(columns):
-                low[j], high[j] = record[orders[j, begin], j], record[orders[j, end - 1], j]
+                for i in range(size):
+                    near_orders[j, i] = place[orders[j, begin + i]]
+            stack[0, 0], stack[0, 1] = 0, size
+        still = 1
+        while still:
+            still -= 1
+            spent += stack[still, 1] - stack[still, 0]
+            still, done, more = _divided(
+                near_words if near else words, near_weights if near else weights, near_ranks,
+                near_orders if near else orders, who if near else who[:0], begin if near else 0, known, numbers, free,
+                above, loss, spans, least, promise, stack, still, closed, done, view, aside, at, losses,
+            )  # fmt: skip
+            settled += more
+            if not near:
+                break
+        if near:
             for j in range(columns):
-                gain[j], tried[j] = -np.inf, False
-                if low[j] == high[j]:
-                    continue
-                _look(record, orders[j], begin, size, low, high, view)
-                cuts = _cuts(view[j], view[columns], size, total, least, at, weight_left)
-                if cuts == 0:
-                    continue
-                whole = _losses(
-                    view, size, 1, low, high, near, far, cost, following, at, cuts, loss_left, spans, first_span,
-                    ranks, weight, level, above, loss, first,
-                )  # fmt: skip
-                _losses(
-                    view, size, -1, low, high, near, far, cost, following, at, cuts, loss_right, spans, first_span,
-                    ranks, weight, level, above, loss, first,
-                )  # fmt: skip
-                gain[j], place[j] = _best(total, whole, cuts, at, weight_left, loss_left, loss_right)
-                place[j] += begin
-            chosen, refusals = _promised(orders, begin, end, gain, place, tried, importance, promise)
-            turn += refusals
-        if chosen < 0:
-            closed[done, 0], closed[done, 1], closed[done, 2] = begin, end, turn
-            done += 1
-            settled += total
-            continue
-        middle = place[chosen] + 1
-        border = record[orders[chosen, place[chosen]], chosen]
-        for j in range(columns):
-            if j != chosen:
-                _part(record, orders[j], begin, end, chosen, border, aside)
-        larger = middle - begin > end - middle  # it waits longer than the smaller part, so that few are waiting
-        for step in range(2):
-            waiting[open_, 0] = begin if larger == (step == 0) else middle
-            waiting[open_, 1] = middle if larger == (step == 0) else end
-            waiting[open_, 2] = turn + 1
+                for i in range(size):
+                    orders[j, begin + i] = who[near_orders[j, i]]
+        for i in range(still):
+            waiting[open_] = stack[i]
             open_ += 1
     return open_, done, settled
 
 
 @njit(cache=True, nogil=True)
-def _look(record: Any, order: Any, begin: int, size: int, low: Any, high: Any, view: Any) -> None:
-    """The group as one column orders it, column by column: ranks side by side, where they differ, and weights."""
-    columns = record.shape[1] - 1
-    for c in range(columns + 1):
-        if c == columns or low[c] < high[c]:
-            for i in range(size):
-                view[c, i] = record[order[begin + i], c]
-        else:
-            view[c, 0] = view[c, size - 1] = low[c]
+def _divided(
+    words: Any, weights: Any, few: Any, orders: Any, who: Any, base: int, known: Any, numbers: Any, free: Any,
+    above: Any, loss: Any, spans: Any, least: int, promise: Any, waiting: Any, open_: int, closed: Any, done: int,
+    view: Any, aside: Any, at: Any, losses: Any,
+) -> tuple[int, int, int]:  # fmt: skip
+    """Cut the group that waits at place `open_`, or close it; groups that wait, that are closed, and its records then.
+
+    `who` are the tuples in the table where orders are those of one group (they begin at `base` there), and `few` the
+    ranks of each; else `who` is empty.
+    """
+    columns = len(orders)
+    begin, end, turn, total = waiting[open_, 0], waiting[open_, 1], waiting[open_, 2], waiting[open_, 3]
+    size = end - begin
+    chosen = -1
+    if total >= 2 * least:
+        for j in range(columns):
+            known[LOW, j] = (words[orders[j, begin], known[WORD, j]] & known[MASK, j]) >> known[SHIFT, j]
+            known[HIGH, j] = (words[orders[j, end - 1], known[WORD, j]] & known[MASK, j]) >> known[SHIFT, j]
+            numbers[GAIN, j] = -np.inf
+        for j in range(columns):
+            if known[LOW, j] == known[HIGH, j]:
+                continue
+            if size <= _FEW and len(who):
+                _gain(few, weights, orders, j, begin, size, total, least, known, numbers, above, loss, spans, losses)
+                continue
+            for w in range(words.shape[1]):
+                for i in range(size):
+                    view[i, w] = words[orders[j, begin + i], w]
+            cuts, lowest, highest = _cuts(view, weights, orders, j, begin, size, total, least, known, at)
+            if lowest > highest:
+                continue
+            whole = 0.0
+            for side in range(2):
+                lost = _losses(view, size, side, j, cuts, lowest, known, numbers, free, above, loss, spans, at, losses)
+                whole = whole if side else lost
+            best = _best(total, whole, lowest, highest, at, losses)
+            numbers[GAIN, j], known[PLACE, j], known[LEFT, j] = best[0], begin + at[0, best[1]], at[1, best[1]]
+        chosen, refusals = _promised(orders, who, begin, end, known, numbers, promise)
+        turn += refusals
+    if chosen < 0:
+        closed[done, 0], closed[done, 1], closed[done, 2] = base + begin, base + end, turn
+        return open_, done + 1, total
+    middle = known[PLACE, chosen] + 1
+    word, mask, left_of = known[WORD, chosen], known[MASK, chosen], known[LEFT, chosen]
+    border = words[orders[chosen, middle - 1], word] & mask
+    for j in range(columns):
+        if j != chosen:
+            _part(words, orders, j, begin, end, word, mask, border, aside)
+    larger = middle - begin > end - middle  # it waits longer than the smaller part, so that few are waiting
+    for step in range(2):
+        left = larger == (step == 0)
+        waiting[open_, 0] = begin if left else middle
+        waiting[open_, 1] = middle if left else end
+        waiting[open_, 2] = turn + 1
+        waiting[open_, 3] = left_of if left else total - left_of
+        open_ += 1
+    return open_, done, 0
 
 
 @njit(cache=True, nogil=True)
-def _cuts(own: Any, weights: Any, size: int, total: int, least: int, at: Any, weight_left: Any) -> int:
-    """Places of the cuts between different values that leave enough on both sides, and the weight left of each."""
-    cuts, weight = 0, 0
+def _gain(
+    few: Any, weights: Any, orders: Any, j: int, begin: int, size: int, total: int, least: int, known: Any,
+    numbers: Any, above: Any, loss: Any, spans: Any, losses: Any,
+) -> None:  # fmt: skip
+    """The best cut of a small group in a column: what it wins back, its place, and the records left of it.
+
+    Both sides of all cuts grow tuple by tuple at the same time. What a tuple inside of a span adds is 0, and cheaper to
+    add than to ask for.
+    """
+    columns = len(orders)
+    for c in range(columns):
+        known[NEAR, c] = known[NEAR_BEHIND, c] = known[RANKS, c]
+        known[FAR, c] = known[FAR_BEHIND, c] = -1
+        numbers[COST, c] = numbers[COST_BEHIND, c] = 0.0
+    lost, behind = 0.0, 0.0
+    for i in range(size):
+        t, u = orders[j, begin + i], orders[j, begin + size - 1 - i]
+        losses[1, size - 1 - i] = behind
+        for c in range(columns):
+            if i > 0 and known[LOW, c] == known[HIGH, c]:
+                continue
+            rank, other = few[t, c], few[u, c]
+            near, far = min(known[NEAR, c], rank), max(known[FAR, c], rank)
+            near_behind, far_behind = min(known[NEAR_BEHIND, c], other), max(known[FAR_BEHIND, c], other)
+            if known[FIRST_SPAN, c] >= 0:
+                cost = spans[known[FIRST_SPAN, c] + near * known[RANKS, c] + far]
+                cost_behind = spans[known[FIRST_SPAN, c] + near_behind * known[RANKS, c] + far_behind]
+            else:
+                cost, cost_behind = numbers[COST, c], numbers[COST_BEHIND, c]
+                if near < known[NEAR, c] or far > known[FAR, c]:
+                    cost = _lost(near, far, c, known, numbers, above, loss, spans)
+                if near_behind < known[NEAR_BEHIND, c] or far_behind > known[FAR_BEHIND, c]:
+                    cost_behind = _lost(near_behind, far_behind, c, known, numbers, above, loss, spans)
+            known[NEAR, c], known[FAR, c], known[NEAR_BEHIND, c] = near, far, near_behind
+            known[FAR_BEHIND, c] = far_behind
+            lost += cost - numbers[COST, c]
+            behind += cost_behind - numbers[COST_BEHIND, c]
+            numbers[COST, c], numbers[COST_BEHIND, c] = cost, cost_behind
+        losses[0, i] = lost
+    records = 0
     for i in range(size - 1):
-        weight += weights[i]
-        if own[i] != own[i + 1] and weight >= least:
-            if total - weight < least:
-                break
-            at[cuts], weight_left[cuts] = i, weight
+        t = orders[j, begin + i]
+        records += weights[t]
+        if records < least or few[t, j] == few[orders[j, begin + i + 1], j]:
+            continue
+        if total - records < least:
+            break
+        won = _won(records / total, lost, losses[0, i], losses[1, i])
+        if won > numbers[GAIN, j]:
+            numbers[GAIN, j], known[PLACE, j], known[LEFT, j] = won, begin + i, records
+
+
+@njit(cache=True, nogil=True)
+def _won(share: float, whole: float, left: float, right: float) -> float:
+    """What a cut wins back that leaves a share of the records on the left; a more even one wins a little more."""
+    balance = 1.0 - abs(2.0 * share - 1.0)
+    return whole - share * left - (1.0 - share) * right + 1e-6 * balance
+
+
+@njit(cache=True, nogil=True)
+def _cuts(
+    view: Any, weights: Any, orders: Any, j: int, begin: int, size: int, total: int, least: int, known: Any, at: Any
+) -> tuple[int, int, int]:
+    """How many places lie between different values, and the first and last of them that leave enough on both sides.
+
+    `at` holds the places, and the records left of each.
+    """
+    word, mask = known[WORD, j], known[MASK, j]
+    cuts, weight = 0, 0
+    lowest, highest = 0, -1
+    for i in range(size - 1):
+        weight += weights[orders[j, begin + i]]
+        if (view[i, word] ^ view[i + 1, word]) & mask:
+            at[0, cuts], at[1, cuts] = i, weight
+            lowest += weight < least
+            highest += total - weight >= least
             cuts += 1
-    return cuts
+    return cuts, lowest, highest
 
 
 @njit(cache=True, nogil=True)
 def _losses(
-    view: Any, size: int, step: int, low: Any, high: Any, near: Any, far: Any, cost: Any, following: Any, at: Any,
-    cuts: int, losses: Any, spans: Any, first_span: Any, ranks: Any, weight: Any, level: Any, above: Any, loss: Any,
-    first: Any,
+    view: Any, size: int, side: int, own: int, cuts: int, lowest: int, known: Any, numbers: Any, free: Any, above: Any,
+    loss: Any, spans: Any, at: Any, losses: Any,
 ) -> float:  # fmt: skip
-    """What the part on one side of each cut loses, from the left (`step` 1) or the right (-1), and what all lose.
+    """What the part left (`side` 0) or right (1) of each cut loses, and what all lose.
 
-    A part grows tuple by tuple, but only those change it that lie outside of its span in some column. `following` is
-    the next of these in each column, and none once the part reaches as far as the group, from `low` to `high`. From the
-    right nobody looks beyond the first cut.
+    A part grows tuple by tuple, but only those change it that lie outside of its span in some column. Once it reaches
+    as far as the group in all columns but the one that orders it, only cuts change it. From the right nobody looks
+    beyond the lowest cut.
     """
-    columns = view.shape[0] - 1
-    begin, end = (0, size) if step > 0 else (size - 1, at[0])
-    lost = 0.0
+    columns = known.shape[1]
+    step = -1 if side else 1
+    begin, end = (size - 1, at[0, lowest]) if side else (0, size)
+    lost, narrow = 0.0, 0
+    for w in range(free.shape[1]):
+        free[NEARS, w], free[FARS, w] = view[begin, w], view[begin, w] | free[FREE, w]
     for c in range(columns):
-        near[c] = far[c] = view[c, begin]
-        if first_span[c] >= 0:
-            cost[c] = spans[first_span[c] + near[c] * ranks[c] + near[c]]
-        else:
-            cost[c] = span_loss(near[c], near[c], weight[c], level[c], above, loss, first[c])
-        lost += cost[c]
-        following[c] = _outside(view[c], begin + step, end, step, near[c], far[c]) if low[c] < high[c] else end
-    cut = 0 if step > 0 else cuts - 1
-    while True:
-        now, who = end, -1
-        for c in range(columns):
-            if (following[c] - now) * step < 0:
-                now, who = following[c], c
-        while 0 <= cut < cuts and (at[cut] < now if step > 0 else at[cut] >= now):
-            losses[cut] = lost
+        rank = (view[begin, known[WORD, c]] & known[MASK, c]) >> known[SHIFT, c]
+        known[NEAR, c] = known[FAR, c] = rank
+        numbers[COST, c] = _lost(rank, rank, c, known, numbers, above, loss, spans)
+        lost += numbers[COST, c]
+        known[FULL, c] = c == own or known[LOW, c] == known[HIGH, c]
+        narrow += not known[FULL, c]
+    cut = cuts - 1 if side else 0
+    i = begin + step
+    while narrow:
+        i = _outside(view, i, end, step, free)
+        while 0 <= cut < cuts and (at[0, cut] >= i if side else at[0, cut] < i):
+            losses[side, cut] = lost
             cut += step
-        if who < 0:
+        if i == end:
             return lost
-        near[who], far[who] = min(near[who], view[who, now]), max(far[who], view[who, now])
-        before = cost[who]
-        if first_span[who] >= 0:
-            cost[who] = spans[first_span[who] + near[who] * ranks[who] + far[who]]
-        else:
-            cost[who] = span_loss(near[who], far[who], weight[who], level[who], above, loss, first[who])
-        lost += cost[who] - before
-        full = near[who] == low[who] and far[who] == high[who]
-        following[who] = end if full else _outside(view[who], now + step, end, step, near[who], far[who])
+        for c in range(columns):
+            word, shift = known[WORD, c], known[SHIFT, c]
+            rank = (view[i, word] & known[MASK, c]) >> shift
+            if rank < known[NEAR, c]:
+                free[NEARS, word] -= (known[NEAR, c] - rank) << shift
+                known[NEAR, c] = rank
+            elif rank > known[FAR, c]:
+                free[FARS, word] += (rank - known[FAR, c]) << shift
+                known[FAR, c] = rank
+            else:
+                continue
+            cost = _lost(known[NEAR, c], known[FAR, c], c, known, numbers, above, loss, spans)
+            lost += cost - numbers[COST, c]
+            numbers[COST, c] = cost
+            if not known[FULL, c] and known[NEAR, c] == known[LOW, c] and known[FAR, c] == known[HIGH, c]:
+                known[FULL, c] = True
+                narrow -= 1
+        i += step
+    word, shift, mask = known[WORD, own], known[SHIFT, own], known[MASK, own]
+    near, far, before = known[NEAR, own], known[FAR, own], numbers[COST, own]
+    while (lowest if side else 0) <= cut < cuts:
+        losses[side, cut] = lost
+        if side and cut == lowest:
+            break
+        rank = (view[at[0, cut] + 1 - side, word] & mask) >> shift
+        near, far = min(near, rank), max(far, rank)
+        cost = _lost(near, far, own, known, numbers, above, loss, spans)
+        lost += cost - before
+        before = cost
+        cut += step
+    return lost
 
 
 @njit(cache=True, nogil=True)
-def _outside(own: Any, begin: int, end: int, step: int, near: int, far: int) -> int:
-    """The first place from `begin` on, up to `end`, whose rank lies outside of a span; `end` where there is none."""
+def _lost(
+    near: int, far: int, c: int, known: Any, numbers: Any, above: Any, loss: Any, spans: Any
+) -> float:
+    """What a span of ranks of a column loses: looked up where all spans were worked out, else worked out."""
+    if known[FIRST_SPAN, c] >= 0:
+        return float(spans[known[FIRST_SPAN, c] + near * known[RANKS, c] + far])
+    return span_loss(near, far, numbers[WEIGHT, c], known[LEVEL, c], above, loss, known[FIRST, c])
+
+
+@njit(cache=True, nogil=True)
+def _outside(view: Any, begin: int, end: int, step: int, free: Any) -> int:
+    """The first place from `begin` on, up to `end`, whose rank lies outside of a span in some column; else `end`.
+
+    The bit that is free above each rank is set before the lower end is taken away: it stays where no rank lies below.
+    The upper ends have theirs set, and keep it where no rank lies above.
+    """
     i = begin
-    while (end - i) * step >= 64:  # many at once, as long as all of them lie inside
-        lowest = i if step > 0 else i - 63
-        outside = 0
-        for place in range(lowest, lowest + 64):
-            outside += own[place] < near or own[place] > far
-        if outside:
+    if free.shape[1] > 1:
+        while i != end:
+            for w in range(free.shape[1]):
+                ranks, bits = view[i, w], free[FREE, w]
+                if ((ranks | bits) - free[NEARS, w]) & (free[FARS, w] - ranks) & bits != bits:
+                    return i
+            i += step
+        return i
+    bits, near, far = free[FREE, 0], free[NEARS, 0], free[FARS, 0]
+    while (end - i) * step >= 16:  # many at once, as long as all of them lie inside
+        lowest = i if step > 0 else i - 15
+        inside = bits
+        for place in range(lowest, lowest + 16):
+            inside &= ((view[place, 0] | bits) - near) & (far - view[place, 0])
+        if inside != bits:
             break
-        i += 64 * step
-    while i != end and near <= own[i] <= far:
+        i += 16 * step
+    while i != end and ((view[i, 0] | bits) - near) & (far - view[i, 0]) & bits == bits:
         i += step
     return i
 
 
 @njit(cache=True, nogil=True)
-def _promised(
-    orders: Any, begin: int, end: int, gain: Any, place: Any, tried: Any, importance: Any, promise: Any
-) -> tuple[int, int]:
+def _promised(orders: Any, who: Any, begin: int, end: int, known: Any, numbers: Any, promise: Any) -> tuple[int, int]:
     """The column of the best cut whose parts keep the promise, -1 for none, and how many better ones do not."""
     refusals = 0
+    columns = known.shape[1]
+    for j in range(columns):
+        known[TRIED, j] = numbers[GAIN, j] == -np.inf
     while True:
         chosen, best = -1, -np.inf
-        for j in range(len(gain)):
-            if not tried[j] and gain[j] > -np.inf and gain[j] * importance[j] > best:
-                chosen, best = j, gain[j] * importance[j]
+        for j in range(columns):
+            if not known[TRIED, j] and numbers[GAIN, j] * numbers[IMPORTANCE, j] > best:
+                chosen, best = j, numbers[GAIN, j] * numbers[IMPORTANCE, j]
         if chosen < 0:
             return -1, refusals
-        middle = place[chosen] + 1
-        if _varied(orders[chosen], begin, middle, promise) and _varied(orders[chosen], middle, end, promise):
+        middle = known[PLACE, chosen] + 1
+        if _varied(orders, chosen, who, begin, middle, promise) and _varied(orders, chosen, who, middle, end, promise):
             return chosen, refusals
-        tried[chosen] = True
+        known[TRIED, chosen] = True
         refusals += 1
 
 
 @njit(cache=True, nogil=True)
-def _varied(order: Any, begin: int, end: int, promise: Any) -> bool:
+def _varied(orders: Any, j: int, who: Any, begin: int, end: int, promise: Any) -> bool:
     """Whether the tuples of a part hold as many different values of each column as they must."""
     starts, values, counts, first, needed, seen = promise
     for m in range(len(needed)):
         seen[-1] += 1  # marks the values of this part
         found = 0
         for i in range(begin, end):
-            t = order[i]
+            t = who[orders[j, i]] if len(who) else orders[j, i]
             for entry in range(first[m] + starts[m, t], first[m] + starts[m, t + 1]):
                 if counts[entry] > 0 and seen[values[entry]] != seen[-1]:
                     seen[values[entry]] = seen[-1]
@@ -225,32 +391,30 @@ def _varied(order: Any, begin: int, end: int, promise: Any) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _best(
-    total: int, whole: float, cuts: int, at: Any, weight_left: Any, loss_left: Any, loss_right: Any
-) -> tuple[float, int]:
-    """The most that a cut wins back, and its place; of equal ones the leftmost."""
-    best, place = -np.inf, -1
-    for cut in range(cuts):
-        share = weight_left[cut] / total
-        balance = 1.0 - abs(2.0 * share - 1.0)
-        won = whole - share * loss_left[cut] - (1.0 - share) * loss_right[cut] + 1e-6 * balance
+def _best(total: int, whole: float, lowest: int, highest: int, at: Any, losses: Any) -> tuple[float, int]:
+    """The most that a cut wins back, and which it is; of equal ones the leftmost."""
+    best, chosen = -np.inf, lowest
+    for cut in range(lowest, highest + 1):
+        won = _won(at[1, cut] / total, whole, losses[0, cut], losses[1, cut])
         if won > best:
-            best, place = won, at[cut]
-    return best, place
+            best, chosen = won, cut
+    return best, chosen
 
 
 @njit(cache=True, nogil=True)
-def _part(record: Any, order: Any, begin: int, end: int, chosen: int, border: int, aside: Any) -> None:
+def _part(
+    words: Any, orders: Any, j: int, begin: int, end: int, word: int, mask: int, border: int, aside: Any
+) -> None:
     """Bring a stretch of an order into that of the two parts of a cut, each sorted as it was."""
     left, right = begin, 0
     for i in range(begin, end):  # written to both sides, and counted on one: nothing for a processor to guess
-        t = order[i]
-        order[left] = aside[right] = t
-        stays = record[t, chosen] <= border
+        t = orders[j, i]
+        orders[j, left] = aside[right] = t
+        stays = words[t, word] & mask <= border
         left += stays
         right += not stays
     for i in range(right):
-        order[left + i] = aside[i]
+        orders[j, left + i] = aside[i]
 
 
 @njit(cache=True, nogil=True)

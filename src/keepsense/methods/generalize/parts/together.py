@@ -25,6 +25,8 @@ _FEW = 256
 """Ranks of a column up to which what every span of them loses is worked out beforehand."""
 _AT_ONCE = 20_000_000
 """Tuples that are looked at before a listener hears how far it is: some seconds."""
+_BITS = 63
+"""Bits of a word in which ranks stand side by side."""
 _DEEP = 128
 """Groups that can be waiting: one for each time that a table of any size can be halved, and some."""
 
@@ -110,27 +112,26 @@ def divided_together(
     >>> found.final.tolist(), found.rounds
     ([0, 0, 1, 1], 2)
     """
-    from keepsense.methods.generalize.kernels.won_back import divide_together
+    from keepsense.methods.generalize.kernels import won_back as kernel
 
     n, columns = len(weights), len(ranks)
-    most = max([int(weights.max(initial=0)), *(len(d.width) for d in dimensions)])
-    whole = next(kind for kind in (np.uint16, np.int32, np.int64) if most <= np.iinfo(kind).max)
-    record = np.empty((n, columns + 1), dtype=whole)
+    known, numbers, free, spans = _known(tables, dimensions)
+    words = np.zeros((n, free.shape[1]), dtype=np.int64)
     orders = np.empty((columns, n), dtype=np.int32)
     for j, rank in enumerate(ranks):
-        record[:, j] = rank
-        orders[j] = np.argsort(record[:, j], kind="stable")
-    record[:, columns] = weights
+        narrow = rank.astype(np.uint16) if len(dimensions[j].width) <= np.iinfo(np.uint16).max else rank
+        orders[j] = np.argsort(narrow, kind="stable")
+        words[:, known[kernel.WORD, j]] |= rank.astype(np.int64) << known[kernel.SHIFT, j]
     total = int(weights.sum())
-    waiting = np.zeros((_DEEP, 3), dtype=np.int64)
-    waiting[0] = 0, n, 1
+    waiting = np.zeros((_DEEP, 4), dtype=np.int64)
+    waiting[0] = 0, n, 1, total
     closed = np.empty((min(n, total // max(1, least)) + 1, 3), dtype=np.int64)
-    given = (*_with_spans(tables, dimensions), np.array([d.importance for d in dimensions]))
+    given = known, numbers, free, tables[2], tables[3], spans
     promise = _promise(values, n)
     still, done, settled = 1, 0, 0
     while still:
-        still, done, more = divide_together(
-            record, orders, given, least, promise, waiting, still, closed, done, _AT_ONCE
+        still, done, more = kernel.divide_together(
+            words, weights, orders, *given, least, promise, waiting, still, closed, done, _AT_ONCE
         )
         settled += int(more)
         told(settled, done)
@@ -142,20 +143,39 @@ def divided_together(
     by_place = np.argsort(closed[:, 0])
     final[orders[0]] = np.repeat(by_place, sizes[by_place])
     ends = [(orders[j, closed[:, 0]], orders[j, closed[:, 1] - 1]) for j in range(columns)]
-    low, high = (np.stack([record[side[at], j] for j, side in enumerate(ends)], axis=1) for at in (0, 1))
+    low, high = (np.stack([ranks[j][side[at]] for j, side in enumerate(ends)], axis=1) for at in (0, 1))
     return Groups(final, low, high, int(closed[:, 2].max(initial=0)))
 
 
-def _with_spans(tables: Tables, dimensions: Sequence[Dimension]) -> tuple[Any, ...]:
-    """The tables, and what every span of the columns with few ranks loses, where these begin, and the ranks of each."""
-    from keepsense.methods.generalize.kernels.won_back import all_spans
+def _known(tables: Tables, dimensions: Sequence[Dimension]) -> tuple[Longs, Floats, Longs, Floats]:
+    """What is given of each column and each word, as the kernel takes it, and what spans of few ranks lose.
 
+    Ranks stand in words of 63 bits, with a free bit above each.
+    """
+    from keepsense.methods.generalize.kernels import won_back as kernel
+
+    known = np.zeros((kernel.TRIED + 1, len(dimensions)), dtype=np.int64)
+    numbers = np.zeros((kernel.GAIN + 1, len(dimensions)))
     ranks = np.array([len(d.width) for d in dimensions], dtype=np.int64)
+    bits_free, used = [0], 0
+    for j, bits in enumerate(max(1, (size - 1).bit_length()) for size in ranks.tolist()):
+        if used + bits + 1 > _BITS:
+            bits_free.append(0)
+            used = 0
+        known[kernel.WORD, j], known[kernel.SHIFT, j] = len(bits_free) - 1, used
+        known[kernel.MASK, j] = ((1 << bits) - 1) << used
+        bits_free[-1] |= 1 << (used + bits)
+        used += bits + 1
+    free = np.zeros((kernel.FARS + 1, len(bits_free)), dtype=np.int64)
+    free[kernel.FREE] = bits_free
     sizes = np.where(ranks <= _FEW, ranks * ranks, 0)
     begin = np.where(ranks <= _FEW, np.cumsum(sizes) - sizes, -1)
     spans = np.zeros(int(sizes.sum()))
-    all_spans(tables, ranks, begin, spans)
-    return (*tables, spans, begin, ranks)
+    kernel.all_spans(tables, ranks, begin, spans)
+    known[kernel.LEVEL], known[kernel.FIRST] = tables[1], tables[4]
+    known[kernel.FIRST_SPAN], known[kernel.RANKS] = begin, ranks
+    numbers[kernel.WEIGHT], numbers[kernel.IMPORTANCE] = tables[0], [d.importance for d in dimensions]
+    return known, numbers, free, spans
 
 
 def _promise(values: Sequence[tuple[Histogram, int]], tuples: int) -> tuple[Any, ...]:
