@@ -310,9 +310,7 @@ def _losses(
 
 
 @njit(cache=True, nogil=True)
-def _lost(
-    near: int, far: int, c: int, known: Any, numbers: Any, above: Any, loss: Any, spans: Any
-) -> float:
+def _lost(near: int, far: int, c: int, known: Any, numbers: Any, above: Any, loss: Any, spans: Any) -> float:
     """What a span of ranks of a column loses: looked up where all spans were worked out, else worked out."""
     if known[FIRST_SPAN, c] >= 0:
         return float(spans[known[FIRST_SPAN, c] + near * known[RANKS, c] + far])
@@ -402,9 +400,7 @@ def _best(total: int, whole: float, lowest: int, highest: int, at: Any, losses: 
 
 
 @njit(cache=True, nogil=True)
-def _part(
-    words: Any, orders: Any, j: int, begin: int, end: int, word: int, mask: int, border: int, aside: Any
-) -> None:
+def _part(words: Any, orders: Any, j: int, begin: int, end: int, word: int, mask: int, border: int, aside: Any) -> None:
     """Bring a stretch of an order into that of the two parts of a cut, each sorted as it was."""
     left, right = begin, 0
     for i in range(begin, end):  # written to both sides, and counted on one: nothing for a processor to guess
