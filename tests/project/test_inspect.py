@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -206,3 +207,57 @@ def test_one_column_at_most_tells_the_person() -> None:
     columns = inspect({"patient_id": visits, "KEY": visits[::-1], "age": [20 + i % 9 for i in range(40)]}).columns
     assert [column.role for column in columns] == ["person", "identifier", "quasi-identifier"]
     assert columns[1].reason.endswith("the person is patient_id")
+
+
+def test_what_a_file_of_spss_says_about_its_columns_is_used(tmp_path: Path) -> None:
+    """Orders of scales and what a question was about; and the measure is in the release again."""
+    pd, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")
+    rows = 60
+    random = np.random.default_rng(1)
+    frame = pd.DataFrame({name: random.integers(1, 5, rows).astype(float) for name in ("v1", "w2", "x3", "y4")})
+    steps = {1.0: "left early", 2.0: "went on", 3.0: "finished", 4.0: "taught"}
+    pyreadstat.write_sav(
+        frame,
+        tmp_path / "x.sav",
+        column_labels={
+            "v1": "V1. Highest degree",
+            "w2": "W2: Marital status",
+            "x3": "X3 - How often do you eat out?",
+            "y4": "Y4. Are you planning a long-term stay?",
+        },
+        variable_value_labels={"v1": steps, "w2": steps},
+        variable_measure={"v1": "ordinal", "w2": "nominal", "x3": "scale", "y4": "scale"},
+    )
+    scale, status, question, long = inspect(tmp_path / "x.sav").columns
+    assert (scale.kind, scale.order) == ("ordinal", ("left early", "went on", "finished", "taught"))
+    assert "in the order that its source says" in scale.notes
+    assert (status.kind, status.order) == ("nominal", None)
+    assert status.reason == "its label says marital, which others may know"
+    assert question.role == "sensitive"
+    assert question.reason.startswith("its label is a question")
+    assert "coordinates" not in long.reason
+    run(write_draft(draft(inspect(tmp_path / "x.sav"), source={"path": "x.sav"}), tmp_path / "keepsense.toml"))
+    about = pyreadstat.read_sav(tmp_path / "release" / "x.sav", metadataonly=True)[1]
+    assert about.variable_measure["v1"] == "ordinal"
+    assert about.column_names_to_labels["v1"] == "V1. Highest degree"
+
+
+@pytest.mark.parametrize("library", ["pandas", "pyarrow"])
+def test_categories_in_order_are_a_scale(library: str) -> None:
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    order = ["left early", "went on", "finished"]
+    frame = pd.DataFrame({"x": pd.Categorical(order[::-1] * 9, categories=order, ordered=True)})
+    frame["y"] = pd.Categorical(order * 9, categories=order)
+    scale, words = inspect(frame if library == "pandas" else pa.Table.from_pandas(frame)).columns
+    assert (scale.kind, scale.order) == ("ordinal", tuple(order))
+    assert (words.kind, words.order) == ("nominal", None)
+
+
+def test_copies_are_found_in_tables_of_many_columns() -> None:
+    """An item and the same item reversed, behind more pairs of columns than would be scanned one by one."""
+    random = np.random.default_rng(1)
+    table = {f"q{j}": random.integers(1, 6, 60).tolist() for j in range(40)}
+    table["ra"] = [6 - value for value in table["q39"]]
+    found = {column.name: column for column in inspect(table).columns}
+    assert "says the same as q39" in found["ra"].notes
+    assert found["ra"].role == found["q39"].role

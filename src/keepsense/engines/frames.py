@@ -63,6 +63,33 @@ def arrow_of(source: Any) -> Any:
         ) from None
 
 
+def orders_of(frame: Any) -> dict[str, tuple[str, ...]]:
+    """Orders of the columns of a pandas or Arrow frame whose categories are ordered; empty for anything else.
+
+    >>> import pandas as pd
+    >>> sizes = pd.CategoricalDtype(["small", "middle", "large"], ordered=True)
+    >>> orders_of(pd.DataFrame({"size": pd.Series(["large", "small"], dtype=sizes)}))
+    {'size': ('small', 'middle', 'large')}
+    """
+    import pyarrow as pa
+
+    if _comes_from(frame, "pandas"):
+        kinds = {str(name): kind for name, kind in getattr(frame, "dtypes", {}).items()}
+        return {name: tuple(map(str, k.categories)) for name, k in kinds.items() if getattr(k, "ordered", False)}
+    if not isinstance(frame, pa.Table | pa.RecordBatch):
+        return {}
+    named = [f.name for f in frame.schema if pa.types.is_dictionary(f.type) and f.type.ordered]
+    return {name: tuple(map(str, _categories(frame.column(name)))) for name in named}
+
+
+def _categories(column: Any) -> list[Any]:
+    import pyarrow as pa
+
+    if not isinstance(column, pa.ChunkedArray):
+        return list(column.dictionary.to_pylist())
+    return list(column.unify_dictionaries().chunk(0).dictionary.to_pylist()) if column.num_chunks else []
+
+
 def frame_like(rows: Any, like: Any = None, recoded: Collection[str] = ()) -> Any:
     """An Arrow table as a frame of the kind of another one, with its types wherever a column is not `recoded`.
 

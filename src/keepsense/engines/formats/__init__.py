@@ -68,6 +68,18 @@ class Layout:
     """Whether the first line holds the names."""
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What a file says about one of its columns: a label, and the order of its words where they are a scale.
+
+    >>> Declared("highest degree", ("school", "college", "doctor")).order[0]
+    'school'
+    """
+
+    label: str = ""
+    order: tuple[str, ...] | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Format:
     """How tables of one format come and go.
@@ -105,6 +117,8 @@ class Format:
     """What stands between the cells of a text file and ends its lines, so that another can be written alike."""
     layout: Callable[[str, Reading], Layout | None] | None = None
     """How the lines of a text file are parted, where whoever cuts them at every delimiter reads what `read` does."""
+    declared: Callable[[str, Reading], Mapping[str, Declared]] | None = None
+    """What a file says about its columns beyond their names."""
     database: Database | None = None
 
     def reading(self, **options: Any) -> Reading:

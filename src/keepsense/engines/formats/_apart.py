@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 Labels = Mapping[str, Mapping[str, Any]]
-"""Of each column its `label`, the `values` that have labels, as pairs of code and words, and if it is a factor."""
+"""Of each column its `label`, the `values` that have labels, as pairs of code and words, its `measure` (ordinal, ...)
+where the format has that, and if it is a factor."""
 
 
 def words_of(cells: Sequence[Any], labels: Mapping[Any, str]) -> list[str | None] | None:
@@ -101,7 +102,11 @@ def _of_statistics(reader: Callable[..., Any], file: str) -> tuple[dict[str, Any
 
 def _told(about: Any) -> Labels:
     return {
-        name: {"label": label, "values": list(spelled_labels(about.variable_value_labels.get(name, {})).items())}
+        name: {
+            "label": label,
+            "values": list(spelled_labels(about.variable_value_labels.get(name, {})).items()),
+            "measure": about.variable_measure.get(name, "unknown"),
+        }
         for name, label in about.column_names_to_labels.items()
     }
 

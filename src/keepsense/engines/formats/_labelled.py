@@ -19,6 +19,7 @@ from typing import Any
 
 from keepsense.engines.base import Writing
 from keepsense.engines.files import readable
+from keepsense.engines.formats import Declared
 from keepsense.engines.store import Store, quoted
 from keepsense.errors import BadInput, MissingExtra
 
@@ -55,6 +56,24 @@ def labels_of(source: str, form: str, words: str, table: str | None = None) -> L
         return labels
     except BadInput:
         return {}
+
+
+def declared_by(labels: Labels) -> dict[str, Declared]:
+    """Labels of columns, and the order of those whose codes are a scale, as the file says.
+
+    >>> degrees = {"label": "degree", "values": [[2.0, "college"], [1.0, "school"]], "measure": "ordinal"}
+    >>> declared_by({"degree": degrees, "town": {"label": None, "values": [[1.0, "Rome"], [2.0, "Oslo"]]}})
+    {'degree': Declared(label='degree', order=('school', 'college')), 'town': Declared(label='', order=None)}
+    """
+    return {
+        name: Declared(
+            str(about.get("label") or ""),
+            tuple(str(word) for _, word in sorted(numeric_labels(about))) or None
+            if about.get("measure") == "ordinal"
+            else None,
+        )
+        for name, about in labels.items()
+    }
 
 
 def tables_of(source: str, form: str, words: str) -> list[str]:
@@ -206,11 +225,13 @@ def write_labelled(store: Store, query: str, part: Path, writing: Writing, form:
         else:
             columns[name] = pd.Series(cells, dtype=object if kind == "day" else "datetime64[ms]")
     notes = {name: str(about["label"]) for name, about in like.items() if about.get("label") and name in columns}
+    measures = {name: about["measure"] for name, about in like.items() if about.get("measure") and name in columns}
     frame = pd.DataFrame(columns)
     keywords: dict[str, Any] = {"column_labels": notes, "variable_value_labels": values, "variable_format": formats}
     try:
         if form == "spss":
-            pyreadstat.write_sav(frame, str(part), compress=part.name.lower().endswith(".zsav"), **keywords)
+            packed = part.name.lower().endswith(".zsav")
+            pyreadstat.write_sav(frame, str(part), compress=packed, variable_measure=measures, **keywords)
         else:
             pyreadstat.write_dta(frame, str(part), **keywords)
     except (pyreadstat.PyreadstatError, pyreadstat.ReadstatError) as error:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from keepsense.engines.base import Reading, Writing
-from keepsense.engines.formats import Format, register
-from keepsense.engines.formats._labelled import needed, read_apart, write_labelled
+from keepsense.engines.formats import Declared, Format, register
+from keepsense.engines.formats._labelled import declared_by, labels_of, needed, read_apart, write_labelled
 from keepsense.engines.store import Store
 
 
@@ -16,10 +17,15 @@ def read(store: Store, source: str, reading: Reading) -> str:
     return read_apart(store, source, "spss", "an SPSS file")
 
 
+def declared(source: str, reading: Reading) -> Mapping[str, Declared]:
+    """Labels of variables, and the order of those that are ordinal."""
+    return declared_by(labels_of(source, "spss", "an SPSS file"))
+
+
 def write(store: Store, query: str, part: Path, writing: Writing) -> None:
     """With the labels of the source, where that is an SPSS file, too."""
     needed("pyreadstat", "statistics", "writing SPSS files")
     write_labelled(store, query, part, writing, "spss")
 
 
-register(Format("spss", (".sav", ".zsav"), read, write, extra="statistics"))
+register(Format("spss", (".sav", ".zsav"), read, write, extra="statistics", declared=declared))

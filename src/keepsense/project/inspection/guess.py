@@ -39,6 +39,7 @@ PRECISE = 4
 """Decimal places from which on a number is measured: nobody knows it so exactly of others."""
 
 _DATES = "dates, which others may know"
+_COORDINATES = "coordinates of a place, which lead to a door"
 
 _UNNAMED = re.compile(
     r"unnamed:? ?_?\d*|v0|column0+|\.\.\.1|_?_?index(_level_0_*)?_?|level_0"
@@ -70,7 +71,7 @@ class Guess:
 class Facts:
     """What the rules look at: the column's profile and kind, and the words in the names of all columns of its table.
 
-    `items` says how many columns have its name but for a number.
+    `items` says how many columns have its name but for a number, `label` what its file calls it beside that.
 
     >>> Facts(Profile("dateOfBirth", "VARCHAR", 4, 0, 4, 4), "date").words
     ('date', 'of', 'birth')
@@ -80,11 +81,17 @@ class Facts:
     kind: str
     beside: frozenset[str] = field(default_factory=frozenset)
     items: int = 0
+    label: str = ""
 
     @property
     def words(self) -> tuple[str, ...]:
         """Words of the column's name."""
         return tuple(patterns.words_of(self.profile.name))
+
+    @property
+    def called(self) -> str:
+        """Its label without its name, with which those of questionnaires begin."""
+        return re.sub(rf"^\W*{re.escape(self.profile.name)}\b\W*", "", self.label, flags=re.IGNORECASE).strip()
 
     @property
     def values(self) -> Sequence[Value]:
@@ -119,6 +126,26 @@ def role_of(facts: Facts) -> Guess | None:
     Guess(role='quasi-identifier', reason='its name says job, which others may know', confidence='likely')
     """
     return next((guess for rule in RULES if (guess := rule(facts)) is not None), None)
+
+
+LONG = 5
+"""Words of a label from which on it no longer names what a column holds, but says something about it."""
+
+
+def by_label(facts: Facts) -> Guess | None:
+    """The role by what a file calls the column, where its name tells nothing; of a long label only the safe guess.
+
+    >>> marital = Profile("Q7", "VARCHAR", 90, 0, 3, 0, {"single": 40, "married": 30, "widowed": 20})
+    >>> by_label(Facts(marital, "nominal", label="Q7. Are you (marital status)"))
+    Guess(role='quasi-identifier', reason='its label says marital, which others may know', confidence='likely')
+    """
+    named = facts.called
+    guess = role_of(replace(facts, profile=replace(facts.profile, name=named))) if named else None
+    if guess is None or (len(patterns.words_of(named)) >= LONG and guess.role != "quasi-identifier"):
+        return None
+    if guess.reason == _COORDINATES and len(patterns.words_of(named)) > 1:  # a long-term plan is no longitude
+        return None
+    return replace(guess, reason=guess.reason.replace("its name says", "its label says"))
 
 
 def _constant(facts: Facts) -> Guess | None:
@@ -227,7 +254,7 @@ def _numbers_of_something(facts: Facts, word: str | None) -> Guess | None:
 
 def _coordinates(facts: Facts) -> Guess | None:
     if is_coordinate(facts):
-        return Guess("quasi-identifier", "coordinates of a place, which lead to a door", "sure")
+        return Guess("quasi-identifier", _COORDINATES, "sure")
     return None
 
 
@@ -321,11 +348,16 @@ def _answered(facts: Facts) -> Guess | None:
     """What somebody answered: opinions and habits, which only those know who asked; and what is to be predicted."""
     if facts.few and facts.profile.name.strip().lower() in patterns.PREDICTED:
         return Guess("sensitive", "its name is what models call the outcome to predict", "unsure")
-    words = not KINDS[facts.kind].numbers
-    if words and facts.texts and facts.profile.distinct <= FEW and content.are_answers(facts.texts):
+    if (
+        not KINDS[facts.kind].numbers
+        and facts.texts
+        and facts.profile.distinct <= FEW
+        and content.are_answers(facts.texts)
+    ):
         return Guess("sensitive", "answers on a scale of opinions or habits", "unsure")
-    if facts.few and content.is_question(facts.profile.name):
-        return Guess("sensitive", "its name is a question: what was answered, others rarely know", "unsure")
+    for what, words in (("name", facts.profile.name), ("label", facts.called)):
+        if facts.few and content.is_question(words):
+            return Guess("sensitive", f"its {what} is a question: what was answered, others rarely know", "unsure")
     if facts.few and facts.items >= ITEMS:
         return Guess("sensitive", f"one of {facts.items} items of a questionnaire or test", "unsure")
     return None

@@ -10,16 +10,18 @@ from typing import NamedTuple
 
 from keepsense.counts import Value
 from keepsense.engines import Engine, Reading, Table, started
+from keepsense.engines.formats import Declared, format_of
+from keepsense.engines.frames import orders_of
 from keepsense.engines.profile import MOST_VALUES, Profile
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.hierarchies.scales import order_of
 from keepsense.project.inspection import patterns
 from keepsense.project.inspection.areas import areas_beside
 from keepsense.project.inspection.forms import date_format, missing_marks, number_format
-from keepsense.project.inspection.guess import Facts, Guess, by_default, role_of
+from keepsense.project.inspection.guess import Facts, Guess, by_default, by_label, role_of
 from keepsense.project.inspection.inspected import Inspected
 from keepsense.project.inspection.knowledge import NONE_FITS, Library
-from keepsense.project.inspection.together import determine_each_other, settled, undoes
+from keepsense.project.inspection.together import determine_each_other, pairs_of, settled, undoes
 from keepsense.project.roles import ROLES
 from keepsense.shown import Shown, Summary
 from keepsense.taxonomy import Taxonomy
@@ -27,6 +29,8 @@ from keepsense.taxonomy.code_systems import system_of
 
 SAID = "as you said"
 """Reason of a role that nobody had to guess."""
+
+_NOTHING = Declared()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,32 +106,45 @@ def inspect(
         seen = running.profiles(table, limit)
         beside = frozenset(word for profile in seen for word in patterns.words_of(profile.name))
         items = Counter(patterns.stem_of(profile.name) for profile in seen)
+        told, counted = _declared(source, reading), pairs_of(running, table, seen)
         columns = settled(
             [
-                _inspected(Facts(profile, "", beside, items[patterns.stem_of(profile.name)]), known, roles or {})
+                _inspected(
+                    Facts(profile, "", beside, items[patterns.stem_of(profile.name)]),
+                    known,
+                    roles or {},
+                    told.get(profile.name, _NOTHING),
+                )
                 for profile in seen
             ],
-            determine_each_other(running, table),
-            undoes(running, table),
+            determine_each_other(counted),
+            undoes(counted),
+            counted.most,
         )
         columns = tuple(placed(column, known, running, table) for column in columns)
-    from keepsense.engines.formats import format_of
-
     if isinstance(source, str | Path):
         form = format_of(str(source), None if reading is None else reading.format).name
         return Inspection(without_password(str(source)), form, seen[0].rows, columns)
     return Inspection("table", "memory", seen[0].rows, columns)
 
 
-def _inspected(facts: Facts, known: Library, roles: Mapping[str, str]) -> Inspected:
+def _declared(source: object, reading: Reading | None) -> Mapping[str, Declared]:
+    """What a file or frame says about its columns beyond their names."""
+    if not isinstance(source, str | Path):
+        return {name: Declared(order=order) for name, order in orders_of(source).items()}
+    form = format_of(str(source), None if reading is None else reading.format)
+    return {} if form.declared is None else form.declared(str(source), reading or Reading())
+
+
+def _inspected(facts: Facts, known: Library, roles: Mapping[str, str], told: Declared = _NOTHING) -> Inspected:
     profile = facts.profile
     said = roles.get(profile.name)
     empty = (*missing_marks(profile.values), *(("",) if profile.blank else ()))
     if empty:
         profile = _without(profile, empty)
-    kind, note, delimiter, order, form = _kind(profile, list(profile.values))
-    facts = replace(facts, profile=profile, kind=kind)
-    guess = Guess(said, SAID, "sure") if said is not None else role_of(facts)
+    kind, note, delimiter, order, form = _ordered(profile, told.order) or _kind(profile, list(profile.values))
+    facts = replace(facts, profile=profile, kind=kind, label=told.label)
+    guess = Guess(said, SAID, "sure") if said is not None else role_of(facts) or by_label(facts)
     notes = [note] if note else []
     meaning = None
     coded = not KINDS[kind].words and _may_be_coded(profile, kind)
@@ -202,6 +219,14 @@ class _Kind(NamedTuple):
     delimiter: str | None = None
     order: tuple[str, ...] | None = None
     format: str | None = None
+
+
+def _ordered(profile: Profile, order: Sequence[str] | None) -> _Kind | None:
+    """A scale in the order that the source has for it, where all values are on it."""
+    there = {str(value) for value in profile.values}
+    if order is None or not profile.complete or len(there) < 3 or not there <= set(order):
+        return None
+    return _Kind("ordinal", "in the order that its source says", order=tuple(word for word in order if word in there))
 
 
 def _kind(profile: Profile, values: Sequence[Value]) -> _Kind:

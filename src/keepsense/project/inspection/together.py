@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts
+from keepsense.engines.profile import Profile
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.project.inspection import patterns
 from keepsense.project.inspection.guess import FEW, ONE_VALUE_EACH
@@ -22,7 +24,13 @@ if TYPE_CHECKING:
     from keepsense.engines import Engine, Table
 
 MOST_PAIRS = 300
-"""Most pairs of columns that are compared row by row."""
+"""Most pairs of columns that are compared row by row, where each takes a scan of the table."""
+
+MOST_AT_HAND = 10_000
+"""Most pairs of columns that are compared, where all cells are at hand."""
+
+AT_HAND = 1_000_000
+"""Cells of a table up to which all of them are counted at once."""
 
 UNDONE = 0.5
 """Most of what hiding a column gains that another one may undo: beyond half of it, the other tells more than not."""
@@ -35,19 +43,21 @@ def settled(
     columns: Sequence[Inspected],
     same: Callable[[str, str], bool],
     undone: Callable[[Inspected, Inspected], float] = lambda telling, hidden: 0.0,
+    most: int = MOST_PAIRS,
 ) -> tuple[Inspected, ...]:
     """The guesses, each made in view of the others.
 
     A single role goes to the column that most likely has it; columns that say the same get the same role; what tells a
     hidden column is hidden with it; coordinates in a second system are left out. `same` says whether two columns
-    determine each other, `undone` how much of what hiding the second gains the first undoes.
+    determine each other, `undone` how much of what hiding the second gains the first undoes; both are asked of so many
+    pairs at `most`.
 
     >>> from keepsense.project.inspection.inspect import inspect
     >>> town = {"deck": ["A", "B", "C"] * 9, "floor": ["1", "2", "3"] * 9, "illness": ["flu", "cold", "flu"] * 9}
     >>> [(c.name, c.notes) for c in inspect(town).columns if c.notes]
     [('floor', ('says the same as deck',))]
     """
-    return _one_place(_telling(_copies(_one_each(list(columns)), same), undone))
+    return _one_place(_telling(_copies(_one_each(list(columns)), same, most), undone, most))
 
 
 def _one_each(columns: list[Inspected]) -> list[Inspected]:
@@ -89,10 +99,10 @@ def _likely_person(column: Inspected) -> tuple[bool, int, int]:
     return named is None, _SURE.index(column.confidence), column.profile.distinct
 
 
-def _copies(columns: list[Inspected], same: Callable[[str, str], bool]) -> list[Inspected]:
+def _copies(columns: list[Inspected], same: Callable[[str, str], bool], most: int) -> list[Inspected]:
     """Columns that say the same: what one hides, the other must not tell."""
     by_name = {column.name: column for column in columns}
-    for first, second in _pairs(columns):
+    for first, second in islice(_pairs(columns), most):
         one, other = by_name[first], by_name[second]
         if not same(first, second):
             continue
@@ -109,7 +119,7 @@ def _copies(columns: list[Inspected], same: Callable[[str, str], bool]) -> list[
     return list(by_name.values())
 
 
-def _telling(columns: list[Inspected], undone: Callable[[Inspected, Inspected], float]) -> list[Inspected]:
+def _telling(columns: list[Inspected], undone: Callable[[Inspected, Inspected], float], most: int) -> list[Inspected]:
     """Sensitive columns that tell what is hidden in others (pay that goes with the rank) are protected with them.
 
     Where the other has few values and is hidden only because nothing is known of it, it is as sensitive as that.
@@ -121,7 +131,7 @@ def _telling(columns: list[Inspected], undone: Callable[[Inspected, Inspected], 
         if by_name[told.name].role != "quasi-identifier":
             continue
         for telling in [column for column in by_name.values() if column.role == "sensitive"]:
-            if measured >= MOST_PAIRS or not _may_tell(telling, told):
+            if measured >= most or not _may_tell(telling, told):
                 continue
             measured += 1
             unknown = _SURE.index(telling.confidence) < _SURE.index(told.confidence) and told.profile.distinct <= FEW
@@ -174,7 +184,31 @@ def _filled(counts: Counts) -> NDArray[np.bool_]:
     return filled
 
 
-def undoes(engine: Engine, table: Table) -> Callable[[Inspected, Inspected], float]:
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """Counts of two columns of a table, by their names, and how many pairs may be asked for."""
+
+    of: Callable[[Sequence[str]], Counts]
+    most: int
+
+
+def pairs_of(engine: Engine, table: Table, seen: Sequence[Profile]) -> PairCounts:
+    """How two columns of a table occur together: of a small table from all cells at hand, else by a scan each.
+
+    >>> from keepsense.engines import engine
+    >>> with engine() as running:
+    ...     table = running.read({"a": [1, 2, 1], "b": ["x", "y", "x"]})
+    ...     pairs_of(running, table, running.profiles(table)).of(["a", "b"]).weights.tolist()
+    [2, 1]
+    """
+    names = [profile.name for profile in seen if not profile.holds_lists]
+    if seen and seen[0].rows * len(names) <= AT_HAND:
+        cells = cache(lambda: engine.count(table, names))
+        return PairCounts(lambda pair: cells().project(pair), MOST_AT_HAND)
+    return PairCounts(lambda pair: engine.count(table, pair), MOST_PAIRS)
+
+
+def undoes(counted: PairCounts) -> Callable[[Inspected, Inspected], float]:
     """How much of what hiding the second column gains the first undoes, as it is drafted, by guessing from it.
 
     >>> from keepsense.engines import engine
@@ -182,12 +216,13 @@ def undoes(engine: Engine, table: Table) -> Callable[[Inspected, Inspected], flo
     >>> people = {"rank": [1, 2, 3, 4] * 25, "pay": [1000, 2000, 3000, 3000] * 25}
     >>> with engine() as running:
     ...     rank, pay = inspect(people).columns
-    ...     round(undoes(running, running.read(people))(pay, rank), 2)
+    ...     table = running.read(people)
+    ...     round(undoes(pairs_of(running, table, running.profiles(table)))(pay, rank), 2)
     0.55
     """
 
     def undone(telling: Inspected, hidden: Inspected) -> float:
-        counts = engine.count(table, [telling.name, hidden.name])
+        counts = counted.of([telling.name, hidden.name])
         filled = _filled(counts)
         groups: Sequence[object] = counts.values_of(telling.name)
         if telling.in_bands:
@@ -215,7 +250,7 @@ def _pairs(columns: Sequence[Inspected]) -> Iterator[tuple[str, str]]:
         if 1 < c.profile.distinct <= 0.5 * c.profile.filled and ROLES[c.role].released and not KINDS[c.kind].sets
     ]
     alike = ((a, b) for a, b in combinations(telling, 2) if _near(a.profile.distinct, b.profile.distinct))
-    yield from ((a.name, b.name) for a, b in islice(alike, MOST_PAIRS))
+    yield from ((a.name, b.name) for a, b in alike)
 
 
 def _near(count: int, other: int) -> bool:
@@ -223,18 +258,19 @@ def _near(count: int, other: int) -> bool:
     return abs(count - other) <= 0.05 * max(count, other)
 
 
-def determine_each_other(engine: Engine, table: Table) -> Callable[[str, str], bool]:
+def determine_each_other(counted: PairCounts) -> Callable[[str, str], bool]:
     """Whether two columns of a table have one value for each of the other, but for a few, where both are filled.
 
     >>> from keepsense.engines import engine
     >>> with engine() as running:
-    ...     same = determine_each_other(running, running.read({"a": [1, 2, 1], "b": ["x", "y", "x"], "c": [1, 1, 2]}))
+    ...     table = running.read({"a": [1, 2, 1], "b": ["x", "y", "x"], "c": [1, 1, 2]})
+    ...     same = determine_each_other(pairs_of(running, table, running.profiles(table)))
     ...     same("a", "b"), same("a", "c")
     (True, False)
     """
 
     def same(first: str, second: str) -> bool:
-        counts = engine.count(table, [first, second])
+        counts = counted.of([first, second])
         filled = _filled(counts)
         sizes = [len(np.unique(counts.column(name)[filled])) for name in (first, second)]
         return min(sizes) > 1 and _near(int(filled.sum()), min(sizes))
