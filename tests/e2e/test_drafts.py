@@ -50,8 +50,7 @@ def test_the_draft_of_a_table_is_good(table: str, gaps: float) -> None:
 
 
 @pytest.mark.more
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-@pytest.mark.parametrize("gaps", [0.0, GAPS], ids=["whole", "gaps"])
+@pytest.mark.parametrize(("gaps", "library"), [(0.0, "polars"), (GAPS, "pandas")], ids=["whole", "gaps"])
 @pytest.mark.parametrize("table", TABLES)
 def test_the_front_door_is_good_with_a_table(table: str, gaps: float, library: str) -> None:
     good(drafted(table, gaps=gaps, frame=library))

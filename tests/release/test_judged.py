@@ -65,8 +65,8 @@ def test_the_judge_passes_what_is_released(tmp_path: Path, method: str) -> None:
 @pytest.mark.more
 @pytest.mark.parametrize("method", METHODS_OF_CLASSES)
 def test_the_judge_passes_many_releases(tmp_path: Path, method: str) -> None:
-    outcomes = Counter(judged(method, seed, tmp_path / str(seed)) for seed in range(40))
-    assert outcomes["released"] > 10, "hardly anything is released"
+    outcomes = Counter(judged(method, seed, tmp_path / str(seed)) for seed in range(20))
+    assert outcomes["released"] > 5, "hardly anything is released"
 
 
 # ---- the judge itself ------------------------------------------------------------------------------------------------
