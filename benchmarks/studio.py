@@ -86,9 +86,12 @@ def _tree() -> Iterable[Figure]:
     async def change(operation: str, **arguments: object) -> None:
         raise AssertionError
 
+    async def mend(fix: object) -> None:
+        raise AssertionError
+
     def draw() -> TreeView:
         with client:
-            return TreeView(tree, counts, set(), change)
+            return TreeView(tree, counts, (), change, mend)
 
     yield _click(f"a tree of {LABELS:,} labels is drawn", draw)
     view = draw()

@@ -80,6 +80,23 @@ def test_a_faulty_tree_is_taken_from_a_file_and_mended_by_a_click(tab: Tab, peop
     assert columns["job"]["hierarchy"].startswith("hierarchies/job-")
 
 
+def test_a_fault_is_mended_on_the_label_that_has_it(tab: Tab, people: Path) -> None:
+    people.with_name("jobs.csv").write_text(OUT_OF_ORDER, encoding="utf-8")
+    tab.step("hierarchies")
+    tab.press("job")
+    tab.sees("The tree of job")
+    tab.press("From a file")
+    tab.view.get_by_label("Path of the file").fill(str(people.with_name("jobs.csv")))
+    tab.view.get_by_role("button", name="Use it", exact=True).last.click()
+    wrong = tab.view.locator(".node.faulty").get_by_role("button", name=re.compile("^What is wrong with "))
+    wrong.first.wait_for()
+    before = wrong.count()
+    wrong.first.click()
+    tab.view.get_by_role("menuitem").first.click()
+    tab.view.get_by_role("button", name=re.compile("^Undo: job: ")).wait_for()
+    tab.view.wait_for_function(f"document.querySelectorAll('.node.faulty').length < {before}")
+
+
 def _with_tidy_tree(tab: Tab, people: Path) -> None:
     """The tree of job as a file has it, shown."""
     people.with_name("jobs.csv").write_text(TIDY, encoding="utf-8")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nicegui.element import Element
+from nicegui.elements.mixins.text_element import TextElement
 
 from keepsense.studio.pages import PAGES
 from keepsense.studio.serving.desk import Desk
 from keepsense.studio.session.advice import Advice, in_the_studio
 from keepsense.studio.session.remedies import Remedy
 from keepsense.studio.widgets.figures import of_finding, said
-from keepsense.studio.widgets.parts import box, button, words
+from keepsense.studio.widgets.parts import box, button, complaint, words
 from keepsense.studio.widgets.room import Room
 
 _FIRST = 4
@@ -37,9 +38,10 @@ def _draw(room: Room, conflict: str, listed: list[Advice]) -> None:
     if conflict:
         with box("stop").props("role=alert"):
             words("p", conflict, "strong")
+            wrong = complaint()
             with box("line"):
-                button("Take theirs", lambda: _settle(room, room.session.reload))
-                button("Keep mine", lambda: _settle(room, lambda: room.session.save(force=True)))
+                button("Take theirs", lambda: _settle(room, room.session.reload, wrong))
+                button("Keep mine", lambda: _settle(room, lambda: room.session.save(force=True), wrong))
     if not listed:
         return
     words("h2", "To look at")
@@ -63,23 +65,28 @@ def _finding(room: Room, advice: Advice) -> None:
     with box("note stack finding" + (" edge-red" if advice.code.startswith("E") else "")):
         about = f"{advice.where}: " if advice.where else ""
         said(f"{about}{in_the_studio(advice.message)}", of_finding(advice.code), "small breaks", heading="What to do")
+        wrong = complaint()
         if advice.remedies or (advice.step != room.page and advice.step in PAGES):
             with box("line tight"):
                 for remedy in advice.remedies:
-                    button(remedy.text, lambda r=remedy: settle(room, r), look="quiet" if remedy.notes else "outlined")
+                    button(
+                        remedy.text,
+                        lambda r=remedy: settle(room, r, wrong),
+                        look="quiet" if remedy.notes else "outlined",
+                    )
                 if not advice.remedies:
                     button(f"Go to {PAGES[advice.step].title}", lambda: room.go(advice.step), look="quiet")
 
 
-def settle(room: Room, remedy: Remedy) -> None:
+def settle(room: Room, remedy: Remedy, wrong: TextElement) -> None:
     """Do what a click on a remedy does: change the project, or go to the field where somebody has to decide."""
     if remedy.step:
         room.go_to(remedy.step, remedy.field)
     else:
-        _settle(room, lambda: room.session.settle(remedy))
+        _settle(room, lambda: room.session.settle(remedy), wrong)
 
 
-def _settle(room: Room, settle: Callable[[], None]) -> None:
-    if room.do(settle):
+def _settle(room: Room, settle: Callable[[], None], wrong: TextElement) -> None:
+    if room.do(settle, complain=lambda text: setattr(wrong, "text", text)):
         room.desk.changed()
         room.refresh()

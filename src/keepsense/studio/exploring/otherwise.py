@@ -28,12 +28,17 @@ def draw_weighed(room: Room, found: Trade | None) -> None:
         words("p", "With this method, or these columns, weights cannot be traded.", "small muted prose")
         return
     said(f"{found.measured[:1].upper()}{found.measured[1:]}.", _MEASURED, "small muted prose")
+    wrong = complaint()
     for offer in found.offers:
         with box("line"):
             said(f"{offer.sentence[:1].upper()}{offer.sentence[1:]}.", _TRADED, "grow small prose", "span")
             weight = FACTOR * room.session.project.columns[offer.column].weight
             take = button(
-                "Do it", lambda c=offer.column, w=weight: room.do(room.session.set_weight, c, w), look="quiet"
+                "Do it",
+                lambda c=offer.column, w=weight: room.do(
+                    room.session.set_weight, c, w, complain=lambda text: setattr(wrong, "text", text)
+                ),
+                look="quiet",
             )
             named(take, f"Let {offer.column} weigh twice")
 

@@ -83,7 +83,10 @@ class Lattice:
         if own:
             with box("line"):
                 words("span", f"You chose these levels: {own}.", "grow breaks data")
-                button("Let the search choose", lambda: room.do(solutions.leave_to_search, room.session))
+                button(
+                    "Let the search choose",
+                    lambda: room.do(solutions.leave_to_search, room.session, complain=self._complain),
+                )
         self._tried = box("stack")
         best = sorted((node for node in found.nodes if node.safe), key=lambda node: node.loss)[:_BEST]
         words("h3", "The best that are safe")
@@ -150,7 +153,9 @@ class Lattice:
 
     async def _try(self, node: Solution) -> None:
         """Show what a node would lose, column by column."""
-        lost = await self._room.work(solutions.attempt, self._room.session, node, self._found.columns)
+        lost = await self._room.work(
+            solutions.attempt, self._room.session, node, self._found.columns, complain=self._complain
+        )
         if lost is None or self._tried.is_deleted:
             return
         self._tried.clear()
@@ -177,8 +182,11 @@ class Lattice:
             self._room.session,
             node,
             self._found.columns,
-            complain=lambda text: setattr(self._wrong, "text", text),
+            complain=self._complain,
         )
+
+    def _complain(self, text: str) -> None:
+        self._wrong.text = text
 
 
 def _division(tree: Group) -> None:

@@ -171,7 +171,7 @@ class _Work:
         rows = {}
         shown = room.session.inspected(column).profile.values
         rows = {str(value): count for value, count in shown.items()}
-        TreeView(hierarchy, rows, {(p.level, str(p.label)) for p in faults}, change)
+        TreeView(hierarchy, rows, faults, change, self._mend)
 
     def _levels(self, hierarchy: Any, told: Explanation | None) -> None:
         """How much meaning each level loses, as a chart, with what can be done to the level."""

@@ -14,6 +14,7 @@ from keepsense.studio.session.words import (
     choose,
     column_words,
     known_taxonomies,
+    taxonomies_in_words,
     use_mapping_file,
     use_taxonomy_file,
     word_columns,
@@ -105,6 +106,7 @@ class _ColumnCard:
                 words("h2", name, "grow breaks")
                 self._taxonomy = ui.select(self._options(), value=self._chosen(), on_change=self._choose)
                 named(self._taxonomy.props("dense outlined options-dense").classes("taxonomy"), f"Taxonomy of {name}")
+                hint(self._taxonomy, taxonomies_in_words())
                 button("Own files", self._own_files, look="quiet", about="A taxonomy or a mapping file of yours.")
             self._wrong = complaint()
             self._place = box("stack wide")

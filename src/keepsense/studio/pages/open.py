@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nicegui import ui
 from nicegui.element import Element
+from nicegui.elements.mixins.text_element import TextElement
 from nicegui.events import UploadEventArguments
 
 from keepsense.hierarchies.kinds import KINDS
@@ -13,6 +16,7 @@ from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.serving.security import readable
 from keepsense.studio.session.advice import of_decision
 from keepsense.studio.session.columns import ColumnView
+from keepsense.studio.session.remedies import Remedy
 from keepsense.studio.session.rows import Rows
 from keepsense.studio.widgets.figures import ROWS, About, Told, said, term, told
 from keepsense.studio.widgets.parts import (
@@ -143,8 +147,11 @@ def _by_sample(room: Room) -> None:
         )
         box("spread")
 
+        wrong = complaint()
+
         async def open_it() -> None:
-            await room.work(room.desk.open_sample)
+            wrong.text = ""
+            await room.work(room.desk.open_sample, complain=lambda text: setattr(wrong, "text", text))
 
         with box("line"):
             button("Open the sample", open_it, look="primary")
@@ -236,9 +243,15 @@ def _ask(room: Room, asked: tuple[Decision, ...]) -> None:
         with box("ask stack"):
             said(decision.question, _ASKED, "prose strong")
             said(f"If that is wrong: {decision.remedy}.", _ASKED, "small muted prose")
+            wrong = complaint()
             with box("line tight"):
                 for remedy in of_decision(decision).remedies:
-                    button(remedy.text, lambda r=remedy: room.do(room.session.settle, r))
+                    button(remedy.text, lambda r=remedy, w=wrong: _settle(room, r, w))
+
+
+def _settle(room: Room, remedy: Remedy, wrong: TextElement) -> None:
+    wrong.text = ""
+    room.do(room.session.settle, remedy, complain=lambda text: setattr(wrong, "text", text))
 
 
 def _legend() -> None:
@@ -246,14 +259,19 @@ def _legend() -> None:
     with box("line tight"):
         for name, role in ROLES.items():
             hint(pill(name, role.colour), f"{role.about[:1].upper()}{role.about[1:]}.")
+    with box("line tight"):
+        words("span", "Kinds of values:", "small muted")
+        for name, kind in KINDS.items():
+            term(name, f"{kind.about[:1].upper()}{kind.about[1:]}: {kind.examples}.", "", "small")
 
 
-def _role_field(room: Room, column: ColumnView) -> ui.select:
+def _role_field(room: Room, column: ColumnView, complain: Callable[[str], None]) -> ui.select:
     def choose(event: object) -> None:
         now = next(c.role for c in room.session.columns if c.name == column.name)
         if field.value == now:
             return
-        if not room.do(room.session.set_role, column.name, field.value):
+        complain("")
+        if not room.do(room.session.set_role, column.name, field.value, complain=complain):
             field.value = now
 
     field = ui.select(list(ROLES), value=column.role, on_change=choose).props("dense outlined options-dense")
@@ -269,6 +287,7 @@ class _Columns:
         self._room = room
         self._lines: dict[str, tuple[Element, ui.select, ui.select, Element, str]] = {}
         self._reasons: dict[str, str] = {}
+        self._wrong: dict[str, TextElement] = {}
         with box("card column-list"):
             for column in room.session.columns:
                 self._draw(column)
@@ -284,16 +303,24 @@ class _Columns:
                 term(f"{column.distinct:,} values", *_VALUES, "small number nowrap")
                 if column.missing:
                     term(f"{column.missing:,} empty", *_EMPTY, "small muted number nowrap")
-            role = _role_field(self._room, column)
+            wrong = complaint().classes("wrong-column")
+            self._wrong[column.name] = wrong
+            role = _role_field(self._room, column, lambda text: setattr(wrong, "text", text))
             kind = ui.select(list(KINDS), value=column.kind).props("dense outlined options-dense").classes("kind")
             named(kind, f"Kind of values of {column.name}")
             kind.on_value_change(lambda event, name=column.name: self._choose_kind(name, event.value))
+            wrong.move(card)  # below the fields that it is about
         self._lines[column.name] = (card, role, kind, reason, column.colour)
         self._reasons[column.name] = ""
 
     def _choose_kind(self, name: str, kind: str) -> None:
         column = self._now(name)
-        if kind != column.kind and not self._room.do(self._room.session.set_kind, name, kind):
+        if kind == column.kind:
+            return
+        wrong = self._wrong[name]
+        wrong.text = ""
+        set_kind = self._room.session.set_kind
+        if not self._room.do(set_kind, name, kind, complain=lambda text: setattr(wrong, "text", text)):
             self._lines[name][2].value = column.kind
 
     def _now(self, name: str) -> ColumnView:

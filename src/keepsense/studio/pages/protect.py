@@ -16,7 +16,8 @@ def draw(room: Room) -> None:
     """Promises, the method, weights, the rows, and the full run."""
     head(
         "Protect",
-        "Say how well people must be hidden, and how. The rows below and the figures on the right follow every change.",
+        "Say how well people must be hidden, and how. The rows below and what the release would look like follow every "
+        "change.",
     )
     Promises(room)
     Method(room)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from nicegui import ui
+from nicegui.elements.mixins.text_element import TextElement
 
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.serving.exports import Export
@@ -24,7 +25,7 @@ from keepsense.studio.widgets.figures import (
     term,
 )
 from keepsense.studio.widgets.following import following
-from keepsense.studio.widgets.parts import box, button, head, hint, words
+from keepsense.studio.widgets.parts import box, button, complaint, head, hint, words
 from keepsense.studio.widgets.room import Room
 
 _STAGES = {
@@ -234,19 +235,20 @@ def _released(room: Room, made: Run) -> None:
         with box("note stack finding"):
             text = f"{finding.where}: {in_the_studio(finding.message)}"
             said(text, of_finding(finding.code), "small breaks", heading="What to do")
+            wrong = complaint()
             with box("line tight"):
                 for remedy in remedies_for(room.session.project, finding):
                     if not remedy.notes:  # a release that was made says so for good
-                        button(remedy.text, lambda r=remedy: _settle(room, r))
+                        button(remedy.text, lambda r=remedy, w=wrong: _settle(room, r, w))
     with box("line"):
         button("Make it again", lambda: _start(room))
 
 
-def _settle(room: Room, remedy: Remedy) -> None:
+def _settle(room: Room, remedy: Remedy, wrong: TextElement) -> None:
     if remedy.step:
         room.go_to(remedy.step, remedy.field)
     else:
-        room.do(room.session.settle, remedy)
+        room.do(room.session.settle, remedy, complain=lambda text: setattr(wrong, "text", text))
 
 
 def _files(listed: Mapping[str, Export]) -> None:

@@ -167,6 +167,18 @@ def known_taxonomies() -> tuple[str, ...]:
     return tuple(library.names())
 
 
+def taxonomies_in_words() -> str:
+    """What the taxonomies that can be named know.
+
+    >>> taxonomies_in_words().startswith("wordnet: ")
+    True
+    """
+    from keepsense.taxonomy.embedded import EMBEDDED
+
+    said = [f"{name}: {EMBEDDED[name].knows if name in EMBEDDED else 'imported by you'}" for name in known_taxonomies()]
+    return "; ".join(said) + "."
+
+
 # ---- beneath ---------------------------------------------------------------------------------------------------------
 
 

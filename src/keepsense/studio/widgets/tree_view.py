@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +12,12 @@ from nicegui.element import Element
 
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.explanation import Fix, Problem
 from keepsense.studio.widgets.figures import About, term
 from keepsense.studio.widgets.parts import box, button, complaint, icon_button, named, words
 
 Change = Callable[..., Awaitable[None]]
+Mend = Callable[[Fix], Awaitable[None]]
 
 VALUES = About(
     "Different values of the column that stand below the label: each becomes it when the column is made that vague.",
@@ -51,9 +54,10 @@ class TreeView:
     """The tree: only branches that are open are drawn, so that thousands of labels stay quick."""
 
     def __init__(
-        self, hierarchy: Hierarchy, rows: Mapping[str, int], faulty: set[tuple[int, str]], change: Change
+        self, hierarchy: Hierarchy, rows: Mapping[str, int], faults: Iterable[Problem], change: Change, mend: Mend
     ) -> None:
-        self._tree, self._rows, self._faulty, self._change = hierarchy, rows, faulty, change
+        self._tree, self._rows, self._change, self._mend = hierarchy, rows, change, mend
+        self._faults = {(fault.level, str(fault.label)): fault for fault in faults}
         self._dragged: Place | None = None
         with named(box("tree").props("role=tree"), f"Hierarchy of {hierarchy.name}"):
             top = hierarchy.height
@@ -115,11 +119,13 @@ class TreeView:
                 self._number(_counted(values, "value"), VALUES, "small muted nowrap")
             box("spread")
             self._number(_counted(self._records(place), "row"), RECORDS, "small muted number nowrap narrow-hidden")
+            fault = self._faults.get((place.level, str(self._label(place))))
+            if fault is not None:
+                line.classes("faulty")
+                self._fault(place, fault)
             if place.level < self._tree.height or children:
                 with box("narrow-hidden"):
                     self._menu(place, children)
-        if (place.level, str(self._label(place))) in self._faulty:
-            line.classes("faulty")
         self._draggable(line, place, has_children=bool(children))
         if opened:
             toggle()
@@ -127,6 +133,15 @@ class TreeView:
     def _number(self, text: str, about: About, classes: str) -> None:
         """A figure of a label; the keyboard finds what it means above the tree, not at every label again."""
         term(text, *about, classes).props("tabindex=-1")
+
+    def _fault(self, place: Place, fault: Problem) -> None:
+        """What is wrong with a label, on the label itself, each way to mend it one click away."""
+        made = icon_button("warning_amber", f"What is wrong with {self._shown(place)}").classes("doubt")
+        with made, ui.menu():
+            with box("fault"):
+                words("p", f"{fault.message[:1].upper()}{fault.message[1:]}.", "small")
+            for fix in fault.fixes[:2]:
+                _item(f"{fix.text[:1].upper()}{fix.text[1:]}", partial(self._mend, fix))
 
     def _several(self, places: list[Place], start: int) -> None:
         """Some children, and a button for the rest."""
