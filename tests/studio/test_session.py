@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -198,3 +199,14 @@ def test_a_question_is_settled_by_choosing_a_role(session: Session) -> None:
     assert asked, "nothing is sensitive any more, and that is asked about"
     session.set_role("illness", "sensitive")
     assert not [decision for decision in session.decisions if not decision.columns]
+
+
+def test_first_rows_do_not_wait_for_a_preview(tmp_path: Path) -> None:
+    with Session.sample(tmp_path, rows=60) as session:
+        first = session.head()
+        seen: list[object] = []
+        asking = Thread(target=lambda: seen.append(session.head()), daemon=True)
+        with session.bench.lock:  # as a preview holds it
+            asking.start()
+            asking.join(10)
+            assert seen == [first]

@@ -6,7 +6,7 @@ from keepsense.methods.registry import METHODS
 from keepsense.release.figures.alternatives import Tried
 from keepsense.release.figures.trade import FACTOR, Trade
 from keepsense.shown import percent
-from keepsense.studio.widgets.figures import GROUPS, About, meaning_of, said, term
+from keepsense.studio.widgets.figures import GROUPS, About, counted, meaning_of, said, term
 from keepsense.studio.widgets.parts import box, button, complaint, named, words
 from keepsense.studio.widgets.room import Room
 
@@ -31,7 +31,7 @@ def draw_weighed(room: Room, found: Trade | None) -> None:
     wrong = complaint()
     for offer in found.offers:
         with box("line"):
-            said(f"{offer.sentence[:1].upper()}{offer.sentence[1:]}.", _TRADED, "grow small prose", "span")
+            said(f"{offer.sentence}.", _TRADED, "grow small prose", "span")
             weight = FACTOR * room.session.project.columns[offer.column].weight
             take = button(
                 "Do it",
@@ -62,7 +62,7 @@ def draw_others(room: Room, tried: list[Tried]) -> None:
                 said(one.problem, _TRIED, "small muted", "span")
                 continue
             term(f"loses {percent(one.penalty)}", *meaning_of("certainty penalty"), "small number")
-            term(f"{one.classes:,} groups", *GROUPS, "small muted number")
+            term(counted(one.classes, "group"), *GROUPS, "small muted number")
             use = button(
                 "Use it",
                 lambda name=one.method: room.do(

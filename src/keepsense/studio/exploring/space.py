@@ -9,7 +9,7 @@ from nicegui import ui
 from keepsense.shown import percent
 from keepsense.studio.session import solutions
 from keepsense.studio.session.solutions import Group, Solution, Solutions
-from keepsense.studio.widgets.figures import About, Told, loss, term, told
+from keepsense.studio.widgets.figures import About, Told, counted, loss, term, told
 from keepsense.studio.widgets.parts import bar, box, button, complaint, icon_button, named, pill, words
 from keepsense.studio.widgets.room import Room
 
@@ -133,13 +133,14 @@ class Lattice:
         )
         axis = {"axisLabel": {"color": "#7b8f8f"}, "nameTextStyle": {"color": "#7b8f8f"}, "nameLocation": "middle"}
         line = {"splitLine": {"lineStyle": {"color": "#8884"}}}
+        some = not self._found.whole  # where only some are shown, the axes begin where these do
         return {
             "animation": False,
             # drawn as text on the canvas: names of columns never become HTML
             "tooltip": {"renderMode": "richText", "confine": True},
             "grid": {"left": 56, "right": 18, "top": 14, "bottom": 44},
-            "xAxis": {"type": "value", "name": "loss", "nameGap": 28, "min": 0, **axis, **line},
-            "yAxis": {"type": "value", "name": "steps up", "nameGap": 34, "minInterval": 1, **axis, **line},
+            "xAxis": {"type": "value", "name": "loss", "nameGap": 28, "scale": some, **axis, **line},
+            "yAxis": {"type": "value", "name": "steps up", "nameGap": 34, "minInterval": 1, "scale": some, **axis, **line},
             "series": [
                 {"type": "scatter", "name": name, "symbol": symbol, "symbolSize": size, "itemStyle": {"color": colour},
                  "data": points(nodes)}
@@ -201,7 +202,7 @@ def _division(tree: Group) -> None:
 
 def _group(group: Group, whole: int, opened: int) -> None:
     values = ", ".join(f"{name}: {value}" for name, value in group.values.items() if value not in ("*", "None"))
-    size = f"{group.records:,} records"
+    size = counted(group.records, "record")
     if not group.parts:
         with box("line tight leaf"):
             term(size, *_GROUP, "small strong nowrap")

@@ -11,7 +11,7 @@ from keepsense.shown import percent
 from keepsense.studio.exploring.runs import RISKS
 from keepsense.studio.session.distributions import Spread, before_and_after
 from keepsense.studio.session.runs import Run
-from keepsense.studio.widgets.figures import About, Told, meaning_of, term, told
+from keepsense.studio.widgets.figures import About, Told, counted, meaning_of, term, told
 from keepsense.studio.widgets.parts import bar, box, empty, words
 from keepsense.studio.widgets.room import Room
 
@@ -49,7 +49,7 @@ def _spread(title: str, spread: Spread, look: Any) -> None:
     with box("stack"):
         with box("line tight"):
             words("h3", title)
-            term(f"{spread.values:,} values", *_VALUES, "small muted")
+            term(counted(spread.values, "value"), *_VALUES, "small muted")
         for value, share in spread.shares:
             with box("line tight"):
                 words("span", value, "grow small breaks data")

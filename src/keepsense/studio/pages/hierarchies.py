@@ -13,7 +13,7 @@ from keepsense.hierarchies.judge import ASPECTS
 from keepsense.shown import percent
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.session import trees
-from keepsense.studio.widgets.figures import About, said, term
+from keepsense.studio.widgets.figures import About, counted, said, term
 from keepsense.studio.widgets.following import worked_out
 from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
 from keepsense.studio.widgets.room import Room
@@ -189,7 +189,7 @@ class _Work:
                 else:
                     words("span", "the values themselves" if level == 0 else "", "small muted")
                     words("span", "", "small")
-                term(f"{labels:,} label{'' if labels == 1 else 's'}", *_LABELS, "small muted number nowrap")
+                term(counted(labels, "label"), *_LABELS, "small muted number nowrap")
 
     def _faults(self, faults: tuple[Problem, ...]) -> None:
         for fault in faults[:5]:

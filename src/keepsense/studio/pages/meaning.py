@@ -19,7 +19,7 @@ from keepsense.studio.session.words import (
     use_taxonomy_file,
     word_columns,
 )
-from keepsense.studio.widgets.figures import About, term
+from keepsense.studio.widgets.figures import About, counted, term
 from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
 from keepsense.studio.widgets.room import Room
 
@@ -179,7 +179,7 @@ class _ColumnCard:
             with box("stack grow"):
                 words("span", word.value, "strong breaks data")
                 with box("line tight small muted"):
-                    term(f"{word.rows:,} row{'' if word.rows == 1 else 's'}", *_ITS_ROWS, "small muted")
+                    term(counted(word.rows, "row"), *_ITS_ROWS, "small muted")
                     if word.chosen:
                         words("span", f"· taken for {word.chosen}", "data")
             hint(pill(word.state, _COLOURS[word.state]), _MEANT[word.state])

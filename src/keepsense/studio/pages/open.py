@@ -18,7 +18,7 @@ from keepsense.studio.session.advice import of_decision
 from keepsense.studio.session.columns import ColumnView
 from keepsense.studio.session.remedies import Remedy
 from keepsense.studio.session.rows import Rows
-from keepsense.studio.widgets.figures import ROWS, About, Told, said, term, told
+from keepsense.studio.widgets.figures import ROWS, About, Told, counted, said, term, told
 from keepsense.studio.widgets.parts import (
     box,
     button,
@@ -300,7 +300,7 @@ class _Columns:
                 for note in column.notes:
                     said(note, _NOTED, "small muted")
             with box("stack"):
-                term(f"{column.distinct:,} values", *_VALUES, "small number nowrap")
+                term(counted(column.distinct, "value"), *_VALUES, "small number nowrap")
                 if column.missing:
                     term(f"{column.missing:,} empty", *_EMPTY, "small muted number nowrap")
             wrong = complaint().classes("wrong-column")

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 from keepsense.studio.session.runs import Run
-from keepsense.studio.widgets.figures import GROUPS, LEFT_OUT, RELEASED, SECONDS, TIME_LEFT, Told, term, told
+from keepsense.studio.widgets.figures import GROUPS, LEFT_OUT, RELEASED, SECONDS, TIME_LEFT, Told, counted, term, told
 from keepsense.studio.widgets.parts import box, button, named, words
 from keepsense.studio.widgets.room import Room
 
@@ -82,9 +82,9 @@ class FullRun:
                     classes="strong",
                 )
                 told(
-                    Told(f"{run.figure('records'):,} records", RELEASED),
+                    Told(counted(run.figure("records"), "record"), RELEASED),
                     " in ",
-                    Told(f"{run.figure('classes'):,} groups", GROUPS),
+                    Told(counted(run.figure("classes"), "group"), GROUPS),
                     ", ",
                     Told(f"{run.figure('suppressed records'):,} left out", LEFT_OUT),
                     ".",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from threading import RLock
 from typing import TypeVar
@@ -144,6 +145,8 @@ class Desk:
         self.changed()
         try:
             session = make()
+            with suppress(KeepsenseError, OSError):  # the page that shows them says what is wrong with them
+                session.head()  # before a preview keeps the table busy
         finally:
             self.busy = ""
             self.changed()

@@ -67,6 +67,7 @@ class Session(Document):
         self._settled: set[str] = set()
         self._previews: dict[str, Preview] = {}
         self._advice: dict[str, tuple[Advice, ...]] = {}
+        self._head: tuple[tuple[str, int], Rows] | None = None
         self.runs: tuple[Run, ...] = ()
         self.bench = Bench(file.parent, self._project.engine.options())
 
@@ -149,10 +150,13 @@ class Session(Document):
         raise BadInput(f"there is no column {name!r}.{did_you_mean(name, names)}")
 
     def head(self, rows: int = HEAD) -> Rows:
-        """The first rows of the table, as they are in the file."""
-        with self.bench.lock:
-            job = self.bench.job(self._project)
-            return as_text(tuple(job.table.columns), self.bench.first_rows(job, rows))
+        """The first rows of the table, as they are in the file; who asks again does not wait for a preview."""
+        asked = (repr(self._project.source), rows)
+        if self._head is None or self._head[0] != asked:
+            with self.bench.lock:
+                job = self.bench.job(self._project)
+                self._head = (asked, as_text(tuple(job.table.columns), self.bench.first_rows(job, rows)))
+        return self._head[1]
 
     # ---- what to decide ------------------------------------------------------------------------------------------
 

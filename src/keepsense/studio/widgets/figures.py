@@ -66,6 +66,15 @@ class Told(NamedTuple):
     about: About
 
 
+def counted(number: int, what: str) -> str:
+    """A number of things in words.
+
+    >>> counted(1, "value"), counted(2_000, "row")
+    ('1 value', '2,000 rows')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def figure(text: str, label: str, meaning: str, how: str) -> Element:
     """A figure with its name, large."""
     with box("figure", "button").props("type=button") as made:

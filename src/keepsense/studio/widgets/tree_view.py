@@ -13,7 +13,7 @@ from nicegui.element import Element
 from keepsense.counts import Value
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.explanation import Fix, Problem
-from keepsense.studio.widgets.figures import About, term
+from keepsense.studio.widgets.figures import About, counted, term
 from keepsense.studio.widgets.parts import box, button, complaint, icon_button, named, words
 
 Change = Callable[..., Awaitable[None]]
@@ -32,10 +32,6 @@ _SHOWN = 40
 """Children of a label that are drawn at once; more on demand, so that large trees stay quick."""
 _OPEN = 12
 """Branches that are open at first, as long as there are not many labels."""
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _item(text: str, press: Callable[[], object]) -> None:
@@ -116,9 +112,9 @@ class TreeView:
             words("span", self._shown(place), "label data strong" if children else "label data")
             if children:
                 values = self._values(place)
-                self._number(_counted(values, "value"), VALUES, "small muted nowrap")
+                self._number(counted(values, "value"), VALUES, "small muted nowrap")
             box("spread")
-            self._number(_counted(self._records(place), "row"), RECORDS, "small muted number nowrap narrow-hidden")
+            self._number(counted(self._records(place), "row"), RECORDS, "small muted number nowrap narrow-hidden")
             fault = self._faults.get((place.level, str(self._label(place))))
             if fault is not None:
                 line.classes("faulty")
