@@ -83,7 +83,7 @@ def _tree() -> Iterable[Figure]:
     counts = {f"value {i}": i for i in range(leaves)}
     client = Client(page("/bench"), request=None)
 
-    async def change(operation: str, **arguments: object) -> None:
+    async def change(operation: str, **arguments: object) -> str:
         raise AssertionError
 
     async def mend(fix: object) -> None:

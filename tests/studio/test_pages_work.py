@@ -160,6 +160,57 @@ def test_the_keyboard_moves_a_label_too(tab: Tab, people: Path) -> None:
     assert _sectors(people)["medics"] == "office"
 
 
+def _change(tab: Tab, label: str, what: str) -> None:
+    tab.view.get_by_role("button", name=f"Change {label}", exact=True).click()
+    tab.view.get_by_role("menuitem", name=what).click()
+
+
+def _pick(tab: Tab, label: str, *options: str) -> None:
+    """Choose among the options of a field in a dialog."""
+    field = tab.view.get_by_role("dialog").get_by_role("combobox", name=label)
+    field.click()
+    for option in options:
+        tab.view.get_by_role("option", name=option, exact=True).click()
+    if tab.view.locator(".q-menu").count():
+        tab.view.keyboard.press("Escape")
+        tab.view.wait_for_function("!document.querySelector('.q-menu')")
+
+
+def _do_it(tab: Tab) -> None:
+    tab.view.get_by_role("button", name="Do it", exact=True).click()
+    tab.view.get_by_role("dialog").wait_for(state="detached")
+
+
+def test_labels_are_renamed_merged_and_grouped_and_a_level_is_removed(tab: Tab, people: Path) -> None:
+    _with_tidy_tree(tab, people)
+    _change(tab, "medics", "Rename …")
+    tab.view.get_by_role("dialog").get_by_label("New name").fill("")
+    tab.view.get_by_role("button", name="Do it", exact=True).click()
+    tab.view.get_by_role("dialog").get_by_text("Write a name.").wait_for()
+    tab.view.get_by_role("dialog").get_by_label("New name").fill("doctors")
+    _do_it(tab)
+    tab.view.get_by_role("button", name="Undo: job: medics is called doctors").wait_for()
+    assert _sectors(people)["doctors"] == "health"
+    _node(tab, "doctors").wait_for()
+    _change(tab, "doctors", "Merge with …")
+    _pick(tab, "With", "nursing")
+    tab.view.get_by_role("dialog").get_by_label("Name of the whole").fill("healers")
+    _do_it(tab)
+    tab.view.get_by_role("button", name="Undo: job: 2 labels are healers").wait_for()
+    assert {"healers"} == {group for group, sector in _sectors(people).items() if sector == "health"}
+    _node(tab, "healers").wait_for()
+    _change(tab, "service", "Group some below it …")
+    _pick(tab, "Which", "kitchen", "music")
+    tab.view.get_by_role("dialog").get_by_label("Name of the group").fill("evening")
+    _do_it(tab)
+    tab.view.get_by_role("button", name="Undo: job: a level above level 1").wait_for()
+    assert _sectors(people)["kitchen"] == _sectors(people)["music"] == "evening"
+    _node(tab, "evening").wait_for()
+    _change(tab, "evening", "Remove the whole level 2")
+    tab.view.get_by_role("button", name="Undo: job: level 2 is gone").wait_for()
+    assert _sectors(people)["kitchen"] == "service"
+
+
 def _slider(tab: Tab, name: str) -> Any:
     """What Tab stops at in a slider."""
     return tab.view.get_by_role("slider", name=re.compile(f"^{name}")).locator("[tabindex='0']")

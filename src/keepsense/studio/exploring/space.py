@@ -132,15 +132,15 @@ class Lattice:
             ("chosen", "#1f6fb8", "pin", 26, [n for n in self._found.nodes if n.chosen]),
         )
         axis = {"axisLabel": {"color": "#7b8f8f"}, "nameTextStyle": {"color": "#7b8f8f"}, "nameLocation": "middle"}
-        line = {"splitLine": {"lineStyle": {"color": "#8884"}}}
-        some = not self._found.whole  # where only some are shown, the axes begin where these do
+        # where only some are shown, the axes begin where these do
+        line = {"scale": not self._found.whole, "splitLine": {"lineStyle": {"color": "#8884"}}}
         return {
             "animation": False,
             # drawn as text on the canvas: names of columns never become HTML
             "tooltip": {"renderMode": "richText", "confine": True},
             "grid": {"left": 56, "right": 18, "top": 14, "bottom": 44},
-            "xAxis": {"type": "value", "name": "loss", "nameGap": 28, "scale": some, **axis, **line},
-            "yAxis": {"type": "value", "name": "steps up", "nameGap": 34, "minInterval": 1, "scale": some, **axis, **line},
+            "xAxis": {"type": "value", "name": "loss", "nameGap": 28, **axis, **line},
+            "yAxis": {"type": "value", "name": "steps up", "nameGap": 34, "minInterval": 1, **axis, **line},
             "series": [
                 {"type": "scatter", "name": name, "symbol": symbol, "symbolSize": size, "itemStyle": {"color": colour},
                  "data": points(nodes)}

@@ -6,51 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from nicegui import ui
-from nicegui.events import GenericEventArguments
 
 from keepsense.hierarchies.explanation import Explanation, Fix, Problem
-from keepsense.hierarchies.judge import ASPECTS
 from keepsense.shown import percent
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.session import trees
+from keepsense.studio.shaping.candidates import GSL, LABELS, CandidateList, Ranking
 from keepsense.studio.widgets.figures import About, counted, said, term
 from keepsense.studio.widgets.following import worked_out
-from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, pill, words
+from keepsense.studio.widgets.parts import bar, box, button, complaint, empty, head, hint, named, words
 from keepsense.studio.widgets.room import Room
 from keepsense.studio.widgets.tree_view import TreeView
 
-_SHOWN = 6
-"""Candidates that are listed before somebody asks for more."""
-_GSL = (
-    "For each level: how far, in the taxonomy, the label of a value is from the value itself, averaged over the "
-    "different values; the figure of a tree is the weighted mean of its levels."
-)
-_LOSS = About("The loss of meaning on the way up, averaged over levels: 0 is none, 1 is all.", _GSL)
-_COST = About(
-    "What all columns lose together with it, measured on a sample.",
-    "The method is run on a sample with this tree in place of the one in use; the losses of all columns are averaged.",
-)
-_REWARD = About(
-    "The papers' reward for the weights above: the higher, the better.",
-    "Candidates are ranked in each of four aspects; the best of n earns n points, the worst one. Points are multiplied "
-    "by the weights and added up.",
-)
-_ASPECT_WEIGHT = About(
-    "How much this aspect counts in the reward, beside the others.",
-    "The four weights are divided by their sum, and multiplied with the points that a candidate earns in each aspect.",
-)
 _LEVEL = About(
     "A column is released at one level, or at different ones in different groups: the higher, the vaguer.",
     "Levels are counted from the values up: at level 1 every value is replaced by what stands above it, and so on.",
-)
-_MADE = About(
-    "What rule built the tree.",
-    "A subsumer is what the taxonomy puts above several values: a health worker subsumes nurses and surgeons. Other "
-    "rules group values that are close in meaning, or cut numbers into ranges.",
-)
-_LABELS = About(
-    "How many different labels a level has: the fewer, the vaguer.",
-    "Labels of the level are counted, each once.",
 )
 _FAULT = About(
     "Something in the tree that contradicts the taxonomy, or says less than it could.",
@@ -87,8 +57,7 @@ class _Work:
 
     def __init__(self, room: Room, columns: tuple[str, ...]) -> None:
         self._room, self._columns = room, columns
-        self._weights = [1.0] * len(ASPECTS)
-        self._by_reward = False
+        self._ranking = Ranking()
         wanted = getattr(room.desk, "hierarchy_column", columns[0])
         self._column = wanted if wanted in columns else columns[0]
         with box("line"):
@@ -142,7 +111,7 @@ class _Work:
                     room,
                     lambda: (self._state()(), repr(room.session.project.privacy)),
                     lambda: trees.candidates(room.session, column),
-                    self._candidates,
+                    CandidateList(room, column, self._ranking, self._complain).draw,
                     "Trying other hierarchies …",
                 )
 
@@ -164,9 +133,10 @@ class _Work:
             "small muted prose narrow-hidden",
         )
 
-        async def change(operation: str, **arguments: Any) -> None:
-            self._wrong.text = ""
-            await room.work(lambda: trees.change(room.session, column, operation, **arguments), complain=self._complain)
+        async def change(operation: str, **arguments: Any) -> str:
+            wrong: list[str] = []
+            await room.work(lambda: trees.change(room.session, column, operation, **arguments), complain=wrong.append)
+            return wrong[0] if wrong else ""
 
         rows = {}
         shown = room.session.inspected(column).profile.values
@@ -185,11 +155,11 @@ class _Work:
                     loss = losses[level - 1]
                     bar(loss, f"{name} loses {percent(loss)} of the meaning")
                     about = f"Generalized to {name}, values lose {percent(loss)} of their meaning (the papers' GSL)."
-                    term(percent(loss), about, _GSL, "small number")
+                    term(percent(loss), about, GSL, "small number")
                 else:
                     words("span", "the values themselves" if level == 0 else "", "small muted")
                     words("span", "", "small")
-                term(counted(labels, "label"), *_LABELS, "small muted number nowrap")
+                term(counted(labels, "label"), *LABELS, "small muted number nowrap")
 
     def _faults(self, faults: tuple[Problem, ...]) -> None:
         for fault in faults[:5]:
@@ -237,86 +207,6 @@ class _Work:
                 button("Cancel", dialog.close)
         dialog.on("hide", dialog.delete)
         dialog.open()
-
-    # ---- candidates --------------------------------------------------------------------------------------------------
-
-    def _candidates(self, found: trees.Candidates) -> None:
-        """What else the column could have: by what it costs at this k, or by the papers' reward."""
-        if len(found.all) == 1:
-            words("p", "There is no other way to group these values.", "small muted")
-            return
-        words(
-            "p",
-            "Cost is what all columns lose together with it, for the promises as they are. The reward is that of the "
-            "papers: give each aspect a weight, and the ranking follows.",
-            "small muted prose",
-        )
-        with box("line"):
-            order = ui.toggle({False: "by cost", True: "by reward"}, value=self._by_reward)
-            named(order.props("no-caps unelevated toggle-color=primary"), "What candidates are ranked by")
-        sliders = box("stack")
-        listed = box("stack")
-
-        def show() -> None:
-            self._by_reward = bool(order.value)
-            sliders.set_visibility(self._by_reward)
-            listed.clear()
-            with listed:
-                self._listed(found)
-
-        with sliders:
-            for place, aspect in enumerate(ASPECTS):
-                with box("weighed"):
-                    hint(words("span", aspect, "small"), f"{trees.ASPECT_MEANINGS[aspect]}.")
-                    slider = ui.slider(min=0, max=1, step=0.05, value=self._weights[place])
-                    named(slider, f"Weight of {aspect}")
-                    weight = term(f"{self._weights[place]:.2f}", *_ASPECT_WEIGHT, "small number")
-                slider.on_value_change(lambda event, weight=weight: setattr(weight, "text", f"{event.value:.2f}"))
-
-                def weigh(event: GenericEventArguments, place: int = place) -> None:
-                    self._weights[place] = float(event.args)
-                    show()
-
-                slider.on("change", weigh)
-        order.on_value_change(show)
-        show()
-
-    def _listed(self, found: trees.Candidates) -> None:
-        rewards = dict(zip(map(id, found.all), found.rewards(self._weights), strict=True))
-        ranked = found.by_reward(self._weights) if self._by_reward else found.by_cost()
-        with box("candidate"):
-            for name, about in (
-                ("how it is made", _MADE),
-                ("cost", _COST),
-                ("GSL", _LOSS),
-                ("reward", _REWARD),
-            ):
-                term(name, *about, "small muted")
-            words("span", "")
-        for candidate in ranked[:_SHOWN]:
-            self._candidate(candidate, rewards[id(candidate)])
-
-    def _candidate(self, candidate: trees.Candidate, reward: float) -> None:
-        with box("candidate"):
-            with box("stack"):
-                words("span", candidate.made, "breaks data")
-                sizes = " → ".join(map(str, candidate.sizes))
-                term(f"labels on each level: {sizes}", *_LABELS, "small muted")
-            term("–" if candidate.cost is None else percent(candidate.cost), *_COST, "number")
-            term("–" if candidate.gsl is None else f"{candidate.gsl:.3f}", *_LOSS, "number")
-            term(f"{reward:.2f}", *_REWARD, "number")
-            if candidate.chosen:
-                pill("in use", "green")
-            else:
-
-                async def use() -> None:
-                    self._wrong.text = ""
-                    session, column = self._room.session, self._column
-                    await self._room.work(
-                        trees.use, session, column, candidate.hierarchy, candidate.made, complain=self._complain
-                    )
-
-                named(button("Use it", use), f"Use the hierarchy: {candidate.made}")
 
 
 PAGES.add("hierarchies", Page("Hierarchies", "See and shape what values become.", "account_tree", draw))

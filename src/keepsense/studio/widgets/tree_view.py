@@ -16,7 +16,8 @@ from keepsense.hierarchies.explanation import Fix, Problem
 from keepsense.studio.widgets.figures import About, counted, term
 from keepsense.studio.widgets.parts import box, button, complaint, icon_button, named, words
 
-Change = Callable[..., Awaitable[None]]
+Change = Callable[..., Awaitable[str]]
+"""Changes the tree; comes back with what is wrong with the change, or with nothing where it was made."""
 Mend = Callable[[Fix], Awaitable[None]]
 
 VALUES = About(
@@ -55,6 +56,7 @@ class TreeView:
         self._tree, self._rows, self._change, self._mend = hierarchy, rows, change, mend
         self._faults = {(fault.level, str(fault.label)): fault for fault in faults}
         self._dragged: Place | None = None
+        self._wrong = complaint()
         with named(box("tree").props("role=tree"), f"Hierarchy of {hierarchy.name}"):
             top = hierarchy.height
             for code in range(len(hierarchy.labels[top])):
@@ -177,7 +179,11 @@ class TreeView:
         dragged, self._dragged = self._dragged, None
         if dragged is None or dragged == onto:
             return
-        await self._change("move", level=dragged.level, label=self._label(dragged), to=self._parent_for(dragged, onto))
+        to = self._parent_for(dragged, onto)
+        self._wrong.text = await self._change("move", level=dragged.level, label=self._label(dragged), to=to)
+
+    async def _drop_level(self, level: int) -> None:
+        self._wrong.text = await self._change("drop_level", level=level)
 
     def _parent_for(self, dragged: Place, onto: Place) -> Value:
         """The label one level above what is dragged that stands for where it was dropped."""
@@ -199,7 +205,7 @@ class TreeView:
             if len(children) > 2:
                 _item("Group some below it …", lambda: self._group(children))
             if 0 < place.level < self._tree.height:
-                _item(f"Remove the whole level {place.level}", lambda: self._change("drop_level", level=place.level))
+                _item(f"Remove the whole level {place.level}", lambda: self._drop_level(place.level))
 
     def _ask(self, title: str, about: str, fields: Callable[[], Callable[[], Awaitable[str]]]) -> None:
         """A dialog with some fields; what they make of an answer is a complaint, or nothing where it was done."""
@@ -227,8 +233,8 @@ class TreeView:
             async def answer() -> str:
                 if not str(name.value or "").strip():
                     return "Write a name."
-                await self._change("rename", level=place.level, label=self._label(place), to=str(name.value).strip())
-                return ""
+                to = str(name.value).strip()
+                return await self._change("rename", level=place.level, label=self._label(place), to=to)
 
             return answer
 
@@ -250,8 +256,7 @@ class TreeView:
                 if to.value is None:
                     return "Choose where it goes."
                 target = self._tree.labels[place.level + 1][int(to.value)]
-                await self._change("move", level=place.level, label=self._label(place), to=target)
-                return ""
+                return await self._change("move", level=place.level, label=self._label(place), to=target)
 
             return answer
 
@@ -270,8 +275,7 @@ class TreeView:
                 if not others.value:
                     return "Choose at least one other label under the same parent."
                 labels = [self._label(place), *(self._tree.labels[place.level][int(code)] for code in others.value)]
-                await self._change("merge", level=place.level, labels=labels, into=str(name.value).strip())
-                return ""
+                return await self._change("merge", level=place.level, labels=labels, into=str(name.value).strip())
 
             return answer
 
@@ -291,8 +295,7 @@ class TreeView:
                 if not members.value or not str(name.value or "").strip():
                     return "Choose some, and give the group a name."
                 group = [self._tree.labels[level][int(code)] for code in members.value]
-                await self._change("insert_level", above=level, groups={str(name.value).strip(): group})
-                return ""
+                return await self._change("insert_level", above=level, groups={str(name.value).strip(): group})
 
             return answer
 
