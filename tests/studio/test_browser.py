@@ -391,7 +391,7 @@ def test_every_step_can_be_read_and_named(tab: Tab, browser: Any, tmp_path: Path
 def test_the_keyboard_is_enough(tab: Tab, tmp_path: Path) -> None:
     tab.open_table(_people(tmp_path / "people.csv", 100))
     tab.view.keyboard.press("Tab")
-    for _ in range(40):
+    for _ in range(120):
         if tab.view.evaluate("document.activeElement.dataset.step") == "meaning":
             break
         tab.view.keyboard.press("Tab")

@@ -18,10 +18,10 @@ T = TypeVar("T")
 _FOCUS = """(() => { let left = 100; const look = () => {
   const named = [...document.querySelectorAll('#work [aria-label]')]
     .find(e => e.getAttribute('aria-label') === NAME && e.offsetParent);
-  const able = 'button:not([disabled]), input:not([disabled])';
+  const able = 'button:not([disabled], .term, .figure), input:not([disabled])';
   const ready = named && !named.querySelector('.q-spinner');
   const field = !ready ? null : named.matches(able) ? named :
-    named.querySelector('.word button') || named.querySelector(able);
+    named.querySelector('.word .q-btn') || named.querySelector(able);
   if (field) { field.scrollIntoView({block: 'center'}); field.focus(); }
   else if (left-- > 0) setTimeout(look, 100);
 }; look(); })()"""
