@@ -27,6 +27,8 @@ _BLOCK = 1 << 15
 """Rows whose keys are made together: so many stay in the cache."""
 _TOGETHER = 1 << 21
 """Rows that wait before they become codes, or whose tuples are looked at together."""
+_MANY_TEXTS = 20_000
+"""Different texts in a part of a column from which on Arrow sorts and looks them up."""
 _PLACES = 1 << 22
 _TIMES = 8
 """Up to so many possible tuples, and fewer than an eighth of the rows, there is a place for each."""
@@ -151,6 +153,7 @@ class Gathering:
 
         self._kind, self._place, self._codes = kind, dict[Any, int](), list[Codes]()
         self._dictionaries, self._waiting, self._rows = [pa.nulls(0, kind)], list[Any](), 0
+        self._texts: Any = None
 
     def add(self, cells: Any) -> None:
         """Take the next cells, an Arrow array, as they are or dictionary-encoded."""
@@ -169,6 +172,16 @@ class Gathering:
             return
         chunks = arrow.unified(pa.chunked_array(self._waiting))
         dictionary = chunks.chunk(chunks.num_chunks - 1).dictionary
+        if self._texts is None and pa.types.is_string(self._kind) and len(dictionary) >= _MANY_TEXTS:
+            self._texts = pa.concat_arrays(self._dictionaries)
+        place = self._places(dictionary) if self._texts is None else self._places_of_texts(dictionary)
+        for chunk in chunks.chunks:
+            raw = chunk.indices.fill_null(len(dictionary)) if chunk.null_count else chunk.indices
+            self._codes.append(place[arrow.numbers(raw)])
+        self._waiting, self._rows = [], 0
+
+    def _places(self, dictionary: Any) -> Codes:
+        """The code of each value of a dictionary, and 0 behind them; values that are new get the next ones."""
         values = dictionary.to_pylist()
         new = [i for i, value in enumerate(values) if value is not None and value not in self._place]
         for i in new:
@@ -176,22 +189,38 @@ class Gathering:
         if new:
             self._dictionaries.append(dictionary.take(arrow.array(new)).cast(self._kind))
         place = np.array([*(self._place.get(value, 0) for value in values), 0], dtype=np.int64)
-        place = narrow(place, len(self._place) + 1)
-        for chunk in chunks.chunks:
-            raw = chunk.indices.fill_null(len(values)) if chunk.null_count else chunk.indices
-            self._codes.append(place[arrow.numbers(raw)])
-        self._waiting, self._rows = [], 0
+        return narrow(place, len(self._place) + 1)
+
+    def _places_of_texts(self, dictionary: Any) -> Codes:
+        """The same where there are very many texts, which stay Arrow's."""
+        import pyarrow as pa
+        from pyarrow import compute
+
+        dictionary = dictionary.cast(self._kind)
+        new = dictionary.filter(compute.is_null(compute.index_in(dictionary, self._texts))).drop_null().unique()
+        self._texts = pa.concat_arrays([self._texts, new])
+        found = compute.index_in(dictionary, self._texts, skip_nulls=True)
+        if found.null_count:
+            found = found.fill_null(-1)
+        return narrow(np.append(arrow.numbers(found).astype(np.int64) + 1, 0), len(self._texts) + 1)
 
     def coded(self) -> Coded:
         """The whole column, its dictionary sorted."""
         import pyarrow as pa
 
         self._settle()
-        values, last = list(self._place), len(self._place)
-        order = sorted(range(last), key=lambda i: sorting_key(values[i]))
+        if self._texts is None:
+            values, known = list(self._place), pa.concat_arrays(self._dictionaries)
+            order = np.array(sorted(range(len(values)), key=lambda i: sorting_key(values[i])), dtype=np.int64)
+        else:  # UTF-8 has the order of the characters
+            from pyarrow import compute
+
+            known = self._texts
+            order = arrow.numbers(compute.array_sort_indices(known)).astype(np.int64)
+        last = len(known)
         place = np.empty(last + 1, dtype=np.int64)
         place[0] = last
-        place[np.array(order, dtype=np.int64) + 1] = np.arange(last)
+        place[order + 1] = np.arange(last)
         place = narrow(place, last + 1)
         codes = np.empty(sum(map(len, self._codes)), dtype=place.dtype)
         start = 0
@@ -199,7 +228,7 @@ class Gathering:
             np.take(place, part, out=codes[start : start + len(part)], mode="clip")
             start += len(part)
         self._codes.clear()
-        dictionary = pa.concat_arrays(self._dictionaries).take(arrow.array(order, pa.int64()))
+        dictionary = known.take(arrow.array(order))
         return tight(pa.concat_arrays([dictionary, pa.nulls(1, self._kind)]), codes)
 
 

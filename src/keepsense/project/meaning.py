@@ -107,6 +107,7 @@ class Meaning:
     count: Callable[[Sequence[str]], Counts] | None = field(default=None, repr=False)
     _mapped: dict[tuple[str, bool, frozenset[tuple[Value, int]]], Mapped] = field(default_factory=dict, repr=False)
     _judges: dict[tuple[str, int], Distance] = field(default_factory=dict, repr=False)
+    _divided: dict[str, tuple[list[Value], ItemSets]] = field(default_factory=dict, repr=False)
 
     def column(self, name: str) -> Column:
         """What the project file says about a column."""
@@ -292,10 +293,13 @@ class Meaning:
         return KINDS[self.column(name).kind].sets
 
     def items(self, name: str, cells: Sequence[Value]) -> ItemSets:
-        """Cells of a set-valued column, divided into their items."""
+        """Cells of a set-valued column, divided into their items; the same cells are not divided again."""
         from keepsense.methods.aggregate.items import read_cells
 
-        return read_cells(cells, delimiter=self.column(name).delimiter, column=name)
+        cells = list(cells)
+        if name not in self._divided or self._divided[name][0] != cells:
+            self._divided[name] = cells, read_cells(cells, delimiter=self.column(name).delimiter, column=name)
+        return self._divided[name][1]
 
     def concept_sets(self, name: str, items: ItemSets) -> ConceptSets:
         """What the items of a set-valued column mean: by its mapping file first, then by its taxonomy."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from keepsense.arrays import Rows, once
 from keepsense.counts import Value
+from keepsense.engines.arrow import array
 from keepsense.errors import BadInput, Finding
 from keepsense.random import generator
 
@@ -167,8 +168,9 @@ def _divided(texts: Sequence[str | None], delimiter: str, quote: str, column: st
     from pyarrow import compute
 
     known = np.array([bool(text and text.strip()) for text in texts], dtype=np.bool_)
-    lists = compute.split_pattern(pa.array(texts, pa.large_string()), delimiter)
-    lists = lists.filter(pa.array(known))
+    lists = compute.split_pattern(array(texts, pa.large_string()), delimiter)
+    if not known.all():
+        lists = lists.take(array(np.flatnonzero(known)))
     parts = lists.flatten().dictionary_encode()
     stripped = [item.strip() for item in parts.dictionary.to_pylist()]
     items = sorted({item for item in stripped if item})
