@@ -237,3 +237,23 @@ def test_a_column_of_no_type_has_one_value_in_however_many_chunks(chunks: list[i
         gathering.add(chunk)
     for coded in (coding.encoded(column), gathering.coded()):
         assert (coded.values, coded.codes.tolist()) == ((None,), [0, 0, 0])
+
+
+@pytest.mark.parametrize("rows_together", [3, 1000])
+@pytest.mark.parametrize("from_part", [0, 1, 6])
+def test_very_many_texts_get_the_codes_that_a_few_get(
+    monkeypatch: pytest.MonkeyPatch, rows_together: int, from_part: int
+) -> None:
+    """Arrow looks them up from some part of a column on; gaps, letters beyond ASCII and repeated values included."""
+    parts = [["b", None, "a"], ["ä", "a", "z"], [None], ["\U0001f600", "\ufb00", "b", "", "a;b"], ["a", "c"]]
+    monkeypatch.setattr(coding, "_TOGETHER", rows_together)
+    plain, quick = coding.Gathering(pa.string()), coding.Gathering(pa.string())
+    for number, cells in enumerate(parts):
+        monkeypatch.setattr(coding, "_MANY_TEXTS", 1_000_000)
+        plain.add(pa.array(cells, pa.string()))
+        monkeypatch.setattr(coding, "_MANY_TEXTS", 0 if number >= from_part else 1_000_000)
+        quick.add(pa.array(cells, pa.string()))
+    one, other = plain.coded(), quick.coded()
+    assert other.values == one.values
+    assert other.codes.tolist() == one.codes.tolist()
+    assert [other.values[code] for code in other.codes.tolist()] == [cell for cells in parts for cell in cells]

@@ -179,6 +179,19 @@ def test_large_weights_and_two_promises_take_the_compiled_loop_too() -> None:
     assert dict(plain.info) == dict(compiled.info)
 
 
+@pytest.mark.parametrize(("bits", "size"), [(14, 400), (14, 6000), (63, 6000)])
+def test_ranks_in_several_words_and_groups_of_many_tuples_are_divided_alike(
+    monkeypatch: pytest.MonkeyPatch, bits: int, size: int
+) -> None:
+    monkeypatch.setattr("keepsense.methods.generalize.parts.together._BITS", bits)
+    counts, trees = crowd(5, size)
+    space = dimensions(counts, trees)
+    score = together(space, [1.0] * 4)
+    models = [KAnonymity(3), DistinctDiversity(2, "illness")]
+    numbered = [groups(counts, space, models, score=each).tolist() for each in (lambda cutting: score(cutting), score)]
+    assert numbered[0] == numbered[1]
+
+
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 5), min_size=4, max_size=40), st.integers(1, 4))
 def test_relaxed_groups_hold_k_to_less_than_2k(ages: list[int], k: int) -> None:
