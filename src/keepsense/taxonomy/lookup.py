@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import filterfalse
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -99,12 +100,12 @@ class Lookup:
     @cached_property
     def _joined(self) -> dict[str, tuple[int, ...]]:
         """The same without any spaces: `postdoc`, `post doc`."""
-        return _regrouped(self.keys, ((key.replace(" ", ""),) for key in self.keys))
+        return _under(self.keys, _without_spaces(list(self.keys)))
 
     @cached_property
     def _unaccented(self) -> dict[str, tuple[int, ...]]:
-        accented = {key: where for key, where in self.keys.items() if not key.isascii()}
-        return _regrouped(accented, ((plain,) for plain in all_without_accents(list(accented))))
+        accented = {key: self.keys[key] for key in filterfalse(str.isascii, self.keys)}
+        return _under(accented, all_without_accents(list(accented)))
 
     @cached_property
     def _singular(self) -> dict[str, tuple[int, ...]]:
@@ -371,6 +372,19 @@ def sense_name(taxonomy: Taxonomy, concept: int, word: str = "") -> str:
             if taxonomy.get(shown) == concept:
                 return shown
     return taxonomy.id(concept)
+
+
+def _without_spaces(keys: list[str]) -> list[str]:
+    """Keys without their spaces, as one long text; no key holds a line break."""
+    return "\n".join(keys).replace(" ", "").split("\n") if keys else []
+
+
+def _under(keys: Mapping[str, tuple[int, ...]], forms: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """Positions under one other form of each key."""
+    found: dict[str, tuple[int, ...]] = {}
+    for form, positions in zip(forms, keys.values(), strict=True):
+        found[form] = found[form] + positions if form in found else positions
+    return found
 
 
 def _regrouped(keys: Mapping[str, tuple[int, ...]], forms: Iterable[Sequence[str]]) -> dict[str, tuple[int, ...]]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from itertools import compress
+from operator import not_
 
 LONGEST = 1_000
 """Characters a value may have; what is longer is a text, not a value, and stays unmapped."""
@@ -101,8 +103,9 @@ def all_normalised(texts: Sequence[str]) -> list[str]:
     ['water skiing', 'crème brûlée', '']
     """
     found = list(texts)
+    ascii_only = list(map(str.isascii, found))
     for plain in (True, False):  # characters beyond ASCII slow all of a text down, so those that have some go apart
-        mine = [i for i, text in enumerate(texts) if text.isascii() == plain]
+        mine = list(compress(range(len(found)), ascii_only if plain else map(not_, ascii_only)))
         whole = _END.join([texts[i] for i in mine])
         if not plain:
             whole = unicodedata.normalize("NFKC", whole)
