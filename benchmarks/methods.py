@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,43 +27,82 @@ AT_ONCE = 60
 """Processor seconds after which a refusal is none at once any more."""
 DERIVED = ("region", "decade", "shift")
 """Columns beside those of the sample people: the postcode's first figure, the age's first figure, and four shifts."""
+NAMES = (*QUASI_IDENTIFIERS, *DERIVED)
+Columns = dict[str, dict[str, Any]]
 KINDS = {"age": "numeric", "postcode": "code", "decade": "numeric"}
-WORDS = ("occupation", "workplace", "hobby")
-"""Columns whose words Open English WordNet knows."""
-SETS: dict[str, Any] = {name: {"role": "identifier"} for name in (*QUASI_IDENTIFIERS, *DERIVED)}
-SETS |= {"interests": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}}
-STEPS: dict[str, dict[str, Any]] = {
-    "global recoding": {"columns": ["age"], "parameters": {"level": 1}},
-    "sampling": {"parameters": {"share": 0.5}},
-    "top and bottom coding": {"columns": ["age"], "parameters": {"bottom": 20, "top": 80}},
+WORDS: Columns = {
+    "occupation": {"taxonomy": "wordnet", "domain": "causal agent", "hierarchy": "auto"},
+    "workplace": {"taxonomy": "wordnet", "hierarchy": "auto"},
+    "hobby": {"taxonomy": "wordnet", "hierarchy": "auto"},
 }
-"""Methods that a project names as steps before another method, which is Datafly here."""
-PARAMETERS: dict[str, dict[str, Any]] = {"post-randomization": {"keep": 0.3}}
+"""Columns whose words WordNet knows."""
+ORDERED: Columns = {
+    "sex": {"kind": "ordinal", "order": ["female", "male"]},
+    "shift": {"kind": "ordinal", "order": ["early", "day", "late", "night"]},
+    "postcode": {"kind": "numeric"},
+    "region": {"kind": "numeric"},
+}
+"""Columns for methods that must know how far apart any two values are."""
+NUMBERS: Columns = {name: {"kind": "numeric"} for name in ("age", "decade", "postcode", "region")}
+BOUNDS = {"age": [0, 120], "decade": [0, 12], "postcode": [0, 99999], "region": [0, 9]}
+GONE = {"role": "identifier"}
 LINKAGE = {"model": "linkage risk", "threshold": 0.9}
-PROMISES: dict[str, Any] = {
-    "differentially private generalization": {"model": "approximate differential privacy", "epsilon": 2, "delta": 1e-6},
-    "apriori sets": {"model": "k^m-anonymity", "k": 5, "m": 2, "column": "interests"},
-    "disassociation": {"model": "k^m-anonymity of pieces", "k": 5, "m": 2, "column": "interests"},
-    "semantic disassociation": {"model": "k^m-anonymity of pieces", "k": 5, "m": 2, "column": "interests"},
-    "strict rank swapping": {"model": "probabilistic k-anonymity", "k": 5},
-}
-DRAWN = ("differential privacy", "semantic exponential mechanism", "randomized response", "noisy numbers")
-PROMISES |= {name: {"model": "differential privacy", "epsilon": 4.0} for name in DRAWN}
-PROMISES |= dict.fromkeys(
-    (
-        "rank swapping",
-        "rank swapping of tuples",
-        "rank swapping by one ranking",
-        "rank swapping of numbers",
-        "noise",
-        "correlated noise",
-        "noise on numbers",
-        "post-randomization",
-        "individual ranking",
-        "optimal univariate microaggregation",
+EPSILON = {"model": "differential privacy", "epsilon": 4.0}
+PIECES = {"model": "k^m-anonymity of pieces", "k": 5, "m": 2, "column": "interests"}
+LEVELS = {"sex": 0, "shift": 0}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a method needs beside the table: a promise of its own, parameters, other kinds, or fewer columns."""
+
+    promise: dict[str, Any] = field(default_factory=lambda: {"model": "k-anonymity", "k": 5})
+    parameters: dict[str, Any] = field(default_factory=dict)
+    columns: Columns = field(default_factory=dict)
+    only: tuple[str, ...] = NAMES
+    step: dict[str, Any] | None = None
+    """How a project names it as a step before another method, which is Datafly here."""
+
+
+PLACES: Columns = {**ORDERED, "place": {"taxonomy": "places"}}
+TARGET: Columns = {"diagnosis": {"role": "target"}}
+ASKED: dict[str, Asked] = {
+    "global recoding": Asked(step={"columns": ["age"], "parameters": {"level": 1}}),
+    "sampling": Asked(step={"parameters": {"share": 0.5}}),
+    "top and bottom coding": Asked(step={"columns": ["age"], "parameters": {"bottom": 20, "top": 80}}),
+    "post-randomization": Asked(LINKAGE, {"keep": 0.3}),
+    "apriori sets": Asked({"model": "k^m-anonymity", "k": 5, "m": 2, "column": "interests"}),
+    "disassociation": Asked(PIECES),
+    "semantic disassociation": Asked(PIECES),
+    "strict rank swapping": Asked({"model": "probabilistic k-anonymity", "k": 5}),
+    "rank swapping": Asked(LINKAGE, {"k": 10}),
+    "rank swapping of tuples": Asked(LINKAGE, {"k": 10}),
+    "rank swapping by one ranking": Asked(LINKAGE, {"k": 10}),
+    "rank swapping of numbers": Asked(LINKAGE, {"percent": 10}, NUMBERS, tuple(NUMBERS)),
+    "noise": Asked(LINKAGE, {}, PLACES),
+    "correlated noise": Asked(LINKAGE, {}, PLACES),
+    "noise on numbers": Asked(LINKAGE, {}, NUMBERS, tuple(NUMBERS)),
+    "individual ranking": Asked(LINKAGE, {"k": 5}),
+    "optimal univariate microaggregation": Asked(LINKAGE, {"k": 5}, NUMBERS, tuple(NUMBERS)),
+    "t-close microaggregation": Asked(parameters={"t": 0.3, "sensitive": "diagnosis"}),
+    "mu-argus": Asked(parameters={"strict": True}),
+    "infogain mondrian": Asked(columns=TARGET),
+    "lsd mondrian": Asked(columns={"decade": {"role": "target"}}),
+    "differential privacy": Asked(EPSILON, {"bounds": BOUNDS}, PLACES),
+    "semantic exponential mechanism": Asked(EPSILON, {}, {}, tuple(WORDS)),
+    "randomized response": Asked(EPSILON, {}, ORDERED, ("sex", "shift")),
+    "noisy numbers": Asked(EPSILON, {"bounds": BOUNDS}, NUMBERS, tuple(NUMBERS)),
+    "differentially private generalization": Asked(
+        {"model": "approximate differential privacy", "epsilon": 2, "delta": 1e-6},
+        {"levels": LEVELS},
+        {name: {"hierarchy": f"{name}.csv"} for name in LEVELS},
+        tuple(LEVELS),
     ),
-    LINKAGE,
-)
+}
+"""Methods that cannot take all ten columns as they are under k-anonymity: what they are given in its place."""
+SETS: Columns = dict.fromkeys(NAMES, GONE) | {
+    "interests": {"role": "quasi-identifier", "kind": "set", "delimiter": ";"}
+}
 
 
 @dataclass(frozen=True)
@@ -108,27 +147,31 @@ def write_table(folder: Path, rows: int) -> None:
 
     write_people(folder / "sample.parquet", rows, 1)
     derived = "left(postcode, 1) AS region, age // 10 AS decade, ['early', 'late', 'night', 'day'][1 + id % 4] AS shift"
+    for name, values in (("sex", ("female", "male")), ("shift", ("early", "day", "late", "night"))):
+        lines = [f"{value};*" for value in values]
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     query = f"SELECT *, {derived} FROM '{folder / 'sample.parquet'}'"
     duckdb.sql(f"COPY ({query}) TO '{folder / 'people.parquet'}' (FORMAT parquet)")
 
 
 def project(method: str, sets: bool) -> dict[str, Any]:
-    """A project for one method: all ten quasi-identifiers, or for methods that change sets alone the set column."""
-    names = (*QUASI_IDENTIFIERS, *DERIVED)
-    columns: dict[str, Any] = {name: {"role": "quasi-identifier", "kind": KINDS.get(name, "nominal")} for name in names}
-    for name in WORDS:
-        columns[name] |= {"taxonomy": "oewn", "hierarchy": "auto"}
-    fixed: dict[str, Any] = {name: {"role": "identifier"} for name in ("id", "interests")}
-    promise = PROMISES.get(method, {"model": "k-anonymity", "k": 5})
-    fixed["diagnosis"] = {"role": "identifier" if "differential privacy" in promise["model"] else "sensitive"}
-    before = [{"name": method, **STEPS[method]}] if method in STEPS else []
+    """A project for one method: all ten quasi-identifiers, or those it can take, or for methods of sets the sets."""
+    asked = ASKED.get(method, Asked())
+    columns: Columns = {name: {"role": "quasi-identifier", "kind": KINDS.get(name, "nominal")} for name in NAMES}
+    columns |= {"id": GONE, "interests": GONE, "diagnosis": {"role": "sensitive"}}
+    if "differential privacy" in asked.promise["model"]:
+        columns["diagnosis"] = GONE
+    for name, settings in (*WORDS.items(), *asked.columns.items()):
+        columns[name] = columns[name] | settings
+    columns |= {name: GONE for name in NAMES if name not in asked.only}
+    before = [] if asked.step is None else [{"name": method, **asked.step}]
     return {
         "source": {"path": "people.parquet"},
-        "privacy": [promise],
+        "privacy": [asked.promise],
         "steps": before,
-        "method": {"name": "datafly" if before else method, "parameters": PARAMETERS.get(method, {})},
+        "method": {"name": "datafly" if before else method, "parameters": asked.parameters},
         "release": {"suppression": 0.05},
-        "columns": {**columns, **fixed, **(SETS if sets else {})},
+        "columns": {**columns, **(SETS if sets else {})},
     }
 
 

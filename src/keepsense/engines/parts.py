@@ -39,21 +39,35 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """Which part each row belongs to; `sizes` are the rows of each.
+    """The rows of each part; `sizes` are how many each has.
 
-    >>> division([np.array([1, 0, 1, 2], np.uint8)], [3], 2).part.tolist()
-    [0, 0, 0, 1]
+    Blocks of rows are sorted by their parts, each by itself: `order` holds the rows of the first block, part after
+    part, then those of the next. `starts[b, p]` is where those of part p begin in block b.
+
+    >>> divided = division([np.array([1, 0, 1, 2], np.uint8)], [3], 2)
+    >>> divided.sizes, divided.rows(0).tolist(), divided.rows(1).tolist()
+    ((3, 1), [0, 1, 2], [3])
     """
 
-    part: NDArray[np.uint16]
     sizes: tuple[int, ...]
+    order: NDArray[Any]
+    starts: NDArray[np.int64]
 
     def rows(self, number: int) -> NDArray[np.int64] | slice:
-        """Places of the rows of a part; a slice where there is one only."""
-        return slice(None) if len(self.sizes) == 1 else np.flatnonzero(self.part == number)
+        """Places of the rows of a part, ascending; a slice where there is one only."""
+        if len(self.sizes) == 1:
+            return slice(None)
+        begins, ends = self.starts[:, number].tolist(), self.starts[:, number + 1].tolist()
+        runs = [self.order[begin:end] for begin, end in zip(begins, ends, strict=True)]
+        return np.concatenate(runs).astype(np.int64)
 
 
-def division(columns: Sequence[Any], sizes: Sequence[int], most: int) -> Division:
+def _whole(rows: int) -> Division:
+    """All rows in one part."""
+    return Division((rows,), np.zeros(0, np.uint32), np.zeros((0, 2), np.int64))
+
+
+def division(columns: Sequence[Any], sizes: Sequence[int], most: int, threads: int = 1) -> Division:
     """Divide rows into parts of about `most`, by the codes of as many leading columns as that takes.
 
     >>> division([np.array([1, 1, 1], np.uint8)], [2], 2).sizes
@@ -62,22 +76,31 @@ def division(columns: Sequence[Any], sizes: Sequence[int], most: int) -> Divisio
     rows = len(columns[0])
     wanted = -(-rows // most)
     if wanted <= 1:
-        return Division(np.zeros(0, np.uint16), (rows,))
+        return _whole(rows)
     leading, space = 1, sizes[0]
     while leading < len(columns) and space < _A_PART * wanted and space * sizes[leading] <= _PREFIXES:
         space *= sizes[leading]
         leading += 1
+    blocks = [slice(start, min(rows, start + _BLOCK)) for start in range(0, rows, _BLOCK)]
+    prefix = partial(_prefix, columns[:leading], sizes)
     there = np.zeros(space, dtype=np.int64)
-    blocks = [slice(start, start + _BLOCK) for start in range(0, rows, _BLOCK)]
-    for block in blocks:
-        there += np.bincount(_prefix(columns[:leading], sizes, block), minlength=space)
+    for counts in in_turn(lambda block: np.bincount(prefix(block), minlength=space), blocks, threads):
+        there += counts
     before = np.cumsum(there) - there
     _, number = np.unique(before // most, return_inverse=True)
     number = number.astype(np.uint16)
-    part = np.empty(rows, dtype=np.uint16)
-    for block in blocks:
-        part[block] = number[_prefix(columns[:leading], sizes, block)]
-    return Division(part, tuple(np.bincount(number, there).astype(np.int64).tolist()))
+    parts = int(number[-1]) + 1
+    order = np.empty(rows, dtype=np.uint32 if rows <= np.iinfo(np.uint32).max else np.uint64)
+
+    def sort(block: slice) -> NDArray[np.int64]:
+        part = number[prefix(block)]
+        order[block] = np.argsort(part, kind="stable") + block.start
+        return np.bincount(part, minlength=parts)
+
+    inside = np.array(list(in_turn(sort, blocks, threads)))
+    starts = np.concatenate(([0], np.cumsum(inside))).astype(np.int64)
+    own = np.arange(len(blocks))[:, None] * parts + np.arange(parts + 1)
+    return Division(tuple(inside.sum(axis=0).tolist()), order, starts[own])
 
 
 def _prefix(columns: Sequence[Any], sizes: Sequence[int], block: slice) -> NDArray[np.int64]:
@@ -227,12 +250,12 @@ class CodedRows:
     def _divided(self, through: Through) -> Division:
         """Rows divided by their codes; leading columns are looked up in blocks."""
         if self.rows <= self.most:
-            return Division(np.zeros(0, np.uint16), (self.rows,))
+            return _whole(self.rows)
         lookups = self._lookups(through)
         leading = [
             _LookedUp(column.codes, lookup) for column, lookup in zip(self.columns.values(), lookups, strict=True)
         ]
-        return division(leading, self._sizes(through), self.most)
+        return division(leading, self._sizes(through), self.most, self.threads)
 
     def _gathered(self, through: Through, divided: Division, number: int) -> tuple[dict[str, Coded], Any]:
         rows = divided.rows(number)
@@ -267,14 +290,21 @@ class _LookedUp:
     def __getitem__(self, rows: Any) -> Codes:
         return _looked_up(self.codes, self.lookup, rows)
 
+    @cached_property
+    def numbers(self) -> NDArray[np.uint64]:
+        """For each code of the column a number that looks like drawn: tuples are told apart by their sums."""
+        every = np.arange(np.iinfo(self.codes.dtype).max + 1) if self.lookup is None else self.lookup
+        mixed = every.astype(np.uint64) + np.uint64(self.seed) * np.uint64(0x9E3779B97F4A7C15)
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        return mixed ^ (mixed >> np.uint64(31))
+
 
 def _hashes(columns: Sequence[_LookedUp], share: int, rows: slice) -> NDArray[np.uint64]:
     """Hashes of some rows' tuples: those of one tuple in `share`, whichever rows hold it."""
     mixed = np.zeros(len(columns[0].codes[rows]), dtype=np.uint64)
     for column in columns:
-        mixed ^= column[rows].astype(np.uint64)
-        mixed *= np.uint64(0x9E3779B97F4A7C15)
-        mixed ^= mixed >> np.uint64(29)
+        mixed += column.numbers[column.codes[rows]]
     return mixed if share == 1 else mixed[mixed % np.uint64(share) == 0]
 
 

@@ -260,6 +260,8 @@ def _stop_unless_kept(job: Job, verification: Verification, linked: Linkage | No
     broken = "; ".join(str(finding) for finding in verification.findings if finding.is_error)
     if linked is not None:
         broken += f"; linking by meaning got {linked.risk:.1%} of the records right"
+        if linked.at_most > linked.risk:
+            broken += f" ({linked.tried:,} were tried; it may be {linked.at_most:.1%} of all)"
     fitting = other_promise(job)
     usual = ("allow more suppression", "choose another method", "ask for a smaller promise")
     raise Infeasible(

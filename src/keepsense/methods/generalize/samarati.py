@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,14 +14,19 @@ from keepsense.methods.calling import by_hierarchies
 from keepsense.methods.fit import Fit
 from keepsense.methods.flowchart import Filling
 from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
+from keepsense.methods.generalize.parts.lattice_climbing import moved
 from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
 from keepsense.methods.generalize.parts.levels import spread
+from keepsense.methods.generalize.parts.space import Node
 from keepsense.methods.importance import Importance
 from keepsense.methods.registry import Method, registered
 from keepsense.methods.task import promised
 from keepsense.privacy import Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cuts
+
+_MANY = 256
+"""Open nodes of one height from which on a node that fails is followed upwards, to rule out more than itself."""
 
 
 def samarati(
@@ -39,7 +44,9 @@ def samarati(
 
     The height of a node is the sum of its levels. If a node holds, every height above its own has a node that holds, so
     the least height is found by bisection: at each height nodes are checked until one holds. What other heights have
-    shown is tagged and not checked again. Of the nodes of least height that hold (`info["minimal"]`) the one that
+    shown is tagged and not checked again. Where a height has very many open nodes, those of fewest classes are checked
+    first, and from one that fails a path of small steps is climbed to the last node that fails: what lies below it
+    need not be checked. Of the nodes of least height that hold (`info["minimal"]`) the one that
     `metric` prefers is chosen, in which the loss of each column counts by its `importance`. `suppression` is the share
     of records that may be suppressed.
 
@@ -69,7 +76,7 @@ def samarati(
     if low == len(by_height):
         raise infeasible(search, "samarati")
     telling.height(low, low, low)
-    minimal = [v for v in (_judged(search, int(i), listener) for i in by_height[low]) if v is not None]
+    minimal = list(_holding(search, by_height[low], listener))
     best = min(minimal, key=lambda v: v.value)
     found = recoding(search, best.node, "samarati", height=low, minimal=tuple(v.node for v in minimal))
     emit(listener, "chosen", search.space.size, search.space.size, node=best.node, loss=best.value)
@@ -114,7 +121,47 @@ def _any_holds(search: LatticeSearch, indices: NDArray[np.int64], listener: List
     status = search.nodes.status
     if search.required.monotone and ((status[indices] == 1) | (status[indices] == 2)).any():
         return True
-    return any(_judged(search, int(i), listener) is not None for i in indices)
+    if search.required.monotone and np.count_nonzero(status[indices] == 0) > _MANY:
+        indices = indices[np.argsort(_bits(search)[indices], kind="stable")]  # the coarsest first
+    return next(_holding(search, indices, listener), None) is not None
+
+
+def _holding(search: LatticeSearch, indices: NDArray[np.int64], listener: Listener | None) -> Iterator[Verdict]:
+    """Those nodes of one height that hold, in their order."""
+    status = search.nodes.status
+    many = search.required.monotone and np.count_nonzero(status[indices] == 0) > _MANY
+    for index in indices.tolist():
+        if status[index] >= 3:
+            continue
+        verdict = _judged(search, index, listener)
+        if verdict is not None:
+            yield verdict
+        elif many:
+            _rule_out(search, search.space.node(index), listener)
+
+
+def _bits(search: LatticeSearch) -> NDArray[np.float64]:
+    """For every node the entropies of its columns together: the less, the fewer classes it may have."""
+    levels = search.space.levels
+    return spread(np.where(np.isfinite(levels.entropy), levels.entropy, 0.0), levels.heights)
+
+
+def _rule_out(search: LatticeSearch, node: Node, listener: Listener | None) -> None:
+    """Follow small steps up from a node that fails to the last one that fails, and tag all that lies below that."""
+    entropy, tops = search.space.levels.entropy, search.space.heights
+    path = [node]
+    while node != tops:
+        up = [j for j, top in enumerate(tops) if node[j] < top]
+        step = min(up, key=lambda j: float(entropy[j, node[j]] - entropy[j, node[j] + 1]))
+        node = moved(node, step, 1)
+        path.append(node)
+    low, high = 0, len(path)
+    while high - low > 1:
+        middle = (low + high) // 2
+        index = search.space.index(path[middle])
+        known = search.nodes.status[index]
+        holds = known in (1, 2) if known else _judged(search, index, listener) is not None
+        low, high = (low, middle) if holds else (middle, high)
 
 
 def _judged(search: LatticeSearch, index: int, listener: Listener | None) -> Verdict | None:

@@ -23,6 +23,9 @@ from keepsense.random import Random, generator
 from keepsense.recoding import Cells, Draws
 from keepsense.semantics.attribute import Attribute
 
+_A_DRAW = 16
+"""Values whose numbers are drawn together in the time of a draw by itself, with what comes before it."""
+
 
 def post_randomization(
     counts: Counts,
@@ -138,8 +141,7 @@ def draw(counts: Counts, draws: Sequence[Draws], *, rng: Random = None, listener
         came, went = [], []
         for i, value in enumerate(values):
             row = rule.probabilities[rows[value]]
-            times = rng.multinomial(marginal[i], row / row.sum())
-            went.append(np.repeat(np.arange(len(row), dtype=np.int32), times))
+            went.append(_drawn(row / row.sum(), int(marginal[i]), rng))
             came.append(np.full(marginal[i], i, dtype=np.int32))
         codes = counts.column(rule.name)[source]
         out = deal(codes, np.concatenate(came), np.concatenate(went), rng)
@@ -150,6 +152,16 @@ def draw(counts: Counts, draws: Sequence[Draws], *, rng: Random = None, listener
         kept[rule.name] = int((same[codes] == out).sum())
     info = {"method": "drawn from transition matrices", "unchanged": kept}
     return cells_of([r.name for r in draws], [r.outputs for r in draws], source, columns, info)
+
+
+def _drawn(chances: Floats, times: int, rng: np.random.Generator) -> NDArray[Any]:
+    """So many draws by their chances, in no order that matters: one by one where they are fewer than the values."""
+    if times * _A_DRAW < len(chances):
+        ends = np.cumsum(chances)
+        drawn: NDArray[np.int64] = np.searchsorted(ends, rng.random(times) * ends[-1], side="right")
+        return np.minimum(drawn, len(chances) - 1).astype(np.int32)
+    together: NDArray[Any] = np.repeat(np.arange(len(chances), dtype=np.int32), rng.multinomial(times, chances))
+    return together
 
 
 def estimate(draws: Draws, released: NDArray[Any]) -> Floats:

@@ -22,7 +22,13 @@ from keepsense.metrics import SEED, Figure, Note, by_name, figures, sampled_shar
 from keepsense.privacy import LinkageRisk
 from keepsense.privacy.attacks.exposed import Exposed, weighted_classes
 from keepsense.privacy.attacks.intervals import NumberPairs, number_pairs
-from keepsense.privacy.attacks.linkage import MOST_DISTANCES, Linkage, linkage_before_and_after, record_linkage
+from keepsense.privacy.attacks.linkage import (
+    FEWEST_TRIED,
+    Linkage,
+    linkage_before_and_after,
+    record_linkage,
+    some_records,
+)
 from keepsense.privacy.promises.estimated import OF_FRACTION
 from keepsense.recoding import Cells, Draws, Recoding
 from keepsense.release.figures.households import own_households, released_households
@@ -38,8 +44,8 @@ from keepsense.utility.recoded import Recoded
 from keepsense.utility.scales import Scale, column_distances
 from keepsense.utility.sets import KnownItems, SetFigures
 
-MOST_COMPARED = 20_000_000_000
-"""Pairs of distinct released and original records up to which a promise about linkage is checked on all of them."""
+MOST_COMPARED = 2_000_000_000
+"""Pairs of distinct released and original records up to which linkage is tried for all; beyond, a sample is."""
 MOST_RECORDS = 5_000
 """Most records whose sets are compared one by one."""
 PEOPLE = 500
@@ -306,13 +312,15 @@ def linkage_kept(job: Job, rules: Sequence[Recoding], measured: Linkage | None =
     if not limits:
         return ()
     attack = linkage(job, rules) if measured is None else measured
-    return (LinkageRisk.name,) if attack is not None and attack.risk <= min(limits) + 1e-12 else ()
+    return (LinkageRisk.name,) if attack is not None and attack.at_most <= min(limits) + 1e-12 else ()
 
 
 def linkage(job: Job, rules: Sequence[Recoding], *, most: int = MOST_COMPARED) -> Linkage | None:
-    """How a linkage attack on all quasi-identifiers fares, or None where it is too large to measure or not covered.
+    """How a linkage attack on all quasi-identifiers fares, or None where that is not covered.
 
-    What is drawn by a published matrix is measured on a draw of its own.
+    Where all records would be compared with more than `most` others together, some of them are tried, drawn at random;
+    whoever judges a promise takes `Linkage.at_most` then. What is drawn by a published matrix is measured on a draw of
+    its own.
 
     >>> from keepsense.release.example import example_release
     >>> done = example_release()
@@ -325,12 +333,9 @@ def linkage(job: Job, rules: Sequence[Recoding], *, most: int = MOST_COMPARED) -
     counts, cells = table.cells
     if set(cells.names) != set(job.every_quasi_identifier):
         return None
-    widest = max(
-        len(values) * len(counts.values_of(name)) for name, values in zip(cells.names, cells.values, strict=True)
-    )
-    if len(counts) * len(cells.codes) > most or widest > 4 * MOST_DISTANCES:
-        return None
     counts, cells = linked_people(job, counts, cells)
+    widest = max(map(len, counts.values))
+    cells = some_records(cells, max(FEWEST_TRIED, most // max(1, len(counts))), widest)
     return record_linkage(counts, cells, column_distances(table.scale_of, counts, cells))
 
 

@@ -26,7 +26,7 @@ from keepsense.privacy.attacks.linkage import Linkage
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.figures.costs import NEARLY_ALL
 from keepsense.release.figures.measure import column_penalties
-from keepsense.release.folder.description import DESCRIPTION
+from keepsense.release.folder.description import DESCRIPTION, written_chances
 from keepsense.release.folder.dictionary import DICTIONARY, data_dictionary
 from keepsense.release.folder.recoding_file import save_recodings
 from keepsense.release.job.job import Job
@@ -119,7 +119,10 @@ def _public_risk(risk: Mapping[str, Mapping[str, float]], linked: Linkage | None
     """Risk before and after, and how linking by meaning fared where that is promised."""
     shown_risk = {when: dict(figures) for when, figures in risk.items()}
     if linked is not None:
-        shown_risk.setdefault("after", {})["linked by meaning"] = float(linked.risk)
+        after = shown_risk.setdefault("after", {})
+        after["linked by meaning"] = float(linked.risk)
+        if linked.at_most > linked.risk:
+            after["linked by meaning, at most"] = float(linked.at_most)
     return shown_risk
 
 
@@ -143,7 +146,8 @@ def _method_for_sets(job: Job, secret: set[str]) -> dict[str, Any]:
 def _matrices(recodings: list[Recoding], after: Counts) -> dict[str, Any]:
     """Transition matrices that are meant to be published, so that readers can undo their effect on counts.
 
-    Values that stand nowhere in the release are not named: all of them are `other`, the last row and column.
+    Values that stand nowhere in the release are not named: all of them are `other`, the last row and column. Large
+    ones are packed (`keepsense.release.folder.description.transition_matrices` reads both).
     """
     matrices = {}
     drawn: list[Draws] = []
@@ -159,8 +163,11 @@ def _matrices(recodings: list[Recoding], after: Counts) -> dict[str, Any]:
             place = {value: i for i, value in enumerate(rule.inputs)}
             rows = [place[rule.outputs[i]] for i in columns]
             chances = rule.probabilities[np.ix_(rows, columns)].round(9)
-            table = [[*row, round(max(0.0, 1.0 - sum(row)), 9)] for row in chances.tolist()]
-            matrices[rule.name] = {"values": [*(rule.outputs[i] for i in columns), "other"], "chances": table}
+            rest = np.maximum(0.0, 1.0 - chances.sum(axis=1, keepdims=True)).round(9)
+            matrices[rule.name] = {
+                "values": [*(rule.outputs[i] for i in columns), "other"],
+                "chances": written_chances(np.hstack([chances, rest])),
+            }
     return {"transition matrices": matrices} if matrices else {}
 
 

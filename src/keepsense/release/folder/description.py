@@ -5,12 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from keepsense.errors import BadInput
 from keepsense.files import parsed_json
+from keepsense.release.folder.packed_arrays import plain_array, read_array
 
 DESCRIPTION = "release.json"
+_MANY_CHANCES = 250_000
+"""Chances from which on a matrix is packed: nobody reads so many, and as text they take long to write."""
+_BILLION = 10**9
 
 
 def read_description(folder: str | Path) -> dict[str, Any]:
@@ -31,6 +37,42 @@ def read_description(folder: str | Path) -> dict[str, Any]:
     except (ValueError, OverflowError):
         raise BadInput(f"{DESCRIPTION}: this is not the description of a release") from None
     return dict(description)
+
+
+def written_chances(chances: NDArray[np.float64]) -> Any:
+    """A matrix of chances as a description holds it: a list a row, or packed as billionths where there are very many.
+
+    >>> written_chances(np.array([[0.75, 0.25], [0.0, 1.0]]))
+    [[0.75, 0.25], [0.0, 1.0]]
+    >>> sorted(written_chances(np.full((600, 600), 1 / 600)))
+    ['kind', 'packed', 'shape']
+    """
+    if chances.size < _MANY_CHANCES:
+        return chances.tolist()
+    return plain_array(np.rint(chances * _BILLION).astype(np.int64))
+
+
+def transition_matrices(folder: str | Path) -> dict[str, tuple[list[Any], NDArray[np.float64]]]:
+    """By column: its values and, a row and a column for each, the chance that one was drawn in place of another.
+
+    With them readers undo the effect of drawing on counts; see `keepsense.methods.perturb.estimate`. The last value,
+    `other`, stands for all that are not in the release.
+
+    >>> from keepsense.release.example import example_release
+    >>> transition_matrices(example_release().file.parent)
+    {}
+    """
+    matrices = read_description(folder).get("transition matrices", {})
+    try:
+        return {name: (matrix["values"], _read_chances(matrix["chances"])) for name, matrix in matrices.items()}
+    except (ValueError, KeyError, TypeError):
+        raise BadInput(f"{DESCRIPTION}: its matrices of chances are damaged") from None
+
+
+def _read_chances(chances: Any) -> NDArray[np.float64]:
+    if isinstance(chances, dict):
+        return read_array(chances, np.int64) / _BILLION
+    return np.array(chances, dtype=np.float64)
 
 
 class _Part(BaseModel):
@@ -75,9 +117,15 @@ class _Entry(_Part):
     labels: dict[str, _Label] = {}
 
 
+class _Packed(_Part):
+    kind: str
+    shape: list[int]
+    packed: str
+
+
 class _Matrix(_Part):
     values: list[str | float | bool | None]
-    chances: list[list[float]]
+    chances: list[list[float]] | _Packed
 
 
 class _Description(_Part):
