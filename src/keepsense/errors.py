@@ -80,6 +80,16 @@ class TooLarge(BadInput):
     """
 
 
+class TooSlow(BadInput):
+    """The work would take hours, and nobody said that it may; nothing of it was begun.
+
+    >>> raise TooSlow("2,000,000 different records would take hours; let it take them with `patient = true`")
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.TooSlow: 2,000,000 different records would take hours; let it take them with `patient = true`
+    """
+
+
 class BadTaxonomy(BadInput):
     """A taxonomy cannot be built or read: a cycle, an unknown parent, a duplicate id, a damaged file.
 

@@ -360,7 +360,7 @@ def counted(
     >>> counts.weights.tolist(), counts.histograms["ill"].table().tolist()
     ([1, 2], [[0, 1], [1, 1]])
     """
-    few = None if sums else _dense(columns, further)
+    few = None if sums else dense(columns, further)
     if few is not None:
         return few
     rows = packed([column.codes for column in columns.values()], [len(column) for column in columns.values()])
@@ -388,8 +388,13 @@ def counted(
     return Counts(tuple(columns), values, rows.unpacked(tuples), weights, histograms, totals)
 
 
-def _dense(columns: Mapping[str, Coded], further: Mapping[str, Coded]) -> Counts | None:
-    """The same with a place for every possible tuple, where rows are many more than these; None elsewhere."""
+def dense(columns: Mapping[str, Coded], further: Mapping[str, Coded]) -> Counts | None:
+    """The same with a place for every possible tuple, where rows are many more than these; None elsewhere.
+
+    >>> import pyarrow as pa
+    >>> dense({"sex": encoded(pa.array(["f", "m"] * 50))}, {}).weights.tolist()
+    [50, 50]
+    """
     sizes = [len(column) for column in columns.values()]
     widths = [len(column) for column in further.values()]
     space, rows = math.prod(sizes), len(next(iter(columns.values())).codes)

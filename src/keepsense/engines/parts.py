@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import once
 from keepsense.counts import Counts, Value
-from keepsense.engines.coding import Coded, Codes, counted, found_among, narrow, packed
+from keepsense.engines.coding import Coded, Codes, counted, dense, found_among, narrow, packed
 from keepsense.large_counts import Through, joined
 
 PART = 1 << 22
@@ -182,8 +182,8 @@ class CodedRows:
     def about(self, through: Through) -> int:
         """About how many different tuples there are at other codes: some of them, by their hash, are counted."""
         share = max(1, self.rows // _HASHED)
-        lookups = self._lookups(through)
-        columns = [_LookedUp(c.codes, lookup) for c, lookup in zip(self.columns.values(), lookups, strict=True)]
+        pairs = zip(self.columns.values(), through, strict=True)
+        columns = [(c.codes, _numbers(len(c), lookup, j)) for j, (c, lookup) in enumerate(pairs)]
         blocks = (slice(start, start + _BLOCK) for start in range(0, self.rows, _BLOCK))
         some = list(in_turn(partial(_hashes, columns, share), blocks, self.threads))
         return min(self.rows, share * len(once(np.concatenate(some)))) if some else 0
@@ -290,21 +290,24 @@ class _LookedUp:
     def __getitem__(self, rows: Any) -> Codes:
         return _looked_up(self.codes, self.lookup, rows)
 
-    @cached_property
-    def numbers(self) -> NDArray[np.uint64]:
-        """For each code of the column a number that looks like drawn: tuples are told apart by their sums."""
-        every = np.arange(np.iinfo(self.codes.dtype).max + 1) if self.lookup is None else self.lookup
-        mixed = every.astype(np.uint64) + np.uint64(self.seed) * np.uint64(0x9E3779B97F4A7C15)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-        return mixed ^ (mixed >> np.uint64(31))
+
+def _numbers(size: int, lookup: Codes | None, column: int) -> NDArray[np.uint64]:
+    """For each code of a column a number that looks like drawn, so that tuples are told apart by their sums.
+
+    The numbers are SplitMix64's (Steele, Lea and Flood 2014).
+    """
+    codes = np.arange(size) if lookup is None else lookup
+    mixed = (codes.astype(np.uint64) + np.uint64(column << 40)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
-def _hashes(columns: Sequence[_LookedUp], share: int, rows: slice) -> NDArray[np.uint64]:
+def _hashes(columns: Sequence[tuple[Codes, NDArray[np.uint64]]], share: int, rows: slice) -> NDArray[np.uint64]:
     """Hashes of some rows' tuples: those of one tuple in `share`, whichever rows hold it."""
-    mixed = np.zeros(len(columns[0].codes[rows]), dtype=np.uint64)
-    for column in columns:
-        mixed += column.numbers[column.codes[rows]]
+    mixed = np.zeros(len(columns[0][0][rows]), dtype=np.uint64)
+    for codes, numbers in columns:
+        mixed += numbers[codes[rows]]
     return mixed if share == 1 else mixed[mixed % np.uint64(share) == 0]
 
 
@@ -323,6 +326,9 @@ def counted_in_parts(
     >>> counted_in_parts({"job": encoded(pa.array(["nurse", "clerk", "nurse"]))}, {}, most=1).weights.tolist()
     [1, 2]
     """
+    few = dense(columns, further)
+    if few is not None:
+        return few
     rows = CodedRows(columns, further, 0, most, threads)
     parts = list(rows.parts([None] * len(columns), tuple(further)))
     return joined(parts)

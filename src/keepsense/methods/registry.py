@@ -185,6 +185,9 @@ class Method(Described):
     """Whether it takes a fraction of a second on ten thousand tuples, so that hierarchies can be tried with it."""
     unweighed: str = ""
     """Why the weights of columns mean nothing to it; a method that takes `importance` says nothing here."""
+    reach: int | None = None
+    """Distinct records that it takes in about ten minutes, where that is few: more are refused before it begins,
+    unless the project says that it may take long."""
     needs: tuple[str, ...] = ()
     """Keyword arguments that must be given besides a promise."""
     time_limit: str | None = None

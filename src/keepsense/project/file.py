@@ -198,6 +198,7 @@ class EngineChoice(_Part):
     threads: Annotated[int, Field(ge=1, strict=True)] | None = Field(None, description="Most threads to use")
     master: str | None = Field(None, description="Address of the cluster, such as spark://head:7077")
     staging: str | None = Field(None, description="Folder that the whole cluster reaches, for files on their way")
+    patient: bool = Field(False, strict=True, description="Whether a method may take much longer than ten minutes")
 
     @model_validator(mode="after")
     def _fitting(self) -> EngineChoice:

@@ -8,8 +8,8 @@ from inspect import signature
 
 from keepsense.counts import Value
 from keepsense.engines.formats import format_of, would_run
-from keepsense.errors import BadInput, Finding, did_you_mean
-from keepsense.methods.registry import method, methods
+from keepsense.errors import BadInput, Finding, TooSlow, did_you_mean
+from keepsense.methods.registry import Method, method, methods
 from keepsense.privacy import (
     DifferentialPrivacy,
     KAnonymity,
@@ -70,6 +70,31 @@ def refuse_contradictions(job: Job) -> None:
                 raise BadInput(f"column {name!r} is removed as an identifier, but {model.name} is about it")
         for name in getattr(model, "beside", ()):
             _check_beside(job, model, name)
+
+
+def refuse_too_slow(job: Job) -> None:
+    """Refuse a method that would take hours on so many different records, before it begins.
+
+    >>> from keepsense.release.example import example_job
+    >>> refuse_too_slow(example_job())
+    """
+    reach, different = job.method.reach, len(job.own_counts)
+    if reach is None or different <= reach or job.project.engine.patient:
+        return
+    instead = [each.name for each in methods(in_projects=True) if each.quick and _as_good(job, each)]
+    other = f"choose a quicker method, such as {instead[0]!r}, " if instead else "choose a quicker method, "
+    raise TooSlow(
+        f"{different:,} different records would take {job.project.method.name!r} much longer than ten minutes, in "
+        f"which it does about {reach:,}; {other}release a sample of the rows ([[steps]] with sampling), make columns "
+        "coarser in the source, or let it take its time with patient = true in [engine]"
+    )
+
+
+def _as_good(job: Job, other: Method) -> bool:
+    """Whether another method keeps what is promised, too."""
+    return other.truthful == job.method.truthful and all(
+        other.classes == "all" if model.kept_by_classes else other.gives(model.name) for model in job.models
+    )
 
 
 def other_promise(job: Job) -> str:

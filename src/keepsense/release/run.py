@@ -39,7 +39,7 @@ from keepsense.release.folder.place import Draft, Place, place_of, writing_of
 from keepsense.release.interrupts import interrupts_held
 from keepsense.release.job.job import Job
 from keepsense.release.job.recode import Recoded, recode
-from keepsense.release.preflight import other_promise, refuse_contradictions, refuse_marks, warnings
+from keepsense.release.preflight import other_promise, refuse_contradictions, refuse_marks, refuse_too_slow, warnings
 from keepsense.release.verify import verify_release
 
 
@@ -131,6 +131,8 @@ def run(  # noqa: PLR0913
             place = place_of(job, rehearsed)
             place.check()  # before hours are spent on it; and again when nobody else can write there
             counts = job.counts
+            if reuse is None:
+                refuse_too_slow(job)
             refuse_marks(job)
             telling = tellings(job)
             identifying = refuse_identifying(job, telling)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,6 +69,9 @@ def _refuse_too_large(table: DuckTable, columns: tuple[str, ...]) -> None:
     if needed(rows, len(columns), rows) <= room(limit):
         return
     if all(name in table.codes for name in columns):
+        possible = math.prod(len(table.codes[name]) for name in columns)
+        if needed(rows, len(columns), min(rows, possible)) <= room(limit):
+            return
         tuples = CodedRows(coded(table, columns), {}, 0, threads=table.store.threads).about([None] * len(columns))
     else:
         cells = ", ".join(map(quoted, columns))

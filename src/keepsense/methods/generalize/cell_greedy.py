@@ -34,6 +34,8 @@ Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _STEPS = 2.0**30
 """Steps of a loss of 1 in the column that counts most."""
+_COMPARED = 5_000_000_000
+"""Pairs of a tuple and a class up to which a round of improvement is made."""
 
 
 def cell_greedy(  # noqa: PLR0913
@@ -58,7 +60,8 @@ def cell_greedy(  # noqa: PLR0913
     recoding (`local_recoding`, say) are improved instead of new ones being grown.
 
     Tuples are looked at in blocks of `block`, in the order of the hierarchies' branches. Time grows with tuples x block
-    and, for each round, tuples x classes; memory with tuples alone. No record is suppressed. The result is
+    and, for each round, tuples x classes; memory with tuples alone. Where there are more than five billion such pairs,
+    no round is made. No record is suppressed. The result is
     deterministic. Use it when utility counts more than uniform levels, on tables of up to some ten thousand distinct
     tuples. On Adult with k = 5 `local_recoding` is faster and loses less.
 
@@ -192,7 +195,7 @@ class _Work:
 
     def improve(self, rounds: int, listener: Listener | None) -> None:
         """Dissolve classes and move tuples as long as that lowers the loss; for promises about k alone."""
-        if self.asked.rest or self.asked.distinct:
+        if self.asked.rest or self.asked.distinct or len(self.owner) * self.classes > _COMPARED:
             return
         from keepsense.methods.generalize.kernels.greedy import dissolve, relocate
 

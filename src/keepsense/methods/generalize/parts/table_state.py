@@ -257,9 +257,21 @@ class Step:
         before = self._summed(of_old[~old.good], old.weights[~old.good])
         return self.state.at_risk - before + self._summed(of_new[~after.good], after.weights[~after.good])
 
+    @property
+    def _all_stay_small(self) -> bool:
+        """Whether some smallest class stays as it is whatever is moved: classes only grow on the way up."""
+        state = self.state
+        if state.direction != "up":
+            return False
+        small = state.classes.first[state.classes.weights == state.smallest]
+        of = self.moves.of[state.counts.codes[state.source[small], self.index]]
+        return bool(of[0] < 0 or (of != of[0]).any())
+
     @cached_property
     def smallest(self) -> Longs:
         """Records in the smallest class after each move."""
+        if self._all_stay_small:
+            return np.full(len(self), self.state.smallest)
         of_old, of_new, after = self._after
         large = np.iinfo(np.int64).max
         old, new = (np.full(len(self) + 1, large) for _ in range(2))
