@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import repeat
 from types import MappingProxyType
 from typing import Any
@@ -214,11 +215,26 @@ class Cuts:
         ...     [{"medic": 0}]).tolist()
         [[0]]
         """
-        classes = [labels for labels in self.suppress if len(labels) == len(places)]
-        codes = np.empty((len(classes), len(self.cuts)), dtype=np.int32)
-        for j, (place, labels) in enumerate(zip(places, zip(*classes, strict=True), strict=True) if classes else ()):
-            codes[:, j] = np.fromiter(map(place.get, labels, repeat(-1)), np.int32, len(classes))
+        columns = [
+            np.fromiter(map(place.get, labels, repeat(-1)), np.int32, len(labels))[which]
+            for place, (labels, which) in zip(places, self.hidden_labels, strict=True)
+        ]
+        codes = np.stack(columns, axis=1)
         return codes[(codes >= 0).all(axis=1)]
+
+    @cached_property
+    def hidden_labels(self) -> tuple[tuple[tuple[Value, ...], NDArray[np.int32]], ...]:
+        """By column the different labels of the suppressed classes, and which of them each class has.
+
+        >>> Cuts((Cut("job", ("nurse",), ("medic",)),), frozenset({("medic",)})).hidden_labels
+        ((('medic',), array([0], dtype=int32)),)
+        """
+        classes = [labels for labels in self.suppress if len(labels) == len(self.cuts)]
+        found = []
+        for labels in zip(*classes, strict=True) if classes else [()] * len(self.cuts):
+            place = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+            found.append((tuple(place), np.fromiter(map(place.__getitem__, labels), np.int32, len(labels))))
+        return tuple(found)
 
     def apply(self, counts: Counts) -> Counts:
         """Counts of the released columns (suppressed records included)."""

@@ -212,11 +212,15 @@ class CodedRows:
         space = math.prod(sizes)
         total = np.zeros(space, dtype=np.int64)
         step = max(_BLOCK, 4 * space)
-        for start in range(0, self.rows, step):
+
+        def block(start: int) -> NDArray[np.int64]:
             key = _looked_up(*found[0], slice(start, start + step)).astype(np.int64)
             key *= sizes[1]
             key += _looked_up(*found[1], slice(start, start + step))
-            total += np.bincount(key, minlength=space)
+            return np.bincount(key, minlength=space)
+
+        for rows in in_turn(block, range(0, self.rows, step), self.threads):
+            total += rows
         return total.reshape(sizes)
 
     def marked(self, through: Through, some: NDArray[Any]) -> list[NDArray[np.int64]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -60,9 +59,7 @@ def _cut_codes(table: DuckTable, rule: Cuts) -> dict[str, Coded] | None:
     if not rule.suppress:
         return {name: tight(column.dictionary, column.codes) for name, column in zip(rule.names, columns, strict=True)}
     places = []
-    known_ones = [labels for labels in rule.suppress if len(labels) == len(columns)]
-    for j, column in enumerate(columns):
-        hidden_labels = list(dict.fromkeys(map(itemgetter(j), known_ones)))
+    for column, (hidden_labels, _) in zip(columns, rule.hidden_labels, strict=True):
         as_released = cells_of(hidden_labels, column.dictionary.type)
         if as_released.type != column.dictionary.type:
             return None
