@@ -31,7 +31,7 @@ NAMES = (*QUASI_IDENTIFIERS, *DERIVED)
 Columns = dict[str, dict[str, Any]]
 KINDS = {"age": "numeric", "postcode": "code", "decade": "numeric"}
 WORDS: Columns = {
-    "occupation": {"taxonomy": "wordnet", "domain": "causal agent", "hierarchy": "auto"},
+    "occupation": {"taxonomy": "wordnet", "hierarchy": "auto"},
     "workplace": {"taxonomy": "wordnet", "hierarchy": "auto"},
     "hobby": {"taxonomy": "wordnet", "hierarchy": "auto"},
 }
@@ -60,11 +60,14 @@ class Asked:
     parameters: dict[str, Any] = field(default_factory=dict)
     columns: Columns = field(default_factory=dict)
     only: tuple[str, ...] = NAMES
+    source: str = "people.parquet"
     step: dict[str, Any] | None = None
     """How a project names it as a step before another method, which is Datafly here."""
 
 
-PLACES: Columns = {**ORDERED, "place": {"taxonomy": "places"}}
+KNOWN = "known.parquet"
+"""The same table without misspelt words: these have no distance to others."""
+NOT_PLACES = tuple(name for name in NAMES if name != "place")
 TARGET: Columns = {"diagnosis": {"role": "target"}}
 ASKED: dict[str, Asked] = {
     "global recoding": Asked(step={"columns": ["age"], "parameters": {"level": 1}}),
@@ -79,8 +82,8 @@ ASKED: dict[str, Asked] = {
     "rank swapping of tuples": Asked(LINKAGE, {"k": 10}),
     "rank swapping by one ranking": Asked(LINKAGE, {"k": 10}),
     "rank swapping of numbers": Asked(LINKAGE, {"percent": 10}, NUMBERS, tuple(NUMBERS)),
-    "noise": Asked(LINKAGE, {}, PLACES),
-    "correlated noise": Asked(LINKAGE, {}, PLACES),
+    "noise": Asked(LINKAGE, {}, ORDERED, NOT_PLACES, KNOWN),
+    "correlated noise": Asked(LINKAGE, {}, ORDERED, NOT_PLACES, KNOWN),
     "noise on numbers": Asked(LINKAGE, {}, NUMBERS, tuple(NUMBERS)),
     "individual ranking": Asked(LINKAGE, {"k": 5}),
     "optimal univariate microaggregation": Asked(LINKAGE, {"k": 5}, NUMBERS, tuple(NUMBERS)),
@@ -88,8 +91,8 @@ ASKED: dict[str, Asked] = {
     "mu-argus": Asked(parameters={"strict": True}),
     "infogain mondrian": Asked(columns=TARGET),
     "lsd mondrian": Asked(columns={"decade": {"role": "target"}}),
-    "differential privacy": Asked(EPSILON, {"bounds": BOUNDS}, PLACES),
-    "semantic exponential mechanism": Asked(EPSILON, {}, {}, tuple(WORDS)),
+    "differential privacy": Asked(EPSILON, {"bounds": BOUNDS}, ORDERED, NOT_PLACES, KNOWN),
+    "semantic exponential mechanism": Asked(EPSILON, {}, {}, tuple(WORDS), KNOWN),
     "randomized response": Asked(EPSILON, {}, ORDERED, ("sex", "shift")),
     "noisy numbers": Asked(EPSILON, {"bounds": BOUNDS}, NUMBERS, tuple(NUMBERS)),
     "differentially private generalization": Asked(
@@ -152,6 +155,23 @@ def write_table(folder: Path, rows: int) -> None:
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     query = f"SELECT *, {derived} FROM '{folder / 'sample.parquet'}'"
     duckdb.sql(f"COPY ({query}) TO '{folder / 'people.parquet'}' (FORMAT parquet)")
+    _write_known(folder)
+
+
+def _write_known(folder: Path) -> None:
+    """The table with the first known word of a column in place of every word that WordNet does not know."""
+    import duckdb
+
+    from keepsense.taxonomy import wordnet
+
+    names, mended = wordnet(), []
+    for column in WORDS:
+        words = [row[0] for row in duckdb.sql(f"SELECT DISTINCT {column} FROM '{folder / 'people.parquet'}'").fetchall()]
+        known = sorted(word for word in words if len(names.senses_of(word)))
+        unknown = ", ".join("'" + word.replace("'", "''") + "'" for word in set(words) - set(known)) or "''"
+        mended.append(f"CASE WHEN {column} IN ({unknown}) THEN '{known[0]}' ELSE {column} END AS {column}")
+    query = f"SELECT * REPLACE ({', '.join(mended)}) FROM '{folder / 'people.parquet'}'"
+    duckdb.sql(f"COPY ({query}) TO '{folder / KNOWN}' (FORMAT parquet)")
 
 
 def project(method: str, sets: bool) -> dict[str, Any]:
@@ -166,7 +186,7 @@ def project(method: str, sets: bool) -> dict[str, Any]:
     columns |= {name: GONE for name in NAMES if name not in asked.only}
     before = [] if asked.step is None else [{"name": method, **asked.step}]
     return {
-        "source": {"path": "people.parquet"},
+        "source": {"path": asked.source},
         "privacy": [asked.promise],
         "steps": before,
         "method": {"name": "datafly" if before else method, "parameters": asked.parameters},
