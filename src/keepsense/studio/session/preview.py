@@ -168,7 +168,7 @@ def _ahead(
         after=as_text(names, changed),
         at_risk_after=_left_at_risk(found, after, shown.k, share),
         lost=lost,
-        promises=tuple(_promised(found, model) for model in job.models),
+        promises=_promised(found, job.models),
         suppressed=round(gone / share),
         classes=classes,
         sampled=found.sampled,
@@ -212,27 +212,43 @@ def _sizes(after: Counts) -> tuple[int, int]:
     return figures.suppressed, figures.classes
 
 
-def _promised(found: Estimate, model: Model) -> Kept:
-    """Whether a promise would be kept: judged on the classes, or by what the mechanism keeps."""
-    job, words = found.part, model.describe()
-    if not model.kept_by_classes or model.about == "mechanism":
-        names = (*job.method.kept(job, found.rules), *linkage_kept(job, found.rules))
-        why = "" if model.name in names else "The full run measures it."
-        return Kept(words, model.name in names or None, why, model.name)
+def _promised(found: Estimate, models: Sequence[Model]) -> tuple[Kept, ...]:
+    """Whether each promise would be kept: judged on the classes, or by what the mechanism keeps."""
+    job = found.part
+    by_classes = [_of_classes(model) for model in models]
+    classes = _classes(found) if any(by_classes) else None
+    besides = () if all(by_classes) else (*job.method.kept(job, found.rules), *linkage_kept(job, found.rules))
+    return tuple(_one_promised(job, model, classes, besides) for model in models)
+
+
+def _one_promised(job: Job, model: Model, classes: Counts | None, besides: Sequence[str]) -> Kept:
+    words, unsure = model.describe(), "The full run measures it."
+    if not _of_classes(model):
+        known = model.name in besides
+        return Kept(words, known or None, "" if known else unsure, model.name)
+    if classes is None or model.counts_people:
+        return Kept(words, True if job.truthful else None, "" if job.truthful else unsure, model.name)
+    (bound,) = bind([model], job.counts)
+    holds = bool(bound.holds(classes.weights, classes.histograms))
+    return Kept(words, holds, "" if holds else "Some groups would break it.", model.name)
+
+
+def _of_classes(model: Model) -> bool:
+    return model.kept_by_classes and model.about != "mechanism"
+
+
+def _classes(found: Estimate) -> Counts | None:
+    """The classes that would be released, with their sensitive values; None where only the full run makes them."""
+    job, counts = found.part, found.part.counts
     for rule in whole_table(found.rules, job.quasi_identifiers):
         cells = aligned(job.own_counts, rule)
-        counts = job.counts
-        if len(cells.source) != len(counts) or model.counts_people or job.population is not None:
-            break
+        if len(cells.source) != len(counts) or job.population is not None:
+            return None
         order = np.argsort(cells.source, kind="stable")
         hidden = np.zeros(len(counts), dtype=np.bool_) if cells.suppressed is None else cells.suppressed[order]
-        (bound,) = bind([model], counts)
         left = counts.some(np.flatnonzero(~hidden)) if hidden.any() else counts
-        classes = left.recoded(cells.values, cells.codes[order][~hidden])
-        kept = bool(bound.holds(classes.weights, classes.histograms))
-        return Kept(words, kept, "" if kept else "Some groups would break it.", model.name)
-    why = "" if job.truthful else "The full run measures it."
-    return Kept(words, True if job.truthful else None, why, model.name)
+        return left.recoded(cells.values, cells.codes[order][~hidden])
+    return None
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------
