@@ -33,13 +33,15 @@ def infogain_mondrian(
     target: str,
     numbers: Sequence[str] = (),
     importance: Importance | None = None,
+    cuts: Mapping[str, str] | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the table where the entropy of `target` falls most, as long as both parts keep the promise.
 
     `target` is a column counted as a histogram. A group is cut as long as that tells anything about the target, then by
-    the median; what a column tells counts by its `importance`. Use it when the release is for classification. Cost: as
-    median Mondrian, times the target's values.
+    the median; what a column tells counts by its `importance`. `cuts` says at which columns the table and its parts are
+    cut first, as in Median Mondrian. Use it when the release is for classification. Cost: as median Mondrian, times the
+    target's values.
 
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, histograms={"buys": ["no", "no", "no", "yes"]})
@@ -72,6 +74,7 @@ def infogain_mondrian(
         branches=True,
         method="InfoGain Mondrian",
         scored="information gain in bits",
+        cuts=cuts,
         listener=listener,
     )
 

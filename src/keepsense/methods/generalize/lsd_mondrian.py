@@ -36,6 +36,7 @@ def lsd_mondrian(
     target: str,
     numbers: Sequence[str] = (),
     importance: Importance | None = None,
+    cuts: Mapping[str, str] | None = None,
     listener: Listener | None = None,
 ) -> Cells:
     """Divide the table where the squared deviations of `target` from its mean in each part fall most.
@@ -43,7 +44,8 @@ def lsd_mondrian(
     `target` is a number summed under each tuple (`sums`). The sum of squares of the whole is the same for every cut, so
     the best cut has the largest sum of (part's sum)² / part's size; what a column wins counts by its `importance`. The
     target is centred and scaled first, so that its unit and its zero decide nothing; of cuts that are equally good, the
-    most even one is made. Use it when the release is for regression.
+    most even one is made. `cuts` says at which columns the table and its parts are cut first, as in Median Mondrian. Use
+    it when the release is for regression.
 
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, sums={"salary": [10, 10, 90, 90]})
@@ -74,6 +76,7 @@ def lsd_mondrian(
         branches=True,
         method="LSD Mondrian",
         scored="fall of the squared deviations",
+        cuts=cuts,
         listener=listener,
     )
 

@@ -31,6 +31,7 @@ def mondrian(  # noqa: PLR0913
     taxonomies: Mapping[str, tuple[Taxonomy, Sequence[Concept]]] | None = None,
     order: Literal["widest", "given"] = "widest",
     relaxed: bool = False,
+    cuts: Mapping[str, str] | None = None,
     importance: Importance | None = None,
     listener: Listener | None = None,
 ) -> Cells:
@@ -40,7 +41,8 @@ def mondrian(  # noqa: PLR0913
     `order` says which dimension a group is cut in: `widest` is the original algorithm's choice; `given` cuts in the
     first column until nothing can be cut there, then in the next, as Ben Fredj et al. (2015) tell it. `relaxed` divides
     records of the median value between both halves, so that groups come out even; it keeps promises about k alone.
-    A column of twice the `importance` counts as twice as wide.
+    A column of twice the `importance` counts as twice as wide. `cuts` says at which columns the table is cut first:
+    `{"whole": "sex", "1": "age"}` cuts the whole table at sex and the first part at age, and below it goes on as usual.
 
     Use it for numeric columns and for general purposes: classes come out near k to 2k. Cost: about log2(rows / k)
     sorts a column.
@@ -60,6 +62,7 @@ def mondrian(  # noqa: PLR0913
         relaxed=relaxed,
         method="median Mondrian",
         scored="width in this group",
+        cuts=cuts,
         listener=listener,
     )
 

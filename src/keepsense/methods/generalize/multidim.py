@@ -3,12 +3,12 @@
 One round looks at all groups at once. In every dimension the groups' tuples are sorted, every place where a group could
 be cut is scored, and the best is taken if both parts keep the promise (LeFevre et al. 2006; Ben Fredj et al. 2015 call
 the category MR). What is parameterized: how cuts are scored, which dimension goes first, and strict or relaxed cuts.
+The first cuts may be given (`keepsense.methods.generalize.parts.given`): below them it goes on as usual.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -17,78 +17,21 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Histogram, Value, histogram
 from keepsense.errors import BadInput, Infeasible
+from keepsense.methods.generalize.parts.cutting import Cutting, Flags, Floats, Longs, Score, Settle, median
 from keepsense.methods.generalize.parts.dimension import Dimension
+from keepsense.methods.generalize.parts.given import GivenCuts
 from keepsense.methods.generalize.parts.together import WonBack, divided_together
 from keepsense.privacy import KAnonymity, Model, ProbabilisticKAnonymity, bind
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 
-Floats = NDArray[np.float64]
-Longs = NDArray[np.int64]
-Flags = NDArray[np.bool_]
+__all__ = ["Cutting", "Flags", "Floats", "Longs", "Order", "Score", "Settle", "divide", "groups", "median"]
+
 Order = Literal["widest", "given", "best"]
 """Which dimension a group is cut in: its widest, the first that can be cut, or that of the best score."""
 
-
 _MANY = 20_000
 """Tuples from which on sorted orders are kept from round to round."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cutting:
-    """One dimension's view of a round: the tuples sorted by group and rank, and every cut right of one of them.
-
-    `left` and `total` are the records left of the cut and in the whole group; `low` and `high` the group's span;
-    `ranks` tells each tuple's place in every dimension.
-
-    >>> from keepsense.methods.generalize.parts.dimension import numeric
-    >>> counts, rounds = Counts.of({"age": [31, 35, 40, 40]}), []
-    >>> def last(cutting):
-    ...     rounds.append(cutting)
-    ...     return cutting.left.astype(float)
-    >>> _ = divide(counts, [numeric("age", counts.values[0])], [KAnonymity(2)], score=last)
-    >>> rounds[0].left.tolist(), rounds[0].total.tolist()
-    ([1, 2, 4], [4, 4, 4])
-    """
-
-    dimension: Dimension
-    tuples: Longs
-    group: Longs
-    start: Longs
-    rank: Longs
-    left: Longs
-    total: Longs
-    low: Longs
-    high: Longs
-    ranks: Longs
-
-    def sums(self, numbers: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Sums of some numbers a tuple (rows of `numbers`): left of each cut, and in its whole group."""
-        run = np.cumsum(numbers[self.tuples], axis=0, dtype=np.float64)
-        before = np.concatenate((np.zeros((1, *run.shape[1:])), run))
-        ends = np.append(self.start[1:], len(self.tuples))
-        return run - before[self.start][self.group], (before[ends] - before[self.start])[self.group]
-
-
-Score = Callable[[Cutting], Floats]
-"""How good each cut is, the higher the better."""
-
-Settle = Callable[[Longs, Longs, Longs, int, Callable[[Longs], Flags]], None]
-"""What betters groups once none can be cut: from ranks, weights, the group of each tuple (changed in place), the least
-number of records, and what tells of each group whether it keeps the promise."""
-
-
-def median(cutting: Cutting) -> Floats:
-    """As close to half of the group's records on each side as whole values allow.
-
-    >>> from keepsense.methods.generalize.parts.dimension import numeric
-    >>> counts = Counts.of({"age": [31, 33, 36, 40, 40, 40]})
-    >>> ages = numeric("age", counts.values[0], counts.weights)
-    >>> sorted(divide(counts, [ages], [KAnonymity(2)], score=median).values[0])
-    ['40', 'under 40']
-    """
-    found: Floats = -np.abs(2.0 * cutting.left - cutting.total)
-    return found
 
 
 def divide(  # noqa: PLR0913
@@ -101,6 +44,7 @@ def divide(  # noqa: PLR0913
     branches: bool = False,
     relaxed: bool = False,
     gain: bool = False,
+    cuts: Mapping[str, str] | None = None,
     settle: Settle | None = None,
     method: str = "division",
     scored: str = "score",
@@ -110,7 +54,8 @@ def divide(  # noqa: PLR0913
 
     `branches` cuts nominal columns only below their group's least common ancestor, so that whole branches part.
     `relaxed` cuts at exactly half of the records, dealing records of one value to both sides. With `gain`, a cut whose
-    score is not above 0 is not made. `settle` betters the groups in the end. A listener that wants every step hears of
+    score is not above 0 is not made. `cuts` says at which columns the whole table and its parts are cut first; tuples
+    that such a cut parts stay apart. `settle` betters the groups in the end. A listener that wants every step hears of
     each `cut` with the two parts, what each is released as, and the score of each column, which `scored` names. Cost:
     rounds (about log2 of the number of groups) x dimensions x one sort.
 
@@ -121,7 +66,7 @@ def divide(  # noqa: PLR0913
     >>> [cells.values[0][c] for c in cells.codes[:, 0]]
     ['under 40', 'under 40', '40 or more', '40 or more']
     """
-    work = _Division(counts, dimensions, models, relaxed, scored)
+    work = _Division(counts, dimensions, models, relaxed, scored, cuts)
     rounds = work.run(score, order, branches, gain, listener)
     work.settle(settle, listener)
     return work.cells(method, rounds)
@@ -160,6 +105,7 @@ class _Division:
         models: Sequence[Model],
         relaxed: bool,
         scored: str = "score",
+        cuts: Mapping[str, str] | None = None,
     ) -> None:
         self.counts = counts
         self.scored = scored
@@ -178,6 +124,7 @@ class _Division:
         self.active = np.arange(len(counts), dtype=np.int64)
         self.group = np.zeros(len(counts), dtype=np.int64)
         self.refused = np.zeros((1, len(dimensions)), dtype=np.bool_)
+        self.given = GivenCuts(cuts, [d.name for d in dimensions], len(counts))
         self._orders: list[Longs | None] = [None] * len(dimensions)
         self._label = np.zeros(len(counts), dtype=np.int64)
 
@@ -194,16 +141,15 @@ class _Division:
         told = wants_steps(listener) and not self.relaxed  # a relaxed cut may deal a tuple to both parts
         if told:
             emit(listener, "whole", 0, self.counts.total, part=self._part(self.active))
-        elif score is median and order != "best" and not (branches or gain or self.relaxed or self.rest):
-            return self._halved(order == "widest", listener)
-        elif isinstance(score, WonBack) and order == "best" and not (branches or gain or self.relaxed):
-            needed = [model.different for model in self.rest]
-            if None not in needed:
-                return self._won_back(score, [each for each in needed if each is not None], listener)
+        compiled = None if told else self._compiled(score, order, branches or gain, listener)
         rounds = 0
         while len(self.active):
+            if compiled is not None and not self.given.waiting:
+                return rounds + max(compiled(tuples) for tuples in self._groups())
+            self.given.insist(self.refused)
             views = [self.view(j) for j in range(len(self.dimensions))]
             dimension, place, scores = self.choose(views, score, order, branches, gain)
+            self._refuse_uncut(views, dimension)
             was = self.active, self.group
             side, made = self.cut(views, dimension, place)
             if told and listener is not None:
@@ -217,10 +163,17 @@ class _Division:
         """Better the groups in place; relaxed cuts, which part tuples, are left as they are."""
         if better is None or self.relaxed:
             return
-        before, every = self.final.copy(), np.arange(len(self.final), dtype=np.int64)
-        better(
-            self.ranks, self.weights, self.final, self.least, lambda group: self.satisfied(every, group, self.closed)
-        )
+        before = self.final.copy()
+        for tuples in self._regions():
+            there, final = np.unique(self.final[tuples], return_inverse=True)
+            better(
+                self.ranks[tuples],
+                self.weights[tuples],
+                final,
+                self.least,
+                lambda group, mine=tuples, number=len(there): self.satisfied(mine, group, number),
+            )
+            self.final[tuples] = there[final]
         moved = before != self.final
         self.spans = None if moved.any() else self.spans
         if moved.any() and wants_steps(listener):
@@ -228,30 +181,80 @@ class _Division:
             parts = [self._part(np.flatnonzero(self.final == group)) for group in changed]
             emit(listener, "improve", self.counts.total, self.counts.total, changed=int(moved.sum()), parts=parts)
 
-    def _halved(self, widest: bool, listener: Listener | None) -> int:
-        """The plainest case, strict medians and k alone, in one compiled loop: the same groups, far sooner."""
+    def _compiled(
+        self, score: Score, order: Order, otherwise: bool, listener: Listener | None
+    ) -> Callable[[Longs], int] | None:
+        """What divides a group in one compiled loop, into the same groups far sooner; None where no loop fits."""
+        if otherwise or self.relaxed:
+            return None
+        if score is median and order != "best" and not self.rest:
+            return lambda tuples: self._halved(tuples, order == "widest", listener)
+        needed = [model.different for model in self.rest]
+        if isinstance(score, WonBack) and order == "best" and None not in needed:
+            return lambda tuples: self._won_back(tuples, score, [each for each in needed if each is not None], listener)
+        return None
+
+    def _groups(self) -> Iterator[Longs]:
+        """The tuples of each group that is not closed; none of them is active any more."""
+        tuples, sizes = self.active, np.bincount(self.group)
+        self.active = self.active[:0]
+        if len(sizes) > 1:
+            tuples = tuples[np.argsort(self.group, kind="stable")]
+        yield from np.split(tuples, np.cumsum(sizes)[:-1])
+
+    def _places(self, tuples: Longs) -> Any:
+        """What picks the tuples out of arrays, without a copy where it is all of them."""
+        return slice(None) if len(tuples) == len(self.counts) else tuples
+
+    def _regions(self) -> Iterator[Longs]:
+        """The tuples that no given cut has parted."""
+        region = self.given.region
+        if not len(region):
+            yield np.arange(len(self.final), dtype=np.int64)
+        for number in range(int(region.max(initial=-1)) + 1):
+            yield np.flatnonzero(region == number)
+
+    def _halved(self, tuples: Longs, widest: bool, listener: Listener | None) -> int:
+        """The plainest case: strict medians and k alone."""
         from keepsense.methods.generalize.kernels.division import halve
 
         width = np.zeros((len(self.dimensions), max(len(d.width) for d in self.dimensions)))
         for j, dimension in enumerate(self.dimensions):
             width[j, : len(dimension.width)] = dimension.width * dimension.importance
-        ranks = np.ascontiguousarray(self.ranks, dtype=np.int32)
-        self.closed, rounds = halve(ranks, self.weights, width, self.least, widest, self.final)
-        self.active = self.active[:0]
+        places = self._places(tuples)
+        ranks = np.ascontiguousarray(self.ranks[places], dtype=np.int32)
+        final = np.empty(len(tuples), dtype=np.int64)
+        groups, rounds = halve(ranks, self.weights[places], width, self.least, widest, final)
+        self.final[places] = self.closed + final
+        self.closed += int(groups)
         emit(listener, "round", self.settled, self.counts.total, round=rounds, groups=self.closed)
         return int(rounds)
 
-    def _won_back(self, score: WonBack, needed: Sequence[tuple[str, int]], listener: Listener | None) -> int:
-        """What all columns win back, under k and different values alone, in one compiled loop: the same groups."""
-        ranks = [d.rank[self.counts.column(d.name)] for d in self.dimensions]
-        values = [(self.counts.histograms[name], least) for name, least in needed]
+    def _won_back(
+        self, tuples: Longs, score: WonBack, needed: Sequence[tuple[str, int]], listener: Listener | None
+    ) -> int:
+        """What all columns win back, under k and different values alone."""
+        places, whole = self._places(tuples), len(tuples) == len(self.counts)
+        ranks = [d.rank[self.counts.column(d.name)[places]] for d in self.dimensions]
+        alone = np.arange(0 if whole else len(tuples))
+        values = [
+            (self.counts.histograms[name] if whole else self._histogram(name, tuples, alone, len(alone)), least)
+            for name, least in needed
+        ]
+        earlier, closed = self.settled, self.closed
 
         def told(settled: int, groups: int) -> None:
-            emit(listener, "round", settled, self.counts.total, groups=groups)
+            emit(listener, "round", earlier + settled, self.counts.total, groups=closed + groups)
 
-        found = divided_together(ranks, self.weights, self.dimensions, score.tables, self.least, values, told)
-        self.final, self.closed, self.spans = found.final, found.number, (found.low, found.high)
-        self.active = self.active[:0]
+        weights = self.weights[places]
+        found = divided_together(ranks, weights, self.dimensions, score.tables, self.least, values, told)
+        self.final[places] = closed + found.final if closed else found.final
+        self.closed += found.number
+        spans = found.low, found.high
+        if self.spans is not None:
+            spans = np.concatenate((self.spans[0], found.low)), np.concatenate((self.spans[1], found.high))
+        if closed == 0 or self.spans is not None:
+            self.spans = spans
         return found.rounds
 
     @property
@@ -385,6 +388,22 @@ class _Division:
             allowed[at[here < height[view.group[at]]]] = False
         return allowed
 
+    def _refuse_uncut(self, views: Sequence[Cutting], dimension: Longs) -> None:
+        """Refuse given cuts for which there is no place."""
+        for group, j in self.given.asked(dimension < 0):
+            alike = views[j].low[group] == views[j].high[group]
+            few = f"one of its parts would have fewer than {self.least:,} records"
+            self.given.refuse(group, "nothing tells its records apart there" if alike else few)
+
+    def _refuse_broken(self, wrong: Flags, side: Longs) -> None:
+        """Refuse given cuts whose parts break a promise, and name the promise."""
+        for group, _ in self.given.asked(wrong):
+            mine = self.group == group
+            tables = {name: self._histogram(name, self.active[mine], side[mine], 2) for name in self.columns}
+            weights = np.bincount(side[mine], self.weights[self.active[mine]], 2).astype(np.int64)
+            broken = next(model for model in self.rest if not model.satisfied(weights, tables).all())
+            self.given.refuse(group, f"one of its parts would break the promise that {_within(broken.describe())}")
+
     def cut(self, views: Sequence[Cutting], dimension: Longs, place: Longs) -> tuple[Longs, Flags]:
         """Part the groups; close those that cannot be cut, and refuse cuts whose parts break a promise.
 
@@ -396,10 +415,12 @@ class _Division:
         if self.rest and good.any():
             parts = self.satisfied(self.active, 2 * self.group + side, 2 * groups)
             wrong = good & ~(parts[0::2] & parts[1::2])
+            self._refuse_broken(wrong, side)
             self.refused[wrong, dimension[wrong]] = True
             side[wrong[self.group]] = 0
         else:
             wrong = np.zeros(groups, dtype=np.bool_)
+        beyond = {g: self.active[(self.group == g) & (side == 1)] for g, _ in self.given.asked(good & ~wrong)}
         closing = ~good
         number = np.cumsum(closing) - 1 + self.closed
         done = closing[self.group]
@@ -413,6 +434,8 @@ class _Division:
         again = wrong[used // 2]
         fresh[again] = self.refused[used[again] // 2]
         self.refused = fresh
+        if self.given.columns:
+            self.given.made(used, good & ~wrong, {} if self.relaxed else beyond)
         if not self.relaxed and len(self.counts) >= _MANY:
             self._regroup()
         return side, good & ~wrong
@@ -497,3 +520,12 @@ class _Division:
         start = np.searchsorted(self.final[order], np.arange(self.closed))
         ranks = self.ranks[order]
         return np.minimum.reduceat(ranks, start), np.maximum.reduceat(ranks, start)
+
+
+def _within(promise: str) -> str:
+    """A promise inside a sentence.
+
+    >>> _within("Every class has 2 different values.")
+    'every class has 2 different values'
+    """
+    return f"{promise[:1].lower()}{promise[1:].removesuffix('.')}"

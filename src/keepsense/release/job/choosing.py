@@ -16,6 +16,7 @@ from keepsense.hierarchies.choice import descend
 from keepsense.hierarchies.kinds import KINDS
 from keepsense.large_counts import LargeCounts
 from keepsense.methods.calling import call
+from keepsense.methods.generalize.parts.given import CUTS
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
 from keepsense.methods.registry import methods
 from keepsense.progress import Listener
@@ -152,9 +153,11 @@ class Trial:
             "listener": self.listener,
         }
         own = job.method.quick
+        # cuts that are given for all rows may leave too few of some
+        parameters = {name: value for name, value in job.project.method.parameters.items() if name != CUTS}
         rule: Cells | Cuts = call(
             job.method.function if own else semantic_mondrian,
-            job.project.method.parameters if own else {},
+            parameters if own else {},
             self.counts,
             hierarchies,
             job.models,
