@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keepsense.release.figures.alternatives import MOST_NODES
-from keepsense.studio.session import solutions
+from keepsense.studio.session import division, solutions
 from keepsense.studio.session.session import Session
 
 
@@ -74,7 +74,7 @@ def test_levels_that_break_a_promise_are_refused_with_a_way_out(session: Session
 def test_a_division_goes_from_the_whole_to_classes_that_hide_people(session: Session) -> None:
     session.set_method("mondrian")
     assert solutions.lattice(session) is None
-    tree = solutions.division(session)
+    tree = division.division(session)
     assert tree is not None
     assert tree.records == 240
     waiting, classes = [tree], []
@@ -88,14 +88,14 @@ def test_a_division_goes_from_the_whole_to_classes_that_hide_people(session: Ses
             classes.append(group.records)
     assert min(classes) >= 5
     assert sum(classes) == 240
-    few = solutions.pruned(tree, 5)
+    few = division.pruned(tree, 5)
     assert few.parts
     assert not few.parts[0].parts
 
 
 def test_local_recoding_shows_its_classes(session: Session) -> None:
     session.set_method("local recoding")
-    tree = solutions.division(session)
+    tree = division.division(session)
     assert tree is not None
     assert sum(part.records for part in tree.parts) == tree.records
 

@@ -24,7 +24,7 @@ from keepsense.progress import Listener
 from keepsense.recoding import Cells
 
 
-def infogain_mondrian(
+def infogain_mondrian(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     models: Sequence[Model] = (),

@@ -27,7 +27,7 @@ _TIE = 1e-9
 """Share of the target's variance below which two cuts are equally good."""
 
 
-def lsd_mondrian(
+def lsd_mondrian(  # noqa: PLR0913
     counts: Counts,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     models: Sequence[Model] = (),
@@ -44,8 +44,8 @@ def lsd_mondrian(
     `target` is a number summed under each tuple (`sums`). The sum of squares of the whole is the same for every cut, so
     the best cut has the largest sum of (part's sum)² / part's size; what a column wins counts by its `importance`. The
     target is centred and scaled first, so that its unit and its zero decide nothing; of cuts that are equally good, the
-    most even one is made. `cuts` says at which columns the table and its parts are cut first, as in Median Mondrian. Use
-    it when the release is for regression.
+    most even one is made. `cuts` says at which columns the table and its parts are cut first, as in Median Mondrian.
+    Use it when the release is for regression.
 
     >>> from keepsense.counts import Counts
     >>> counts = Counts.of({"age": [31, 35, 40, 44]}, sums={"salary": [10, 10, 90, 90]})

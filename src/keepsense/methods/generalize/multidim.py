@@ -9,7 +9,7 @@ The first cuts may be given (`keepsense.methods.generalize.parts.given`): below 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -166,13 +166,8 @@ class _Division:
         before = self.final.copy()
         for tuples in self._regions():
             there, final = np.unique(self.final[tuples], return_inverse=True)
-            better(
-                self.ranks[tuples],
-                self.weights[tuples],
-                final,
-                self.least,
-                lambda group, mine=tuples, number=len(there): self.satisfied(mine, group, number),
-            )
+            good = partial(self.satisfied, tuples, size=len(there))
+            better(self.ranks[tuples], self.weights[tuples], final, self.least, good)
             self.final[tuples] = there[final]
         moved = before != self.final
         self.spans = None if moved.any() else self.spans

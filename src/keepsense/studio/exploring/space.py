@@ -1,4 +1,4 @@
-"""The space of solutions: a lattice of levels, or how the table was divided into groups."""
+"""The space of solutions: a lattice of levels, with its safe points, or how the table was divided."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 from nicegui import ui
 
 from keepsense.shown import percent
+from keepsense.studio.exploring.division import Division, draw_undivided
 from keepsense.studio.session import solutions
-from keepsense.studio.session.solutions import Group, Solution, Solutions
-from keepsense.studio.widgets.figures import About, Told, counted, loss, term, told
-from keepsense.studio.widgets.parts import bar, box, button, complaint, icon_button, named, pill, words
+from keepsense.studio.session.division import Group
+from keepsense.studio.session.solutions import Solution, Solutions
+from keepsense.studio.widgets.figures import About, Told, loss, term, told
+from keepsense.studio.widgets.parts import box, button, complaint, named, pill, words
 from keepsense.studio.widgets.room import Room
 
 _BEST = 6
@@ -40,10 +42,6 @@ _NODE_LOSS = About(
     "For every value, how much of its column one no longer knows: the share of the other values that could be meant as "
     "well. Averaged over all columns and records.",
 )
-_GROUP = About(
-    "Records that are in the group, after the cuts above it.",
-    "Records are counted whose values lie inside the group; where only some combinations are shown, among these.",
-)
 
 
 def draw_space(room: Room, lattice: Solutions | None, division: Group | None) -> None:
@@ -51,13 +49,9 @@ def draw_space(room: Room, lattice: Solutions | None, division: Group | None) ->
     if lattice is not None:
         Lattice(room, lattice)
     elif division is not None:
-        _division(division)
+        Division(room, division)
     else:
-        words(
-            "p",
-            "This method changes values one by one: there is no lattice of levels and no division to show.",
-            "small muted prose",
-        )
+        draw_undivided(room)
 
 
 class Lattice:
@@ -188,46 +182,3 @@ class Lattice:
 
     def _complain(self, text: str) -> None:
         self._wrong.text = text
-
-
-def _division(tree: Group) -> None:
-    words(
-        "p",
-        "From the whole table down to groups in which nobody can be told apart: each cut is at one column. Shown on "
-        "some of the rows where there are many.",
-        "small muted prose",
-    )
-    _group(solutions.pruned(tree), tree.records, opened=2)
-
-
-def _group(group: Group, whole: int, opened: int) -> None:
-    values = ", ".join(f"{name}: {value}" for name, value in group.values.items() if value not in ("*", "None"))
-    size = counted(group.records, "record")
-    if not group.parts:
-        with box("line tight leaf"):
-            term(size, *_GROUP, "small strong nowrap")
-            words("span", values, "small muted breaks data")
-        return
-    cut = f"parted by {group.column}" if group.column and group.column != "classes" else ""
-    with box("group"):
-        with box("line tight"):
-            arrow = icon_button("chevron_right", f"Open or close: {size}, {cut}" if cut else f"Open or close: {size}")
-            term(size, *_GROUP, "small nowrap")
-            words("span", cut, "small data")
-            with box("grow share"):
-                bar(group.records / max(1, whole), f"{size} of {whole:,}")
-        inside = box("branch")
-
-    def toggle() -> None:
-        inside.set_visibility(not inside.visible)
-        if inside.visible and not inside.default_slot.children:
-            with inside:
-                for part in group.parts:
-                    _group(part, whole, opened - 1)
-        arrow.props(f"icon={'expand_more' if inside.visible else 'chevron_right'}")
-        arrow.props(f"aria-expanded={'true' if inside.visible else 'false'}")
-
-    inside.set_visibility(False)
-    arrow.props("aria-expanded=false").on_click(toggle)
-    if opened > 0:
-        toggle()

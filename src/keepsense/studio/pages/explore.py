@@ -8,6 +8,7 @@ from keepsense.studio.exploring.space import draw_space
 from keepsense.studio.exploring.spread import draw_distributions
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.session import solutions
+from keepsense.studio.session.division import division
 from keepsense.studio.widgets.following import following, worked_out
 from keepsense.studio.widgets.parts import box, button, head, words
 from keepsense.studio.widgets.room import Room
@@ -26,7 +27,7 @@ def draw(room: Room) -> None:
         worked_out(
             room,
             lambda: room.session.text,
-            lambda: (solutions.lattice(room.session), solutions.division(room.session)),
+            lambda: (solutions.lattice(room.session), division(room.session)),
             lambda made: draw_space(room, *made),
             "Looking at the space of solutions …",
         )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from keepsense.errors import Finding, KeepsenseError
 from keepsense.guide.answers import from_project
 from keepsense.guide.warn import warnings_for
+from keepsense.methods.generalize.parts.given import CUTS
 from keepsense.project.file import Project
 from keepsense.project.inspection.decide import Decision
 from keepsense.release.figures.costs import NEARLY_ALL, NEARLY_LOST
@@ -123,6 +124,8 @@ def _of_preview(job: Job, shown: Preview | None) -> Iterator[Advice]:
 def _relaxed(project: Project, shown: Preview) -> Iterator[Remedy]:
     if "levels" in project.method.parameters:
         yield Remedy("Let the search choose the levels", {("method", "parameters", "levels"): None})
+    if CUTS in project.method.parameters:
+        yield Remedy("Let the method choose the cuts", {("method", "parameters", CUTS): None})
     allowed = project.release.suppression
     if allowed < _MORE_SUPPRESSION:
         yield Remedy("Let 5% of the records be suppressed", {("release", "suppression"): _MORE_SUPPRESSION})

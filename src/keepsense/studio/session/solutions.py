@@ -1,21 +1,18 @@
-"""The space of solutions: the lattice of levels with its safe nodes, or how the table was divided, and other ways."""
+"""The space of solutions: the lattice of levels with its safe nodes, and other ways."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from inspect import signature
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from keepsense.errors import KeepsenseError
 from keepsense.methods.registry import methods
-from keepsense.progress import Event, Listener
 from keepsense.recoding import Cuts
 from keepsense.release.figures.alternatives import Tried, judged_nodes, nodes_around, other_methods
 from keepsense.release.figures.trade import Trade, trade
 from keepsense.release.job.choosing import some_tuples
-from keepsense.release.job.job import Job
 from keepsense.shown import percent
 from keepsense.studio.session.trees import written_tree
 
@@ -24,10 +21,8 @@ if TYPE_CHECKING:
 
 MOST_NODES = 240
 """Nodes of a lattice that are drawn; of larger ones, the best and their neighbours."""
-MOST_TUPLES = 1_500
-"""Combinations on which a division is shown."""
-MOST_GROUPS = 80
-"""Groups of a division that are drawn."""
+MOST_TUPLES = 6_000
+"""Combinations on which methods are compared."""
 
 
 @dataclass(frozen=True)
@@ -68,20 +63,6 @@ class Solutions:
     def whole(self) -> bool:
         """Whether all nodes are shown."""
         return len(self.nodes) == self.size
-
-
-@dataclass
-class Group:
-    """A group of records on the way from the whole table to classes: how it was cut, and what became of it.
-
-    >>> Group(20, {"age": "20 to 60"}).parts
-    []
-    """
-
-    records: int
-    values: dict[str, str]
-    column: str = ""
-    parts: list[Group] = field(default_factory=list)
 
 
 def lattice(session: Session) -> Solutions | None:
@@ -176,78 +157,6 @@ def _listed(levels: Mapping[str, object]) -> str:
     return ", ".join(f"{name} {level}" for name, level in levels.items())
 
 
-class _Watching:
-    """Hears how a table is divided, and remembers it as a tree."""
-
-    every_step = True
-
-    def __init__(self, job: Job, also: Listener) -> None:
-        self.also = also
-        self.names = job.quasi_identifiers
-        self.weights = job.counts.weights
-        self.root: Group | None = None
-        self._open: dict[frozenset[int], Group] = {}
-        self.settled: list[Group] = []
-
-    def __call__(self, event: Event) -> None:
-        self.also(event)
-        if event.name == "whole":
-            self.root = self._group(event.details["part"])
-        elif event.name == "cut":
-            parts = event.details["parts"]
-            key = frozenset(int(t) for tuples, _ in parts for t in tuples)
-            parent = self._open.pop(key, None)
-            made = [self._group(part) for part in parts]
-            if parent is not None:
-                parent.column, parent.parts = str(event.details["column"]), made
-        elif event.name in ("settle", "grow") and "part" in event.details:
-            self.settled.append(self._group(event.details["part"]))
-
-    def _group(self, part: tuple[Any, tuple[Any, ...]]) -> Group:
-        tuples, values = part
-        shown = {name: str(value) for name, value in zip(self.names, values, strict=False)}
-        group = Group(int(self.weights[tuples].sum()), shown)
-        self._open[frozenset(int(t) for t in tuples)] = group
-        return group
-
-
-def division(session: Session) -> Group | None:
-    """How the method divided the table into classes, or gathered it into them; None where it does neither. In a thread.
-
-    Shown on some of the combinations where there are many.
-
-    >>> import tempfile
-    >>> from keepsense.studio.session.session import Session
-    >>> people = {"age": [20 + i % 40 for i in range(200)], "job": ["nurse", "clerk", "pilot", "baker"] * 50}
-    >>> with tempfile.TemporaryDirectory() as folder, Session.of_frame(people, folder) as session:
-    ...     session.set_method("mondrian")
-    ...     tree = division(session)
-    ...     tree.records, len(tree.parts)
-    (200, 2)
-    """
-    with session.bench.lock:
-        job = session.job()
-        if not job.truthful or job.method.whole_values:
-            return None
-        counts = some_tuples(job.counts, MOST_TUPLES)
-        part = job if counts is job.counts else job.narrowed(counts)
-        watching = _Watching(part, session.while_it_stands())
-        parameters = dict(job.project.method.parameters)
-        if job.method.time_limit is not None:
-            parameters.setdefault(job.method.time_limit, 2.0)
-        try:
-            job.method.run(part, parameters, watching)
-        except KeepsenseError:
-            return None
-    if watching.root is not None:
-        return watching.root
-    if not watching.settled:
-        return None
-    whole = Group(sum(group.records for group in watching.settled), {}, "classes")
-    whole.parts = sorted(watching.settled, key=lambda group: -group.records)
-    return whole
-
-
 def others(session: Session) -> list[Tried]:
     """Other methods on the same table with the same promises: what each would lose and risk. In a thread.
 
@@ -255,7 +164,7 @@ def others(session: Session) -> list[Tried]:
     """
     with session.bench.lock:
         job = session.job()
-        counts = some_tuples(job.counts, 4 * MOST_TUPLES)
+        counts = some_tuples(job.counts, MOST_TUPLES)
         part = job if counts is job.counts else job.narrowed(counts)
         return other_methods(part, session.while_it_stands())[1]
 
@@ -264,25 +173,6 @@ def weighed_twice(session: Session) -> Trade | None:
     """What each column would keep if it weighed twice, and what that costs the others. In a thread."""
     with session.bench.lock:
         return trade(session.job(), session.while_it_stands())
-
-
-def pruned(group: Group, most: int = MOST_GROUPS) -> Group:
-    """The tree with at most so many groups: the deepest cuts are left out.
-
-    >>> tree = Group(4, {}, "age", [Group(2, {}), Group(2, {})])
-    >>> pruned(tree, 1).parts
-    []
-    """
-    kept: set[int] = set()
-    row = [group]
-    while row and len(kept) + len(row) <= most:
-        kept |= {id(member) for member in row}
-        row = [part for member in row for part in member.parts]
-
-    def copied(member: Group) -> Group:
-        return replace(member, parts=[copied(part) for part in member.parts if id(part) in kept])
-
-    return copied(group)
 
 
 def in_words(node: Solution, columns: tuple[str, ...]) -> str:
