@@ -247,6 +247,39 @@ def test_another_node_of_the_lattice_is_chosen_and_released(tab: Tab, people: Pa
     tab.sees("Verified and released")
 
 
+def test_a_group_of_a_division_is_cut_by_another_column_and_released(tab: Tab, people: Path) -> None:
+    tab.step("protect")
+    tab.choose("Any other method", "Median Mondrian")
+    tab.view.get_by_role("button", name="Undo: the method is mondrian").wait_for()
+    tab.step("explore")
+    first = tab.view.get_by_role("button", name=re.compile("^What else could be done with 300 records, cut by "))
+    now = str(first.get_attribute("aria-label")).rpartition(" ")[2]
+    other = "job" if now == "age" else "age"
+    first.click()
+    tab.view.get_by_role("button", name=f"Compare what each column loses if it is cut by {other}").click()
+    assert first.get_attribute("aria-expanded") == "true"
+    tab.view.get_by_role("button", name=f"Cut here by {other}").click()
+    tab.view.get_by_role("button", name=f"Undo: the whole table is cut by {other}").wait_for()
+    tab.sees(f"You chose these cuts: the whole table by {other}.")
+    assert _project(people)["method"]["parameters"]["cuts"] == {"whole": other}  # type: ignore[index]
+    tab.view.get_by_role("button", name=f"What else could be done with 300 records, cut by {other}").wait_for()
+    tab.release()
+    tab.sees("Verified and released")
+    tab.step("explore")
+    tab.press("Let the method choose")
+    tab.view.get_by_role("button", name=f"What else could be done with 300 records, cut by {now}").wait_for()
+    assert "cuts" not in str(_project(people)["method"])
+
+
+def test_groups_that_are_gathered_say_why_no_cut_can_be_chosen(tab: Tab) -> None:
+    tab.step("protect")
+    tab.choose("Any other method", "Local recoding")
+    tab.view.get_by_role("button", name="Undo: the method is local recoding").wait_for()
+    tab.step("explore")
+    tab.sees("Local recoding gathers records into groups and cuts nothing")
+    assert not tab.view.get_by_role("button", name=re.compile("^What else could be done")).count()
+
+
 def test_a_larger_k_is_chosen_and_the_project_file_follows(tab: Tab, people: Path) -> None:
     tab.step("protect")
     tab.view.get_by_role("region", name="Rows before and after", exact=True).wait_for()

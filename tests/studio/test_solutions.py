@@ -93,10 +93,72 @@ def test_a_division_goes_from_the_whole_to_classes_that_hide_people(session: Ses
     assert not few.parts[0].parts
 
 
+def test_a_group_is_cut_by_another_column_and_everything_follows(session: Session) -> None:
+    session.set_method("mondrian")
+    tree = division.division(session)
+    assert tree is not None
+    assert tree.part == "whole"
+    group = tree.parts[1]
+    assert group.part == "2"
+    other = "job" if group.column == "age" else "age"
+    offered = division.attempt(session, group.part, {"whole": tree.column}, other)
+    assert offered.safe
+    assert offered.now == session.preview().lost
+    division.cut_here(session, group.part, {"whole": tree.column}, other)
+    assert session.project.method.parameters == {"cuts": {"whole": tree.column, "2": other}}
+    assert f'2 = "{other}"' in session.text.replace('"2"', "2")
+    again = division.division(session)
+    assert again is not None
+    assert (again.column, again.parts[1].column) == (tree.column, other)
+    shown, made = session.preview(), session.start().wait()
+    assert shown.lost == pytest.approx(offered.lost), "what was offered is what is had"
+    assert made.outcome is not None, made.problem
+    lost = {n: c["lost"] for n, c in made.outcome.description["columns"].items() if "lost" in c}
+    assert shown.lost == pytest.approx(lost, abs=1e-3)
+    assert division.as_it_is(session, other).more == 0
+    session.undo()
+    assert not division.own_cuts(session), "one click, one undo"
+    session.redo()
+    division.cut_here(session, "whole", {}, other)
+    assert division.own_cuts(session) == {"whole": other}, "what was inside goes with it"
+    division.leave_to_method(session)
+    assert "cuts" not in session.project.method.parameters
+
+
+def test_what_a_group_cannot_be_cut_by_is_told_with_the_reason(session: Session) -> None:
+    session.set_method("mondrian")
+    tree = division.division(session)
+    assert tree is not None
+    above, leaf = {}, tree
+    while leaf.parts:
+        above[leaf.part] = leaf.column
+        leaf = leaf.parts[0]
+    refused = [division.attempt(session, leaf.part, above, column) for column in ("age", "job")]
+    assert not any(cut.safe for cut in refused)
+    assert all("fewer than 5 records" in cut.why or "tells its records apart" in cut.why for cut in refused)
+    division.cut_here(session, leaf.part, above, "job")
+    assert refused[1].why in session.preview().problem
+    assert division.division(session) is None
+    remedies = {remedy.text: remedy for advice in session.findings() for remedy in advice.remedies}
+    session.settle(remedies["Let the method choose the cuts"])
+    assert session.preview().ok
+
+
+def test_given_cuts_are_shown_on_more_rows_where_few_are_not_enough(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session.set_method("mondrian", {"cuts": {"whole": "age", "1": "age", "11": "age"}})
+    monkeypatch.setattr(division, "MOST_TUPLES", 10)
+    tree = division.division(session)
+    assert tree is not None
+    assert tree.parts[0].parts[0].column == "age"
+
+
 def test_local_recoding_shows_its_classes(session: Session) -> None:
     session.set_method("local recoding")
     tree = division.division(session)
     assert tree is not None
+    assert not tree.part, "nothing is cut, so there is no cut to choose"
     assert sum(part.records for part in tree.parts) == tree.records
 
 

@@ -11,7 +11,7 @@ from keepsense.methods.generalize.parts.given import WHOLE, in_words
 from keepsense.methods.registry import METHODS
 from keepsense.shown import percent
 from keepsense.studio.session import division
-from keepsense.studio.session.division import Cut, Group
+from keepsense.studio.session.division import GATHERED, Cut, Group
 from keepsense.studio.session.document import Outdated
 from keepsense.studio.widgets.figures import About, Told, counted, lost_of, meaning_of, said, term, told
 from keepsense.studio.widgets.parts import bar, box, button, complaint, icon_button, named, pill, words
@@ -33,7 +33,8 @@ _MEAN = About(
 )
 _MORE = About(
     "How much more, or less, the columns of the whole table lose on average than now.",
-    "What they lose with this cut, minus what they lose as it is now.",
+    "What they lose with this cut, minus what they lose as it is now. Cuts that are chosen, and those above them, keep "
+    "records apart for good: none is exchanged across them in the end.",
 )
 _NOW = About("What the column loses as it is now.", meaning_of("certainty penalty").how)
 _WHY = About(
@@ -52,7 +53,7 @@ class Division:
         self._own = division.own_cuts(room.session)
         self._names = tuple(tree.values)
         self._pressed: tuple[Element, Element] | None = None
-        words("p", _ABOUT + (_PRESS if tree.part else _gathers(room)), "small muted prose")
+        words("p", _ABOUT + (_PRESS if tree.part else _why_not(room, tree)), "small muted prose")
         self._wrong = complaint()
         draw_own_cuts(room, self._complain)
         self._group(division.pruned(tree), {}, opened=2)
@@ -125,15 +126,19 @@ class Division:
                 leave.classes("start")
         for name, line in lines.items():
             try:
-                cut = await self._room.work(
-                    division.attempt, self._room.session, group.part, above, name, complain=self._complain
-                )
+                cut = await self._room.work(self._look(group, above, name), complain=self._complain)
             except Outdated:
                 return
             if panel.is_deleted or self._pressed != (panel, press):
                 return
             if cut is not None:
                 line.fill(cut)
+
+    def _look(self, group: Group, above: Mapping[str, str], column: str) -> Callable[[], Cut]:
+        session = self._room.session
+        if column == group.column:
+            return lambda: division.as_it_is(session, column)
+        return lambda: division.attempt(session, group.part, above, column)
 
     async def use(self, group: Group, above: Mapping[str, str], column: str) -> None:
         """Let the release be cut so."""
@@ -154,27 +159,26 @@ class Line:
         self._tree, self._group, self._above, self._column = tree, group, above, column
         self._now = group.column == column
         with box("stack other-cut"):
-            with box("line") as self._line:
+            with box("line tight") as self._line:
                 words("span", column, "grow strong breaks data")
                 self._spinner = ui.spinner(size="1rem").classes("accent")
-            self._details = box("stack")
+            self._figures, self._details = box("line tight"), box("stack")
 
     def fill(self, cut: Cut) -> None:
         """Show what was worked out."""
         self._spinner.delete()
-        with self._line:
+        with self._figures:
             if not cut.safe:
                 pill("cannot be cut", "red")
-                with self._details:
-                    said(f"{cut.why[:1].upper()}{cut.why[1:]}.", _WHY, "small muted prose")
+                said(f"{cut.why[:1].upper()}{cut.why[1:]}.", _WHY, "small muted prose")
                 return
+            pill("made now" if self._now else "keeps every promise", "blue" if self._now else "green")
             term(f"loses {percent(cut.mean)}", *_MEAN, "small number nowrap")
-            if self._now:
-                pill("made now", "blue")
-                return
-            term(_difference(cut.more), *_MORE, "small muted number nowrap")
-            pill("keeps every promise", "green")
-            show = button("Compare", lambda: self._compare(cut), look="quiet")
+            if not self._now:
+                term(_difference(cut.more), *_MORE, "small muted number nowrap")
+        if not self._now:
+            with self._line:
+                show = button("Compare", lambda: self._compare(cut), look="quiet").classes("cut")
             named(show, f"Compare what each column loses if it is cut by {self._column}")
 
     def _compare(self, cut: Cut) -> None:
@@ -186,11 +190,11 @@ class Line:
             with box("other-losses"):
                 for name, share in cut.lost.items():
                     words("span", name, "small breaks data")
+                    lost_of(name, share)
+                    term(f"now {percent(cut.now.get(name)) or '–'}", *_NOW, "small muted number nowrap")
                     with box("stack"):
                         bar(share, f"{name}: {percent(share)} of its detail is lost", "bad" if share > 0.9 else "")
                         bar(cut.now.get(name, 0.0), f"{name}: {percent(cut.now.get(name))} now", "before")
-                    lost_of(name, share)
-                    term(f"now {percent(cut.now.get(name)) or '–'}", *_NOW, "small muted number nowrap")
             said(cut.note, _MEAN, "small muted prose")
             with box("line"):
                 button(
@@ -208,9 +212,12 @@ _ABOUT = (
 _PRESS = "Press what a group is cut by to see what else it could be cut by, and what that would lose."
 
 
-def _gathers(room: Room) -> str:
+def _why_not(room: Room, tree: Group) -> str:
+    """Why no cut can be chosen."""
     title = METHODS[room.session.project.method.name].title
-    return f"{title} gathers records into groups and cuts nothing, so there is no cut to choose."
+    if tree.column == GATHERED:
+        return f"{title} gathers records into groups and cuts nothing, so there is no cut to choose."
+    return f"{title} takes no cuts that somebody chose."
 
 
 def draw_own_cuts(room: Room, complain: Callable[[str], None] | None = None) -> None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_TUPLES = 1_500
 """Combinations on which a division is shown."""
+GATHERED = "classes"
+"""What stands for the column of a table that was gathered into classes, and not cut."""
 MOST_GROUPS = 80
 """Groups of a division that are drawn."""
 
@@ -29,7 +31,7 @@ MOST_GROUPS = 80
 class Group:
     """A group of records on the way from the whole table to classes: how it was cut, and what became of it.
 
-    `part` is what `cuts` of the project file call it; empty where the method gathers records and cuts nothing.
+    `part` is what `cuts` of the project file call it; empty where the method takes none, or gathers records.
 
     >>> Group(20, {"age": "20 to 60"}, "whole").parts
     []
@@ -51,6 +53,7 @@ class _Watching:
         self.also = also
         self.names = job.quasi_identifiers
         self.weights = job.counts.weights
+        self.takes_cuts = CUTS in signature(job.method.function).parameters
         self.root: Group | None = None
         self._open: dict[frozenset[int], Group] = {}
         self.settled: list[Group] = []
@@ -58,14 +61,15 @@ class _Watching:
     def __call__(self, event: Event) -> None:
         self.also(event)
         if event.name == "whole":
-            self.root = self._group(event.details["part"], WHOLE)
+            self.root = self._group(event.details["part"], WHOLE if self.takes_cuts else "")
         elif event.name == "cut":
             parts = event.details["parts"]
             key = frozenset(int(t) for tuples, _ in parts for t in tuples)
             parent = self._open.pop(key, None)
             if parent is not None:
                 parent.column = str(event.details["column"])
-                parent.parts = [self._group(*each) for each in zip(parts, parts_of(parent.part), strict=True)]
+                names = parts_of(parent.part) if parent.part else ("", "")
+                parent.parts = [self._group(*each) for each in zip(parts, names, strict=True)]
         elif event.name in ("settle", "grow") and "part" in event.details:
             self.settled.append(self._group(event.details["part"]))
 
@@ -112,7 +116,7 @@ def division(session: Session) -> Group | None:
         return watching.root
     if not watching.settled:
         return None
-    whole = Group(sum(group.records for group in watching.settled), {}, column="classes")
+    whole = Group(sum(group.records for group in watching.settled), {}, column=GATHERED)
     whole.parts = sorted(watching.settled, key=lambda group: -group.records)
     return whole
 
@@ -184,20 +188,6 @@ class Cut:
         return fmean(self.lost[name] - self.now.get(name, 0.0) for name in self.lost)
 
 
-def can_choose(session: Session) -> bool:
-    """Whether the method takes cuts that somebody chose.
-
-    >>> import tempfile
-    >>> from keepsense.studio.session.session import Session
-    >>> with tempfile.TemporaryDirectory() as folder, Session.sample(folder, rows=60) as session:
-    ...     session.set_method("local recoding")
-    ...     can_choose(session)
-    False
-    """
-    with session.bench.lock:
-        return CUTS in signature(session.job().method.function).parameters
-
-
 def attempt(session: Session, part: str, above: Mapping[str, str], column: str) -> Cut:
     """What would be lost if a group were cut at a column, and the method went on below it; to be called in a thread.
 
@@ -212,16 +202,32 @@ def attempt(session: Session, part: str, above: Mapping[str, str], column: str) 
     ...     jobs_first.safe, sorted(jobs_first.lost)
     (True, ['age', 'job'])
     """
-    shown = session.preview()
+    now = session.preview().found
+    lost = {} if now is None else now.lost
     with session.bench.lock:
         wanted = _with(own_cuts(session), part, above, column)
         try:
-            made = _estimated(session, wanted, shown.found)
+            then = _estimated(session, wanted, now)
         except CannotCut as error:
-            return Cut(column, {}, shown.lost, error.why)
+            return Cut(column, {}, lost, error.why)
         except KeepsenseError as error:
-            return Cut(column, {}, shown.lost, str(error))
-    return Cut(column, made.lost, shown.lost, note=made.note)
+            return Cut(column, {}, lost, str(error))
+    return Cut(column, then.lost, lost, note=then.note)
+
+
+def as_it_is(session: Session, column: str) -> Cut:
+    """The cut that is made now: what is lost is what would be released; to be called in a thread.
+
+    >>> import tempfile
+    >>> from keepsense.studio.session.session import Session
+    >>> with tempfile.TemporaryDirectory() as folder, Session.sample(folder, rows=60) as session:
+    ...     as_it_is(session, "age").more
+    0.0
+    """
+    now = session.preview().found
+    if now is None:
+        return Cut(column, {}, {}, "nothing can be released as it is")
+    return Cut(column, now.lost, now.lost, note=now.note)
 
 
 def _estimated(session: Session, cuts: Mapping[str, str], earlier: Estimate | None) -> Estimate:
