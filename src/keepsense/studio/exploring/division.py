@@ -13,7 +13,7 @@ from keepsense.shown import percent
 from keepsense.studio.session import division
 from keepsense.studio.session.division import GATHERED, Cut, Group
 from keepsense.studio.session.document import Outdated
-from keepsense.studio.widgets.figures import About, Told, counted, lost_of, meaning_of, said, term, told
+from keepsense.studio.widgets.figures import About, counted, lost_of, meaning_of, said, term
 from keepsense.studio.widgets.parts import bar, box, button, complaint, icon_button, named, pill, words
 from keepsense.studio.widgets.room import Room
 
@@ -114,12 +114,11 @@ class Division:
             return
         press.props("aria-expanded=true")
         with panel, box("note stack wide"):
-            told(
-                Told(counted(group.records, "record"), _GROUP),
-                f", cut by {group.column} now." if group.column else ", not cut any further now.",
-                " What else they could be cut by, and what all columns of the table would lose on average then:",
-                classes="prose",
-            )
+            with box("told prose", "p"):
+                term(counted(group.records, "record"), *_GROUP, "")
+                words("span", ", cut by " if group.column else ", not cut any further")
+                words("span", group.column, "data")
+                words("span", " now. What else they could be cut by, and what all columns would lose on average then:")
             lines = {name: Line(self, group, above, name) for name in self._names}
             if group.part in self._own:
                 leave = button("Let the method choose here", lambda: self._leave(group.part))
