@@ -20,6 +20,7 @@ from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.generalize.parts.cutting import Cutting, Flags, Floats, Longs, Score, Settle, median
 from keepsense.methods.generalize.parts.dimension import Dimension
 from keepsense.methods.generalize.parts.given import GivenCuts
+from keepsense.methods.generalize.parts.spans import released, spans_of
 from keepsense.methods.generalize.parts.together import WonBack, divided_together
 from keepsense.privacy import KAnonymity, Model, ProbabilisticKAnonymity, bind
 from keepsense.progress import Listener, emit, wants_steps
@@ -245,11 +246,10 @@ class _Division:
         found = divided_together(ranks, weights, self.dimensions, score.tables, self.least, values, told)
         self.final[places] = closed + found.final if closed else found.final
         self.closed += found.number
-        spans = found.low, found.high
-        if self.spans is not None:
-            spans = np.concatenate((self.spans[0], found.low)), np.concatenate((self.spans[1], found.high))
-        if closed == 0 or self.spans is not None:
-            self.spans = spans
+        if closed == 0:
+            self.spans = found.low, found.high
+        elif self.spans is not None:  # those of groups that were closed otherwise are not known
+            self.spans = np.concatenate((self.spans[0], found.low)), np.concatenate((self.spans[1], found.high))
         return found.rounds
 
     @property
@@ -494,27 +494,11 @@ class _Division:
 
     def cells(self, method: str, rounds: int) -> Cells:
         """Every group released as what it spans."""
-        lows, highs = self._spans() if self.spans is None else self.spans
-        codes = np.empty((len(self.source), len(self.dimensions)), dtype=np.int32)
-        dictionaries: list[tuple[Value, ...]] = []
-        for j, dimension in enumerate(self.dimensions):
-            low, high = lows[:, j].astype(np.int64), highs[:, j].astype(np.int64)
-            spans, back = np.unique(low * len(dimension.width) + high, return_inverse=True)
-            names = dimension.name_of(spans // len(dimension.width), spans % len(dimension.width))
-            place: dict[Value, int] = {}
-            code = np.array([place.setdefault(name, len(place)) for name in names], dtype=np.int32)
-            codes[:, j] = code[back][self.final]
-            dictionaries.append(tuple(place))
+        spans = spans_of(self.ranks, self.final, self.closed) if self.spans is None else self.spans
+        codes, dictionaries = released(self.dimensions, *spans, self.final)
         info: Mapping[str, Any] = {"method": method, "classes": self.closed, "rounds": rounds}
-        released = tuple(d.name for d in self.dimensions)
-        return Cells(released, tuple(dictionaries), self.source, codes, self.weights, None, info).bound(self.counts)
-
-    def _spans(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Lowest and highest rank of each group in every dimension."""
-        order = np.argsort(self.final, kind="stable")
-        start = np.searchsorted(self.final[order], np.arange(self.closed))
-        ranks = self.ranks[order]
-        return np.minimum.reduceat(ranks, start), np.maximum.reduceat(ranks, start)
+        names = tuple(d.name for d in self.dimensions)
+        return Cells(names, dictionaries, self.source, codes, self.weights, None, info).bound(self.counts)
 
 
 def _within(promise: str) -> str:
