@@ -9,10 +9,13 @@ from statistics import fmean
 
 import pytest
 
+from keepsense.methods.generalize.kernels.exchange import exchanges
+from keepsense.methods.generalize.kernels.won_back import divide_together
 from keepsense.progress import Event
 from keepsense.release.example import example_job
 from keepsense.release.figures.alternatives import other_methods
 from keepsense.release.figures.trade import trade
+from keepsense.studio.serving.readiness import make_ready
 from keepsense.studio.session.bench import shapes
 from keepsense.studio.session.document import Outdated
 from keepsense.studio.session.estimate import estimate, sampled
@@ -155,6 +158,16 @@ def test_trees_are_chosen_to_the_end_for_another_k_and_not_for_other_columns(ses
     session.set_role("job", "insensitive")
     with pytest.raises(Outdated):
         trees(Event("trial"))
+
+
+def test_the_first_preview_finds_its_loops_ready(session: Session) -> None:
+    make_ready()
+    loops = (divide_together, exchanges)
+    ready = [loop.signatures for loop in loops]  # type: ignore[attr-defined]
+    assert all(ready)
+    session.set_method("semantic mondrian")
+    assert session.preview().ok
+    assert [loop.signatures for loop in loops] == ready  # type: ignore[attr-defined]
 
 
 TABLES = ("insurance/insurance_act_original_occ_original_10000.csv", "adult/adult.csv", "chicago_homicide/homicide.csv")

@@ -19,6 +19,7 @@ from typing import Any
 from keepsense.errors import BadInput, MissingExtra
 from keepsense.studio.serving.desk import Desk
 from keepsense.studio.serving.private import private_folder
+from keepsense.studio.serving.readiness import make_ready
 from keepsense.studio.serving.security import ADDRESS, FILES, UPLOAD_LIMIT, Guard
 from keepsense.studio.widgets.room import NO_TABLE
 
@@ -104,6 +105,7 @@ def _made(
             threading.Thread(target=desk.end, daemon=True).start()
             threading.Thread(target=_end_at_last, args=(private,), name=_LAST_RESORT, daemon=True).start()
 
+    pages.on_startup(lambda: threading.Thread(target=make_ready, name="readiness", daemon=True).start())
     pages.on_startup(lambda: threading.Thread(target=desk.begin, args=(table,), kwargs={"sample": sample}).start())
     config = uvicorn.Config(
         guard,

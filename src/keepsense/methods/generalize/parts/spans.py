@@ -34,7 +34,7 @@ def released(
 
     >>> from keepsense.methods.generalize.parts.dimension import numeric
     >>> ages = numeric("age", (31, 35, 40, 44))
-    >>> released([ages], np.array([[0], [1]]), np.array([[0], [1]]), np.array([0, 0, 1, 1]))[1]
+    >>> released([ages], np.array([[0], [2]]), np.array([[1], [2]]), np.array([0, 0, 1, 1]))[1]
     (('under 40', '40 or more'),)
     """
     codes = np.empty((len(group), len(dimensions)), dtype=np.int32)

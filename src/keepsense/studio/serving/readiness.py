@@ -1,0 +1,21 @@
+"""What is loaded while somebody looks for a table, so that the first preview does not wait for it."""
+
+from __future__ import annotations
+
+
+def make_ready() -> None:
+    """Load the compiled loops of the method that drafts begin with; after an installation they are compiled here.
+
+    To be called in a thread.
+
+    >>> make_ready()
+    """
+    from keepsense.counts import Counts
+    from keepsense.hierarchies import Hierarchy
+    from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
+    from keepsense.privacy import DistinctDiversity, KAnonymity
+
+    jobs = Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")], name="job")
+    people = {"job": ["nurse", "clerk"] * 20, "age": list(range(40))}
+    counts = Counts.of(people, histograms={"illness": ["flu", "cold"] * 20})
+    semantic_mondrian(counts, {"job": jobs}, [KAnonymity(2), DistinctDiversity(2, "illness")])
