@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ import pyarrow.parquet as pq
 from benchmarks._registry import Figure, benchmark, best_of, missing
 from benchmarks.meaning import DATA
 from keepsense.hierarchies import Hierarchy
+from keepsense.studio.session.preview import Preview
 from keepsense.studio.session.session import Session
 
 ROWS = 1_000_000
@@ -105,27 +107,38 @@ def _tree() -> Iterable[Figure]:
 
 @benchmark("studio_preview")
 def preview() -> Iterable[Figure]:
-    """How long the preview takes to follow a change of k, on the sample and three real tables."""
+    """How long the preview takes to follow a change of k, on the sample and three real tables: first figures, and all."""
     with tempfile.TemporaryDirectory() as folder:
         with Session.sample(folder) as session:
-            yield _follows("sample", session)
+            yield from _follows("sample", session)
         for name, file in TABLES.items():
             if not (DATA / file).is_file():
                 yield missing(f"studio: preview of {name}", file, "<= 1")
                 continue
             (home := Path(folder) / name).mkdir()
             with Session.open(DATA / file, folder=home) as session:
-                yield _follows(name, session)
+                yield from _follows(name, session)
 
 
-def _follows(name: str, session: Session) -> Figure:
+def _note(start: float, shown: list[float], seen: Preview) -> None:
+    """Note when figures of losses were first shown; rows and risk alone come before."""
+    if seen.lost:
+        shown.append(time.process_time() - start)
+
+
+def _follows(name: str, session: Session) -> Iterable[Figure]:
     session.preview()
-    sizes = iter((6, 7, 8))
-
-    def change() -> None:
-        session.set_k(next(sizes))
-        session.preview()
-
-    waited = best_of(change, clock=time.process_time)
-    ratio = waited / FOLLOWS
-    return Figure(f"studio: preview of {name}", waited, "s", f"{FOLLOWS:g} s of processors", ratio, "<= 1", ratio <= 1)
+    waits = []
+    for k in (6, 7, 8):
+        shown: list[float] = []
+        start = time.process_time()
+        session.set_k(k)
+        session.preview(partial(_note, start, shown))
+        waits.append((*shown, time.process_time() - start))
+    for what, waited in (
+        ("first figures", min(wait[0] for wait in waits)),
+        ("preview", min(wait[-1] for wait in waits)),
+    ):
+        ratio = waited / FOLLOWS
+        against = f"{FOLLOWS:g} s of processors"
+        yield Figure(f"studio: {what} of {name}", waited, "s", against, ratio, "<= 1", ratio <= 1)

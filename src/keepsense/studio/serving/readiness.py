@@ -16,6 +16,7 @@ def make_ready() -> None:
     from keepsense.privacy import DistinctDiversity, KAnonymity
 
     jobs = Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")], name="job")
-    people = {"job": ["nurse", "clerk"] * 20, "age": list(range(40))}
-    counts = Counts.of(people, histograms={"illness": ["flu", "cold"] * 20})
+    counts = Counts.of(
+        {"job": ["nurse", "clerk"] * 20, "age": list(range(40))}, histograms={"illness": ["flu", "cold"] * 20}
+    )
     semantic_mondrian(counts, {"job": jobs}, [KAnonymity(2), DistinctDiversity(2, "illness")])
