@@ -107,7 +107,7 @@ def _tree() -> Iterable[Figure]:
 
 @benchmark("studio_preview")
 def preview() -> Iterable[Figure]:
-    """How long the preview takes to follow a change of k, on the sample and three real tables: first figures, and all."""
+    """How long the preview takes to follow a change of k, on the sample and three tables: first figures, and all."""
     with tempfile.TemporaryDirectory() as folder:
         with Session.sample(folder) as session:
             yield from _follows("sample", session)
