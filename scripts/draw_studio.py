@@ -69,6 +69,14 @@ def _hierarchies(view: Any) -> None:
     view.get_by_text("The tree of occupation").wait_for()
 
 
+def _explore(view: Any) -> None:
+    """The tree of divisions with the whole table pressed: what else it could be cut by."""
+    _step("explore")(view)
+    view.get_by_role("button", name="What else could be done with").first.click()
+    view.get_by_role("button", name="Compare what each column loses").first.click()
+    view.get_by_role("button", name="Cut here by").wait_for()
+
+
 def _lesson(view: Any) -> None:
     _step("catalogue")(view)
     view.locator("#work").get_by_role("button", name="Datafly").first.click()
@@ -99,7 +107,7 @@ PAGES: Mapping[str, Callable[[Any], None]] = {
     "meaning": _step("meaning"),
     "hierarchies": _hierarchies,
     "protect": _step("protect"),
-    "explore": _step("explore"),
+    "explore": _explore,
     "sheet": _sheet,
     "release": _release,
     "catalogue": _step("catalogue"),
