@@ -166,7 +166,8 @@ def _write_known(folder: Path) -> None:
 
     names, mended = wordnet(), []
     for column in WORDS:
-        words = [row[0] for row in duckdb.sql(f"SELECT DISTINCT {column} FROM '{folder / 'people.parquet'}'").fetchall()]
+        different = f"SELECT DISTINCT {column} FROM '{folder / 'people.parquet'}'"
+        words = [str(row[0]) for row in duckdb.execute(different).fetchall()]
         known = sorted(word for word in words if len(names.senses_of(word)))
         unknown = ", ".join("'" + word.replace("'", "''") + "'" for word in set(words) - set(known)) or "''"
         mended.append(f"CASE WHEN {column} IN ({unknown}) THEN '{known[0]}' ELSE {column} END AS {column}")
