@@ -22,6 +22,10 @@ from keepsense.privacy.base import Decision, needed_columns
 from keepsense.recoding import Cuts
 
 
+_TRIED = 8
+"""Smallest classes that are looked at one by one, before all classes are made anew."""
+
+
 @dataclass(frozen=True, eq=False)
 class Classes:
     """Rows of the working table put together: the class of each row, a row of each class, records, whether good."""
@@ -265,7 +269,19 @@ class Step:
             return False
         small = state.classes.first[state.classes.weights == state.smallest]
         of = self.moves.of[state.counts.codes[state.source[small], self.index]]
-        return bool(of[0] < 0 or (of != of[0]).any())
+        if of[0] < 0 or (of != of[0]).any():
+            return True
+        placed = self.moves.after[state.counts.codes[state.source, self.index]]
+        return any(self._stays_alone(int(row), placed) for row in small[:_TRIED])
+
+    def _stays_alone(self, row: int, placed: Longs) -> bool:
+        """Whether no other class becomes equal to one of them, with the column's cells as they are placed then."""
+        same = np.flatnonzero(placed == placed[row])
+        for j in range(self.state.rows.shape[1]):
+            if j != self.index and len(same) > 1:
+                cells = self.state.rows[:, j]
+                same = same[cells[same] == cells[row]]
+        return len(same) == 1
 
     @cached_property
     def smallest(self) -> Longs:
