@@ -14,8 +14,9 @@ from keepsense.engines import memory
 from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb.engine import DuckDBEngine
 from keepsense.engines.parts import CodedRows
-from keepsense.errors import TooLarge
+from keepsense.errors import TooLarge, TooSlow
 from keepsense.large_counts import LargeCounts
+from keepsense.methods.registry import METHODS
 from keepsense.project.file import Project
 from keepsense.release.run import Outcome, run
 from keepsense.sample import people
@@ -115,3 +116,22 @@ def test_other_methods_are_refused_with_what_would_do(tmp_path: Path, monkeypatc
 def test_tables_that_fit_are_held(tmp_path: Path) -> None:
     done = run(project("sex", "age"), data=people(300, 5), folder=tmp_path, into=tmp_path / "out", rng=3)
     assert not isinstance(done.counts, LargeCounts)
+
+
+def test_what_would_take_hours_is_refused_unless_the_project_is_patient(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(vars(METHODS["datafly"]), "reach", 3)
+    told: dict[str, Any] = {
+        "columns": {"job": {"role": "quasi-identifier"}},
+        "privacy": [{"model": "k-anonymity", "k": 2}],
+        "method": {"name": "datafly"},
+    }
+    table = {"job": ["nurse", "clerk", "baker", "pilot"] * 3}
+    with pytest.raises(
+        TooSlow, match=r"4 different records would take 'datafly' .* such as 'mondrian'.*patient = true"
+    ):
+        run(Project.model_validate(told), data=table, folder=tmp_path, into=tmp_path / "first")
+    assert not (tmp_path / "first").exists() or not list((tmp_path / "first").glob("*.csv"))
+    patient = Project.model_validate({**told, "engine": {"patient": True}})
+    assert run(patient, data=table, folder=tmp_path, into=tmp_path / "second").verification.ok

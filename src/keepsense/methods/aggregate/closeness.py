@@ -329,6 +329,7 @@ METHOD = registered(
         example="A group of five nurses holds as large a share of flu as the table does.",
         truthful=False,
         promises=(K_ANONYMITY, T_CLOSENESS, PROBABILISTIC),
+        reach=50_000,
         fillings={
             "distance": Filling("mixed", "by their columns, and by what their sensitive values add to the group"),
             "representative": Filling("centre", "the mean of its numbers and the most typical of its words"),

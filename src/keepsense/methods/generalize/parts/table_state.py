@@ -21,7 +21,6 @@ from keepsense.privacy import decide
 from keepsense.privacy.base import Decision, needed_columns
 from keepsense.recoding import Cuts
 
-
 _TRIED = 8
 """Smallest classes that are looked at one by one, before all classes are made anew."""
 
