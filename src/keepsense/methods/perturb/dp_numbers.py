@@ -105,7 +105,8 @@ def release_numbers(
 
     Each number is cut to the declared bounds, gets noise of scale (width of the bounds) / epsilon, and is cut again. As
     a record may take any value within the bounds, the noise is as wide as they are for epsilon = 1: `noisy_means` does
-    better where one column is released alone. A record's columns add up in the budget. Whole numbers stay whole. An
+    better where one column is released alone. A record's columns add up in the budget. Where the bounds are whole
+    numbers, so are the values and the noise, which is the discrete Laplace distribution's then. An
     empty cell is taken for the middle of the bounds, so that no noisy number tells whether there was one.
 
     >>> counts = Counts.of({"age": [20, 30, 40]})
@@ -127,11 +128,16 @@ def release_numbers(
     values, codes = [], []
     for name, (low, high) in bounds.items():
         column = cut[name][counts.column(name)][source]
-        noisy = _noisy_floats(column, float(high) - float(low), each[name], budget, f"numbers of {name}")
+        whole = all(isinstance(v, int | np.integer) for v in (low, high))
+        noisy: NDArray[Any]
+        about = (each[name], budget, f"numbers of {name}")
+        if whole:  # whatever the table holds: that the bounds are whole is public
+            noisy = _noisy_integers(np.rint(column).astype(np.int64).tolist(), int(high) - int(low), *about)
+        else:
+            noisy = _noisy_floats(column, float(high) - float(low), *about)
         errors = noisy - column
         noisy = np.clip(noisy, low, high)
-        whole = all(isinstance(v, int | np.integer) for v in (low, high))
-        distinct, code = np.unique(np.rint(noisy) if whole else noisy, return_inverse=True)
+        distinct, code = np.unique(noisy, return_inverse=True)
         values.append(tuple(int(x) if whole else float(x) for x in distinct))
         codes.append(code)
         emit(listener, "moved", len(codes), len(bounds), column=name, source=source, errors=errors, values=values[-1],
