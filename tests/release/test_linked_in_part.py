@@ -1,4 +1,4 @@
-"""Very many records: linkage is tried for some of them and judged by its bound; large matrices of chances are packed."""
+"""Very many records: linkage is tried for some and judged by its bound; large matrices of chances are packed."""
 
 from __future__ import annotations
 
