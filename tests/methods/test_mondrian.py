@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 from collections import defaultdict
 from dataclasses import replace
 from typing import Any
@@ -25,6 +26,7 @@ from keepsense.recoding import Cells
 from keepsense.taxonomy import from_edges
 from keepsense.utility.shared import importance_of
 
+INFOGAIN: Any = importlib.import_module(infogain_mondrian.__module__)
 JOBS = Hierarchy.of_rows(
     [
         ("nurse", "medic", "health", "*"),
@@ -200,6 +202,31 @@ def test_relaxed_groups_hold_k_to_less_than_2k(ages: list[int], k: int) -> None:
     cells = mondrian(Counts.of({"age": ages}), k=k, relaxed=True)
     assert cells.multiplicity.sum() == len(ages)
     assert cells.apply(Counts.of({"age": ages})).weights.min() >= k
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4), st.integers(0, 3)), min_size=4, max_size=80),
+    st.integers(1, 4),
+)
+def test_information_is_carried_on_from_cut_to_cut(rows: list[tuple[int, int, int]], k: int) -> None:
+    ages, sizes, told = zip(*rows, strict=True)
+    counts = Counts.of({"age": ages, "size": sizes}, histograms={"buys": told})
+    if counts.total < k:
+        return
+    table = counts.histograms["buys"]
+    numbers, rounds = table.table().astype(np.float64), 0
+
+    def score(cutting: Any) -> Any:
+        nonlocal rounds
+        rounds += 1
+        left, whole = cutting.sums(numbers)
+        gained = INFOGAIN._bits(whole) - INFOGAIN._bits(left) - INFOGAIN._bits(whole - left)
+        np.testing.assert_allclose(INFOGAIN._gained(cutting, table), gained, atol=1e-9)
+        return gained / cutting.total
+
+    divide(counts, dimensions(counts, {}, ["age", "size"]), [KAnonymity(k)], score=score, order="best")
+    assert rounds
 
 
 def test_information_gain_finds_the_class() -> None:

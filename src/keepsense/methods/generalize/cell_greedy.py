@@ -34,6 +34,8 @@ Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 _STEPS = 2.0**30
 """Steps of a loss of 1 in the column that counts most."""
+_BLOCK, _SMALL_BLOCK, _MANY = 20_000, 4_000, 200_000
+"""Tuples that are looked at together; a fifth of them where there are very many tuples."""
 _COMPARED = 5_000_000_000
 """Pairs of a tuple and a class up to which a round of improvement is made."""
 
@@ -46,7 +48,7 @@ def cell_greedy(  # noqa: PLR0913
     k: int | None = None,
     metric: Metric = "loss",
     start: Cells | None = None,
-    block: int = 20_000,
+    block: int | None = None,
     rounds: int = 1,
     importance: Importance | None = None,
     listener: Listener | None = None,
@@ -59,11 +61,11 @@ def cell_greedy(  # noqa: PLR0913
     members lose less elsewhere, and tuples move to classes where they cost less. With `start`, the classes of another
     recoding (`local_recoding`, say) are improved instead of new ones being grown.
 
-    Tuples are looked at in blocks of `block`, in the order of the hierarchies' branches. Time grows with tuples x block
-    and, for each round, tuples x classes; memory with tuples alone. Where there are more than five billion such pairs,
-    no round is made. No record is suppressed. The result is
-    deterministic. Use it when utility counts more than uniform levels, on tables of up to some ten thousand distinct
-    tuples. On Adult with k = 5 `local_recoding` is faster and loses less.
+    Tuples are looked at in blocks of `block` (20,000, and 4,000 beyond 200,000 tuples), in the order of branches. Time
+    grows with tuples x block and, for each round, tuples x classes; memory with tuples alone. Where there are more than
+    five billion such pairs, no round is made. No record is suppressed. The result is deterministic. Use it when utility
+    counts more than uniform levels, on tables of up to some ten thousand distinct tuples. On Adult with k = 5
+    `local_recoding` is faster and loses less.
 
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk", "clerk"]})
@@ -71,6 +73,8 @@ def cell_greedy(  # noqa: PLR0913
     >>> [cells.values[0][c] for c in cells.codes[:, 0]]
     ['medic', 'medic', 'clerk']
     """
+    if block is None:
+        block = _BLOCK if len(counts) <= _MANY else _SMALL_BLOCK
     if isinstance(block, bool) or not isinstance(block, int) or block < 2:
         raise BadInput(f"block must be a whole number of at least 2 tuples, not {block!r}")
     asked = requirement(promised(models, k), 0.0, counts)
