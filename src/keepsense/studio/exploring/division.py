@@ -123,7 +123,8 @@ class Division:
             if group.part in self._own:
                 leave = button("Let the method choose here", lambda: self._leave(group.part))
                 leave.classes("start")
-        for name, line in lines.items():
+        # the cut that is made now needs no work: it stands there while the others are worked out
+        for name, line in sorted(lines.items(), key=lambda each: each[0] != group.column):
             try:
                 cut = await self._room.work(self._look(group, above, name), complain=self._complain)
             except Outdated:

@@ -245,6 +245,16 @@ class Session(Document):
         """Read everything anew that lies beside the project file."""
         self.bench.forget()
 
+    def unhurried(self) -> Listener:
+        """A listener for long work that fills a page: as `while_it_stands`, and what somebody pressed goes first."""
+        stands = self.while_it_stands()
+
+        def heard(event: Event) -> None:
+            self.bench.lock.give_way()
+            stands(event)
+
+        return heard
+
     def job(self) -> Job:
         """The project, opened, with its hierarchies; to be used while `bench.lock` is held, in a thread."""
         return self.bench.with_hierarchies(self.bench.job(self._project))

@@ -152,7 +152,7 @@ def candidates(session: Session, column: str) -> Candidates:
                 break
         listed = list(trees.values())
         judge = _judge(job, column)
-        costs = _costs(job, column, listed, session.while_it_stands())
+        costs = _costs(job, column, listed, session.unhurried())
         made = []
         for number, tree in enumerate(listed):
             levels, total = _scored(tree, judge)
@@ -190,7 +190,7 @@ def _listed(tree: Hierarchy, problem: Problem) -> bool:
 
 def change(session: Session, column: str, operation: str, **arguments: Any) -> Hierarchy:
     """Edit the hierarchy of a column (see `keepsense.hierarchies.edit`); what would contradict itself is refused."""
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         made = edit(_current(job, column), operation, **arguments).after
         _use(session, job, column, made, f"{column}: {_in_words(operation, arguments)}")
@@ -199,7 +199,7 @@ def change(session: Session, column: str, operation: str, **arguments: Any) -> H
 
 def mend(session: Session, column: str, fix: Fix) -> Hierarchy:
     """Do what mends a fault."""
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         made = fix.apply(_current(job, column))
         _use(session, job, column, made, f"{column}: {fix.text}")
@@ -208,7 +208,7 @@ def mend(session: Session, column: str, fix: Fix) -> Hierarchy:
 
 def use(session: Session, column: str, hierarchy: Hierarchy, what: str = "another hierarchy") -> None:
     """Let a column have this hierarchy."""
-    with session.bench.lock:
+    with session.bench.lock.first():
         _use(session, session.job(), column, hierarchy, f"{column}: {what}")
 
 
@@ -216,7 +216,7 @@ def use_file(session: Session, column: str, file: str | Path) -> None:
     """Let a column have the hierarchy of a file, which must hold all its values."""
     from keepsense.hierarchies import read_hierarchy
 
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         tree = read_hierarchy(Path(file).expanduser(), column)
         tree.lookup([value for value in _current(job, column).leaves if value is not None])
