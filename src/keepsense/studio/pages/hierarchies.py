@@ -102,8 +102,10 @@ class _Work:
                 worked_out(
                     room,
                     self._state(),
-                    lambda: tuple(
-                        look(room.session, column) for look in (trees.current, trees.losses, trees.explained)
+                    lambda: (
+                        trees.current(room.session, column),
+                        trees.losses(room.session, column),
+                        trees.explained(room.session, column),
                     ),
                     lambda made: self._tree(*made),
                     "Building the hierarchies …",
