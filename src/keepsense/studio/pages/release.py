@@ -258,7 +258,7 @@ def _files(listed: Mapping[str, Export]) -> None:
             # fetched by a link, so that a browser saves or shows it as it does all others
             with box("card tile", "a") as link:
                 words("span", export.title, "strong")
-                words("span", export.about, "small muted")
+                words("span", export.about, "small muted breaks")
                 words("span", "Open" if export.shown else "Download", "small accent strong")
             link.props["href"] = export.address
             link.props["data-export"] = word
