@@ -24,7 +24,7 @@ from keepsense.studio.widgets.theme import stylesheet
 _EVERY = 0.15
 """Seconds after which a tab looks whether something changed."""
 
-_STATES = {"done": "Done", "decide": "Needs a decision", "stale": "Look again", "": ""}
+_STATES = {"done": "Done", "decide": "Needs a decision", "stale": "Look again", "ahead": "Not looked at yet", "": ""}
 _WITHOUT_TABLE = ("open", "catalogue", "help")
 
 

@@ -184,8 +184,12 @@ class Session(Document):
                     self._advice = {text: tuple(findings(self.job(), self.seen))}
                 except KeepsenseError as error:
                     self._advice = {text: (Advice("", error.column or "", str(error), "open"),)}
-        noted = self._settled
-        return asked + tuple(a for a in self._advice[text] if f"{a.code} {a.where}: {a.message}" not in noted)
+        return asked + self._unsettled()
+
+    def _unsettled(self) -> tuple[Advice, ...]:
+        """What was found out about the project as it stands, and that nobody has noted."""
+        known = self._advice.get(self.text, ())
+        return tuple(a for a in known if f"{a.code} {a.where}: {a.message}" not in self._settled)
 
     def settle(self, remedy: Remedy) -> None:
         """Do what settles a finding, in one change that can be undone."""
@@ -207,9 +211,15 @@ class Session(Document):
         if name == "open" and self.decisions:
             number = len(self.decisions)
             return Step(name, "decide", f"{number} question{'' if number == 1 else 's'} about roles.")
+        waiting = [advice for advice in self._unsettled() if advice.step == name]
+        if any(advice.code.startswith("E") for advice in waiting):
+            return Step(name, "decide", "Something stands in the way of a release; the findings say what.")
         confirmed = self._confirmed.get(name)
+        if confirmed is None and waiting:
+            number = len(waiting)
+            return Step(name, "decide", f"{number} finding{'' if number == 1 else 's'} to look at.")
         if confirmed is None:
-            return Step(name, "decide", "Not looked at yet.")
+            return Step(name, "ahead", "Not looked at yet.")
         if confirmed != fingerprint(self._project, name):
             return Step(name, "stale", "Something that it rests on has changed since you looked at it.")
         return Step(name, "done", "Looked at, and nothing has changed since.")
