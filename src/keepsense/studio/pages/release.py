@@ -9,7 +9,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.serving.exports import Export
-from keepsense.studio.session.advice import in_the_studio
+from keepsense.studio.session.plain import as_sentence
 from keepsense.studio.session.remedies import Remedy, remedies_for
 from keepsense.studio.session.runs import Run
 from keepsense.studio.widgets.figures import (
@@ -233,7 +233,7 @@ def _released(room: Room, made: Run) -> None:
         if (finding.code, finding.where) in shown:  # those are below, with what settles them
             continue
         with box("note stack finding"):
-            text = f"{finding.where}: {in_the_studio(finding.message)}"
+            text = as_sentence(finding.where, finding.message)
             said(text, of_finding(finding.code), "small breaks", heading="What to do")
             wrong = complaint()
             with box("line tight"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -22,8 +21,6 @@ from keepsense.studio.session.preview import Preview
 from keepsense.studio.session.remedies import Remedy, remedies_for, with_k
 
 _STEPS = {"E1": "meaning", "W1": "meaning", "W3": "meaning", "E4": "open", "W4": "protect", "W5": "protect"}
-_COMMAND = re.compile(r"`keepsense (\w+)[^`]*`")
-_INSTEAD = {"map": "Meaning", "init": "Open", "inspect": "Open", "run": "Release", "hierarchy": "Hierarchies"}
 _MORE_SUPPRESSION = 0.05
 
 
@@ -40,17 +37,6 @@ class Advice:
     message: str
     step: str
     remedies: tuple[Remedy, ...] = ()
-
-
-def in_the_studio(message: str) -> str:
-    """A message with the step of the studio in place of the command that does the same.
-
-    >>> in_the_studio("2 values are not known: `keepsense map FILE job --output mapping.csv`")
-    '2 values are not known: the step Meaning'
-    >>> in_the_studio('accept all of them with suggestions = "accept"')
-    'accept all of them with suggestions = "accept"'
-    """
-    return _COMMAND.sub(lambda command: f"the step {_INSTEAD.get(command[1], 'Protect')}", message)
 
 
 def of_decision(decision: Decision) -> Advice:
