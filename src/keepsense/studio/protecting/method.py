@@ -103,13 +103,13 @@ class Method:
         now = field.usual if value is None else value
         shown: ValueElement[Any]
         if field.kind == "switch":
-            shown = ui.switch(field.name, value=bool(now))
+            shown = ui.switch(field.label, value=bool(now))
         elif field.kind == "choice":
-            shown = ui.select(list(field.options), label=field.name, value=now if now in field.options else None)
+            shown = ui.select(list(field.options), label=field.label, value=now if now in field.options else None)
             shown.props("dense outlined options-dense").classes("kind")
         else:
             shown = ui.number(
-                field.name, value=now, min=field.least, max=field.most, step=1 if field.kind == "whole" else 0.05
+                field.label, value=now, min=field.least, max=field.most, step=1 if field.kind == "whole" else 0.05
             )
             shown.props("dense outlined clearable" if field.optional else "dense outlined").classes("figure-field")
             if field.optional and now is None:
