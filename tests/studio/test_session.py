@@ -227,3 +227,34 @@ def test_first_rows_do_not_wait_for_a_preview(tmp_path: Path) -> None:
             asking.start()
             asking.join(10)
             assert seen == [first]
+
+
+def test_closing_ends_a_preview_that_is_being_worked_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from threading import Event, Thread
+
+    from keepsense.progress import Event as Step
+    from keepsense.studio.session import session as module
+    from keepsense.studio.session.document import Outdated
+
+    begun, ended = Event(), []
+
+    def endless(*_: object, listener, **__: object) -> None:  # type: ignore[no-untyped-def]
+        begun.set()
+        while True:
+            listener(Step("step"))
+
+    monkeypatch.setattr(module, "preview", endless)
+    opened = Session.sample(tmp_path, rows=60)
+
+    def look() -> None:
+        try:
+            opened.preview()
+        except Outdated:
+            ended.append(True)
+
+    looking = Thread(target=look)
+    looking.start()
+    assert begun.wait(60)
+    opened.close()
+    looking.join(10)
+    assert ended == [True]

@@ -109,7 +109,8 @@ class Session(Document):
         return cls.open(file)
 
     def close(self) -> None:
-        """End what the session holds open; its project file stays."""
+        """End what the session holds open, and what is being worked out; its project file stays."""
+        self.closed = True
         for made in self.runs:
             made.cancel()
             made.wait(10)
@@ -283,6 +284,8 @@ class Session(Document):
                         self._previews[text] = self._look_ahead(listener, early)
                         self._advice.clear()
                 except Outdated:
+                    if self.closed:
+                        raise
                     continue
             while len(self._previews) > _PREVIEWS:
                 del self._previews[next(iter(self._previews))]
