@@ -117,3 +117,17 @@ def test_what_was_noted_is_not_shown_again_until_it_says_something_else(session:
     assert "W504" not in [advice.code for advice in session.findings()]
     session.set_k(31)
     assert "W504" in [advice.code for advice in session.findings()]
+
+
+def test_a_method_that_cannot_do_it_is_replaced_by_the_one_that_its_message_names(table: Path) -> None:
+    from dataclasses import replace
+
+    from keepsense.studio.session.advice import findings
+
+    with Session.open(table) as opened:
+        opened.set_method("optimal")
+        shown = replace(opened.preview(), problem="there are too many ways; use the method anytime, which goes on")
+        (advice,) = [found for found in findings(opened.job(), shown) if found.code == "E"]
+        assert [remedy.text for remedy in advice.remedies] == ["Use Anytime search"]
+        opened.settle(advice.remedies[0])
+        assert opened.project.method.name == "anytime"

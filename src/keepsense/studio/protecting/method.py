@@ -83,7 +83,7 @@ class Method:
                 if used:
                     pill("in use", "green")
                 elif first:
-                    hint(pill("the guide's first choice", "blue"), _BY_RULES)
+                    hint(pill("first choice", "blue"), _BY_RULES)
             for reason in advice.reasons[:3]:
                 said(f"{reason[:1].upper()}{reason[1:]}.", _GUIDED, "small prose")
             for warning in advice.warnings[:1]:
