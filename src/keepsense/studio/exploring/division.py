@@ -240,6 +240,10 @@ def draw_undivided(room: Room) -> None:
         words("p", "With these cuts the table cannot be divided; the panel says why.", "small muted prose")
         draw_own_cuts(room)
         return
+    live = room.desk.live
+    if live is not None and live.preview is not None and live.preview.problem:
+        words("p", "Nothing can be released as things stand, so there is nothing to show; the panel says why.", "small")
+        return
     words(
         "p",
         "This method changes values one by one: there is no lattice of levels and no division to show.",

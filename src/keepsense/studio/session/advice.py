@@ -113,7 +113,7 @@ def _of_preview(job: Job, shown: Preview | None) -> Iterator[Advice]:
 
 
 def _relaxed(project: Project, shown: Preview) -> Iterator[Remedy]:
-    other = _USE.search(shown.problem)
+    other = _USE.search("; ".join((shown.problem, *shown.remedies)))
     if other is not None and other[1] in METHODS:  # no promise stands in the way, so none need be relaxed
         yield Remedy(f"Use {METHODS[other[1]].title}", method_keys(project, other[1], {}))
         return
