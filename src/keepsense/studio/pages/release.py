@@ -9,7 +9,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.serving.exports import Export
-from keepsense.studio.session.plain import as_sentence
+from keepsense.studio.session.plain import as_sentence, but_for
 from keepsense.studio.session.remedies import Remedy, remedies_for
 from keepsense.studio.session.runs import Run
 from keepsense.studio.widgets.figures import (
@@ -134,7 +134,7 @@ def _unmet(room: Room) -> None:
         return
     with box("stop unmet").props("role=alert"):
         words("p", "As things stand, the goal is not met", "strong")
-        words("p", seen.problem or "A promise would not be kept.", "breaks")
+        words("p", but_for(seen.problem or "a promise would not be kept", seen.remedies), "breaks")
         for remedy in seen.remedies:
             words("p", f"You could {remedy}.", "small")
         words("p", "You can try the full run all the same: it releases nothing that breaks a promise.", "small")
@@ -192,7 +192,7 @@ def _refused(made: Run) -> None:
     # there is no way to close this: it goes when the goal is met
     with box("stop unmet").props("role=alert"):
         words("p", "The goal is not met, and nothing was released", "strong")
-        words("p", made.problem, "breaks")
+        words("p", but_for(made.problem, made.remedies), "breaks")
         for remedy in made.remedies:
             words("p", f"You could {remedy}.", "small")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _MAP = r"`keepsense map[^`]*`"
 _PLAIN = tuple(
@@ -57,3 +58,14 @@ def as_sentence(about: str, message: str) -> str:
     elif not text.startswith(about):
         text = f"{about}: {text}"
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
+
+
+def but_for(problem: str, remedies: Iterable[str]) -> str:
+    """What is wrong as a sentence, without what can be done about it: for where that is told right below.
+
+    >>> but_for("there are too many ways; use another method", ("use another method",))
+    'There are too many ways.'
+    """
+    for remedy in remedies:
+        problem = problem.removesuffix(f"; {remedy}")
+    return as_sentence("", problem)

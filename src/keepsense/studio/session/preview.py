@@ -137,19 +137,8 @@ def preview(
         kept = tuple(Kept(model.describe(), False, str(error), model.name) for model in job.models)
         ahead = replace(shown, problem=str(error), remedies=tuple(error.relax), promises=kept)
     except KeepsenseError as error:
-        ahead = replace(shown, problem=_but_for(str(error), error.remedies), remedies=error.remedies)
+        ahead = replace(shown, problem=str(error), remedies=error.remedies)
     return replace(ahead, seconds=time.perf_counter() - start)
-
-
-def _but_for(problem: str, remedies: tuple[str, ...]) -> str:
-    """What is wrong, without what can be done about it, which is told beside it.
-
-    >>> _but_for("there are too many ways; use another method", ("use another method",))
-    'there are too many ways'
-    """
-    for remedy in remedies:
-        problem = problem.removesuffix(f"; {remedy}")
-    return problem
 
 
 def _ahead(
