@@ -82,7 +82,7 @@ def _tree() -> Iterable[Figure]:
     leaves = LABELS - 111
     rows = [(f"value {i}", f"group {i % 100}", f"part {i % 10}", "anything") for i in range(leaves)]
     tree = Hierarchy.of_rows(rows, name="code")
-    counts = {f"value {i}": i for i in range(leaves)}
+    counts: dict[str | None, int] = {f"value {i}": i for i in range(leaves)}
     client = Client(page("/bench"), request=None)
 
     async def change(operation: str, **arguments: object) -> str:

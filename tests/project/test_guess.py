@@ -165,3 +165,8 @@ def test_cells_of_blanks_are_taken_for_missing() -> None:
     column = of([" " if i % 9 == 0 else str(1990 + i % 20) for i in range(ROWS)], "year")
     assert (column.kind, column.empty, column.profile.missing) == ("numeric", ("",), 7)
     assert "blanks: taken for missing" in column.notes
+
+
+def test_few_empty_cells_are_not_told_as_none() -> None:
+    column = of([None if i == 7 else str(1990 + i % 20) for i in range(3_000)], "year")
+    assert "fewer than 0.1% of the cells are empty" in column.notes

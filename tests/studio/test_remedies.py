@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +10,10 @@ import pytest
 
 from keepsense.errors import FINDINGS, Finding
 from keepsense.privacy.registry import PRIVACY
+from keepsense.studio.session.plain import as_sentence
 from keepsense.studio.session.remedies import ELSEWHERE, SETTLED, note_of, remedies_for
 from keepsense.studio.session.session import Session
+from keepsense.studio.widgets.figures import of_finding
 
 FIELDS = ("Words of job", "Taxonomy of job", "Role of name", "Promises")
 """Names that fields and parts of pages have, on the table below."""
@@ -45,6 +48,30 @@ def _about(code: str) -> str:
         return "promise"
     named = {"W403": "name", "W404": "worry", "W411": "illness", "W412": "illness, worry"}
     return named.get(code, "worry" if code.startswith("E4") else "job")
+
+
+def test_what_to_do_names_no_key_of_a_file_and_no_command() -> None:
+    for code in SETTLED:
+        told = of_finding(code)
+        assert not re.search(r"[`=]", told.meaning + told.how), code
+
+
+def test_findings_of_a_table_are_sentences_without_keys_or_commands(tmp_path: Path) -> None:
+    jobs, ills = ("nurse", "coach", "clerk", "xyzzy", "pilot"), ("flu", "", "asthma", "angina")
+    rows = [f"{20 + i * 7 % 41},{jobs[i % 5]},{ills[i % 4]},{ills[i % 3]}" for i in range(120)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,occupation,diagnosis,illness", *rows]), encoding="utf-8")
+    with Session.open(tmp_path / "people.csv") as session:
+        for name in ("diagnosis", "illness"):
+            session.set_role(name, "sensitive")
+        diverse = [{"model": "l-diversity", "l": 2, "column": name} for name in ("diagnosis", "illness")]
+        session.set_promises([PROMISES[0], *diverse])
+        session.preview()
+        found = session.findings()
+    assert {"W101", "W411", "W412"} <= {advice.code for advice in found}
+    for advice in found:
+        text = as_sentence(advice.where, advice.message)
+        assert text.endswith((".", "?")), text
+        assert not re.search(r"[`=]|keepsense |mapping file", text), text
 
 
 def test_every_code_is_settled_in_the_studio_or_told_elsewhere() -> None:
@@ -90,3 +117,17 @@ def test_what_was_noted_is_not_shown_again_until_it_says_something_else(session:
     assert "W504" not in [advice.code for advice in session.findings()]
     session.set_k(31)
     assert "W504" in [advice.code for advice in session.findings()]
+
+
+def test_a_method_that_cannot_do_it_is_replaced_by_the_one_that_its_message_names(table: Path) -> None:
+    from dataclasses import replace
+
+    from keepsense.studio.session.advice import findings
+
+    with Session.open(table) as opened:
+        opened.set_method("optimal")
+        shown = replace(opened.preview(), problem="there are too many ways; use the method anytime, which goes on")
+        (advice,) = [found for found in findings(opened.job(), shown) if found.code == "E"]
+        assert [remedy.text for remedy in advice.remedies] == ["Use Anytime search"]
+        opened.settle(advice.remedies[0])
+        assert opened.project.method.name == "anytime"

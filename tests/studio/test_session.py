@@ -186,11 +186,28 @@ def test_steps_are_decided_done_and_stale_again(session: Session) -> None:
     assert session.decisions == ()
     session.confirm("open")
     session.confirm("protect")
-    assert (state("open"), state("protect"), state("meaning")) == ("done", "done", "decide")
+    assert (state("open"), state("protect"), state("meaning")) == ("done", "done", "ahead")
     session.set_k(6)
     assert (state("open"), state("protect")) == ("done", "stale")
     session.undo()
     assert state("protect") == "done"
+
+
+def test_a_step_needs_a_decision_where_something_was_found_and_only_there(session: Session) -> None:
+    def states() -> dict[str, str]:
+        return {step.name: step.state for step in session.steps}
+
+    assert set(states().values()) <= {"decide", "ahead"}
+    session.preview()
+    found = {advice.step for advice in session.findings() if not any(remedy.agrees for remedy in advice.remedies)}
+    for name, state in states().items():
+        assert state == ("decide" if name in found or (name == "open" and session.decisions) else "ahead")
+    session.set_k(60)
+    session.set_suppression(0)
+    session.confirm("protect")
+    session.preview()
+    stopped = {advice.step for advice in session.findings() if advice.code.startswith("E")}
+    assert all(states()[name] == "decide" for name in stopped), "what stands in the way is no step that is done"
 
 
 def test_a_question_is_settled_by_choosing_a_role(session: Session) -> None:
@@ -210,3 +227,34 @@ def test_first_rows_do_not_wait_for_a_preview(tmp_path: Path) -> None:
             asking.start()
             asking.join(10)
             assert seen == [first]
+
+
+def test_closing_ends_a_preview_that_is_being_worked_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from threading import Event, Thread
+
+    from keepsense.progress import Event as Step
+    from keepsense.studio.session import session as module
+    from keepsense.studio.session.document import Outdated
+
+    begun, ended = Event(), []
+
+    def endless(*_: object, listener, **__: object) -> None:  # type: ignore[no-untyped-def]
+        begun.set()
+        while True:
+            listener(Step("step"))
+
+    monkeypatch.setattr(module, "preview", endless)
+    opened = Session.sample(tmp_path, rows=60)
+
+    def look() -> None:
+        try:
+            opened.preview()
+        except Outdated:
+            ended.append(True)
+
+    looking = Thread(target=look)
+    looking.start()
+    assert begun.wait(60)
+    opened.close()
+    looking.join(10)
+    assert ended == [True]

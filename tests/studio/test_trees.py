@@ -10,6 +10,7 @@ import pytest
 from keepsense.errors import KeepsenseError
 from keepsense.hierarchies.judge import ASPECTS
 from keepsense.studio.session import trees
+from keepsense.studio.session.columns import rows_by_value
 from keepsense.studio.session.session import Session
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "pilot", "baker", "teacher", "pianist")
@@ -130,3 +131,28 @@ def test_a_file_that_misses_values_is_refused_with_a_sentence(session: Session, 
     (tmp_path / "jobs.csv").write_text("nurse;medic;*\n", encoding="utf-8")
     with pytest.raises(KeepsenseError, match="misses 7 value"):
         trees.use_file(session, "job", tmp_path / "jobs.csv")
+
+
+def test_every_column_with_a_scale_or_a_taxonomy_has_a_loss_for_every_level(session: Session) -> None:
+    for column in ("job", "age"):
+        losses = trees.losses(session, column)
+        assert len(losses) == trees.current(session, column).height
+        assert losses == tuple(sorted(losses)), "higher up more is lost"
+
+
+def test_a_tree_that_nobody_named_is_told_by_what_becomes_of_a_value(tmp_path: Path) -> None:
+    days = [f"19{40 + i * 7 % 60}-0{1 + i % 9}-1{i % 9}" for i in range(120)]
+    frame = {"born": days, "job": [JOBS[i % 8] for i in range(120)]}
+    with Session.of_frame(frame, tmp_path) as opened:
+        made = [candidate.made for candidate in trees.candidates(opened, "born").all]
+    assert not {"another", "yours"} & set(made)
+    assert any("→" in how for how in made)
+
+
+def test_empty_cells_are_counted_where_the_tree_has_them(tmp_path: Path) -> None:
+    frame = {"race": ["a", "b", None] * 20, "age": [str(20 + i) for i in range(60)]}
+    with Session.of_frame(frame, tmp_path) as opened:
+        rows = rows_by_value(opened.inspected("race"))
+        leaves = trees.current(opened, "race").leaves
+    assert None in leaves
+    assert sum(rows[None if leaf is None else str(leaf)] for leaf in leaves) == 60

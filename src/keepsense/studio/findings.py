@@ -9,7 +9,8 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from keepsense.studio.pages import PAGES
 from keepsense.studio.serving.desk import Desk
-from keepsense.studio.session.advice import Advice, in_the_studio
+from keepsense.studio.session.advice import Advice
+from keepsense.studio.session.plain import as_sentence
 from keepsense.studio.session.remedies import Remedy
 from keepsense.studio.widgets.figures import of_finding, said
 from keepsense.studio.widgets.parts import box, button, complaint, words
@@ -63,8 +64,8 @@ def _show(room: Room, place: Element, rest: list[Advice]) -> None:
 
 def _finding(room: Room, advice: Advice) -> None:
     with box("note stack finding" + (" edge-red" if advice.code.startswith("E") else "")):
-        about = f"{advice.where}: " if advice.where else ""
-        said(f"{about}{in_the_studio(advice.message)}", of_finding(advice.code), "small breaks", heading="What to do")
+        text = as_sentence(advice.where, advice.message)
+        said(text, of_finding(advice.code), "small breaks", heading="What to do")
         wrong = complaint()
         if advice.remedies or (advice.step != room.page and advice.step in PAGES):
             with box("line tight"):

@@ -6,7 +6,7 @@ anew. At 390 pixels the steps lie on top and the panel is a sheet from below.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from nicegui import ui
 from nicegui.element import Element
@@ -24,7 +24,7 @@ from keepsense.studio.widgets.theme import stylesheet
 _EVERY = 0.15
 """Seconds after which a tab looks whether something changed."""
 
-_STATES = {"done": "Done", "decide": "Needs a decision", "stale": "Look again", "": ""}
+_STATES = {"done": "Done", "decide": "Needs a decision", "stale": "Look again", "ahead": "Not looked at yet", "": ""}
 _WITHOUT_TABLE = ("open", "catalogue", "help")
 
 
@@ -50,6 +50,7 @@ class Tab:
         self._version = -1
         self._session: object = desk.session
         self._shown: dict[str, object] = {}
+        self._marks: dict[str, StepMark] = {}
         self._dark = ui.dark_mode(desk.dark)
         ui.add_css(stylesheet())
         ui.query("html").props("lang=en")
@@ -169,33 +170,19 @@ class Tab:
     # ---- the steps -----------------------------------------------------------------------------------------------
 
     def _draw_steps(self) -> None:
+        """Mark how far each step is; what is there stays, since a click on what is drawn anew would be lost."""
         session = self.desk.session
-        steps = {} if session is None else {step.name: (step.state, step.why) for step in session.steps}
-        self._again("steps", self._steps, (steps, self.room.page), lambda: self._step_list(steps))
-
-    def _step_list(self, steps: Mapping[str, tuple[str, str]]) -> None:
-        for number, name in enumerate((name for name in STEPS if name in PAGES), start=1):
-            state, why = steps.get(name, ("", ""))
-            self._step(name, "✓" if state == "done" else str(number), state, why)
-        with box("further"):
-            for name in PAGES:
-                if name not in STEPS:
-                    self._step(name, "?" if name == "help" else "≡", "", "")
-
-    def _step(self, name: str, mark: str, state: str, why: str) -> None:
-        page = PAGES[name]
-        with box(f"step {state}".strip(), "button").props("type=button") as made:
-            words("span", mark, "dot").props("aria-hidden=true")
-            words("span", page.title, "name")
-            if state:
-                words("span", _STATES[state], "state")
-            ui.tooltip(f"{page.about} {why}".strip()).classes("narrow-hidden").props(
-                'delay=600 anchor="center right" self="center left"'
-            )
-        made.props["data-step"] = name
-        if name == self.room.page:
-            made.props("aria-current=page")
-        made.on("click", lambda: None if name == self.room.page else self.room.go(name))
+        states = {} if session is None else {step.name: (step.state, step.why) for step in session.steps}
+        if not self._marks:
+            with self._steps:
+                for number, name in enumerate((name for name in STEPS if name in PAGES), start=1):
+                    self._marks[name] = StepMark(name, str(number), self.room)
+                with box("further"):
+                    for name in PAGES:
+                        if name not in STEPS:
+                            self._marks[name] = StepMark(name, "?" if name == "help" else "≡", self.room)
+        for name, mark in self._marks.items():
+            mark.show(*states.get(name, ("", "")), here=name == self.room.page)
 
     # ---- below ---------------------------------------------------------------------------------------------------
 
@@ -204,3 +191,34 @@ class Tab:
 
     def _again_findings(self, state: object, draw: Callable[[], None]) -> None:
         self._again("findings", self._findings, state, draw)
+
+
+class StepMark:
+    """A step on the left: its number, its name, how far it is, and the click that leads there."""
+
+    def __init__(self, name: str, number: str, room: Room) -> None:
+        self._name, self._number = name, number
+        self._shown: tuple[str, str, bool] | None = None
+        with box("step", "button").props("type=button") as self._made:
+            self._dot = words("span", number, "dot").props("aria-hidden=true")
+            words("span", PAGES[name].title, "name")
+            self._state = words("span", "", "state")
+            self._hint = ui.tooltip("").classes("narrow-hidden")
+            self._hint.props('delay=600 anchor="center right" self="center left"')
+        self._made.props["data-step"] = name
+        self._made.on("click", lambda: None if name == room.page else room.go(name))
+
+    def show(self, state: str, why: str, *, here: bool) -> None:
+        """Show how far the step is, and whether its page is the one that is shown."""
+        if self._shown == (state, why, here):
+            return
+        self._shown = (state, why, here)
+        self._made.classes(replace=f"step {state}".strip())
+        if here:
+            self._made.props("aria-current=page")
+        else:
+            self._made.props(remove="aria-current")
+        self._dot.text = "✓" if state == "done" else self._number
+        self._state.text = _STATES[state]
+        self._state.set_visibility(bool(state))
+        self._hint.text = f"{PAGES[self._name].about} {why}".strip()

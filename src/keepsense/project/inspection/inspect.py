@@ -31,6 +31,7 @@ SAID = "as you said"
 """Reason of a role that nobody had to guess."""
 
 _NOTHING = Declared()
+_FEW = 0.0005  # below it, a share would be shown as none
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -158,7 +159,8 @@ def _inspected(facts: Facts, known: Library, roles: Mapping[str, str], told: Dec
     if empty:
         notes.append(f"{', '.join(mark or 'blanks' for mark in empty)}: taken for missing")
     if profile.missing:
-        notes.append(f"{profile.missing / profile.rows:.1%} of the cells are empty")
+        share = profile.missing / profile.rows
+        notes.append(f"{f'{share:.1%}' if share >= _FEW else 'fewer than 0.1%'} of the cells are empty")
     return Inspected(
         profile,
         guess.role,

@@ -123,7 +123,8 @@ class Division:
             if group.part in self._own:
                 leave = button("Let the method choose here", lambda: self._leave(group.part))
                 leave.classes("start")
-        for name, line in lines.items():
+        # the cut that is made now needs no work: it stands there while the others are worked out
+        for name, line in sorted(lines.items(), key=lambda each: each[0] != group.column):
             try:
                 cut = await self._room.work(self._look(group, above, name), complain=self._complain)
             except Outdated:
@@ -238,6 +239,10 @@ def draw_undivided(room: Room) -> None:
     if division.own_cuts(room.session):
         words("p", "With these cuts the table cannot be divided; the panel says why.", "small muted prose")
         draw_own_cuts(room)
+        return
+    live = room.desk.live
+    if live is not None and live.preview is not None and live.preview.problem:
+        words("p", "Nothing can be released as things stand, so there is nothing to show; the panel says why.", "small")
         return
     words(
         "p",

@@ -15,6 +15,7 @@ _TRADED = About(
     "The method runs twice, with the weight as it is and with twice as much, on the same combinations of values; the "
     "share of detail that each column loses is measured both times.",
 )
+_QUICK = "A quick try mostly loses more than the panel shows: what counts is how the two figures of a line differ."
 _MEASURED = About("On what the offers below rest.", _TRADED.how)
 _TRIED = About(
     "Why the method cannot be used for this table and these promises.",
@@ -27,7 +28,7 @@ def draw_weighed(room: Room, found: Trade | None) -> None:
     if found is None:
         words("p", "With this method, or these columns, weights cannot be traded.", "small muted prose")
         return
-    said(f"{found.measured[:1].upper()}{found.measured[1:]}.", _MEASURED, "small muted prose")
+    said(f"{found.measured[:1].upper()}{found.measured[1:]}. {_QUICK}", _MEASURED, "small muted prose")
     wrong = complaint()
     for offer in found.offers:
         with box("line"):

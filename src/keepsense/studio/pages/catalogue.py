@@ -42,7 +42,7 @@ def _list(room: Room, place: Element) -> None:
             words("h2", family.title)
             words("p", family.intent, "muted prose")
             with box("tiles manual"):
-                for found in _all_below(family):
+                for found in listed(family):
                     with box("card tile", "button").props("type=button") as tile:
                         words("span", found.title, "strong")
                         words("span", f"{found.short[:1].upper()}{found.short[1:]}.", "small muted")
@@ -51,11 +51,16 @@ def _list(room: Room, place: Element) -> None:
                     tile.on("click", lambda f=found: _turn_to(room, place, f))
 
 
-def _all_below(family: Described) -> list[Described]:
+def listed(family: Described) -> list[Described]:
+    """What is shown of a family: itself where it is a technique or has nothing below it, and all techniques below it.
+
+    >>> [found.title for found in listed(entry("sampling"))], [found.name for found in listed(entry("disassociation"))]
+    (['Sampling'], ['disassociation', 'semantic disassociation'])
+    """
     below: list[Described] = []
     for child in children(family.name):
-        below += [child] if child.runs else _all_below(child)
-    return below
+        below += [child] if child.runs else listed(child)
+    return [family, *below] if family.runs or not below else below
 
 
 def _turn_to(room: Room, place: Element, found: Described) -> None:

@@ -11,6 +11,7 @@ from keepsense.hierarchies.explanation import Explanation, Fix, Problem
 from keepsense.shown import percent
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.session import trees
+from keepsense.studio.session.columns import rows_by_value
 from keepsense.studio.shaping.candidates import GSL, LABELS, CandidateList, Ranking
 from keepsense.studio.widgets.figures import About, counted, said, term
 from keepsense.studio.widgets.following import worked_out
@@ -101,7 +102,11 @@ class _Work:
                 worked_out(
                     room,
                     self._state(),
-                    lambda: (trees.current(room.session, column), trees.explained(room.session, column)),
+                    lambda: (
+                        trees.current(room.session, column),
+                        trees.losses(room.session, column),
+                        trees.explained(room.session, column),
+                    ),
                     lambda made: self._tree(*made),
                     "Building the hierarchies …",
                 )
@@ -120,10 +125,10 @@ class _Work:
 
     # ---- the tree ----------------------------------------------------------------------------------------------------
 
-    def _tree(self, hierarchy: Any, told: Explanation | None) -> None:
+    def _tree(self, hierarchy: Any, losses: tuple[float, ...], told: Explanation | None) -> None:
         room, column = self._room, self._column
         faults = () if told is None else told.problems
-        self._levels(hierarchy, told)
+        self._levels(hierarchy, losses)
         if faults:
             self._faults(faults)
         words(
@@ -138,14 +143,10 @@ class _Work:
             await room.work(lambda: trees.change(room.session, column, operation, **arguments), complain=wrong.append)
             return wrong[0] if wrong else ""
 
-        rows = {}
-        shown = room.session.inspected(column).profile.values
-        rows = {str(value): count for value, count in shown.items()}
-        TreeView(hierarchy, rows, faults, change, self._mend)
+        TreeView(hierarchy, rows_by_value(room.session.inspected(column)), faults, change, self._mend)
 
-    def _levels(self, hierarchy: Any, told: Explanation | None) -> None:
+    def _levels(self, hierarchy: Any, losses: tuple[float, ...]) -> None:
         """How much meaning each level loses, as a chart, with what can be done to the level."""
-        losses = [] if told is None else [float(loss) for loss in told.gsl.levels]
         with box("levels"):
             for level in range(hierarchy.height, -1, -1):
                 name = "values" if level == 0 else f"level {level}"

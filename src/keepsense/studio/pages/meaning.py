@@ -49,12 +49,18 @@ _COLOURS = {
     "yours": "green",
 }
 _MEANT = {
-    "in doubt": "The word has several senses, and nothing tells which is meant.",
+    "in doubt": "The word may mean several things, and nothing tells for sure which; it is taken for what is true "
+    "of all of them, if anything is.",
     "unknown": "The taxonomy does not know the word; it stays as it is, and can only be hidden.",
     "by its last noun": "Only the last noun is known, and that is not used unless you say so.",
     "chosen among several": "The likeliest of several senses was taken.",
     "yours": "You said what it means.",
 }
+_UNLIKELY = (
+    "The taxonomy knows one meaning, but the rest of the table makes it unlikely; something vaguer was taken, which is "
+    "true either way."
+)
+"""Of a word with one meaning that is in doubt all the same."""
 
 
 def draw(room: Room) -> None:
@@ -182,7 +188,8 @@ class _ColumnCard:
                     term(counted(word.rows, "row"), *_ITS_ROWS, "small muted")
                     if word.chosen:
                         words("span", f"· taken for {word.chosen}", "data")
-            hint(pill(word.state, _COLOURS[word.state]), _MEANT[word.state])
+            unlikely = word.state == "in doubt" and len(word.senses) == 1
+            hint(pill(word.state, _COLOURS[word.state]), _UNLIKELY if unlikely else _MEANT[word.state])
             choice = button("Choose a meaning", lambda w=word: self._senses(w), look="outlined")
             named(choice, f"Choose a meaning of {word.value}")
 
@@ -192,13 +199,13 @@ class _ColumnCard:
             for sense in word.senses:
                 with box("card sense"):
                     with box("line"):
-                        words("h3", sense.label, "grow")
-                        button("This one", lambda s=sense.label: self._decide(dialog, word, s), look="primary")
-                    words("p", sense.meaning, "small")
+                        words("h3", sense.meaning, "grow breaks data")
+                        if sense.taken:
+                            hint(pill("taken now", "blue"), "What the word is taken for as long as you say nothing.")
+                        use = button("This one", lambda s=sense.label: self._decide(dialog, word, s), look="primary")
+                        named(use, f"This one: {sense.meaning}")
                     if sense.synonyms:
-                        words("p", f"Also called {', '.join(sense.synonyms)}", "small muted")
-                    if sense.parents:
-                        words("p", f"A kind of {', '.join(sense.parents)}", "small muted")
+                        words("p", f"Also called {', '.join(sense.synonyms)}.", "small muted")
             with box("stack"):
                 other = ui.input("Another concept, by its name").props("outlined dense")
                 wrong = complaint()
@@ -235,7 +242,7 @@ class _ColumnCard:
                 ),
                 (
                     "A mapping",
-                    "A CSV file, as `keepsense map --output` writes it, that says what each word means.",
+                    "A CSV file as the command keepsense map writes it: a line for each word, with what it means.",
                     use_mapping_file,
                 ),
             ):

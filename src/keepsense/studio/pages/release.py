@@ -9,7 +9,7 @@ from nicegui.elements.mixins.text_element import TextElement
 
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.serving.exports import Export
-from keepsense.studio.session.advice import in_the_studio
+from keepsense.studio.session.plain import as_sentence, but_for
 from keepsense.studio.session.remedies import Remedy, remedies_for
 from keepsense.studio.session.runs import Run
 from keepsense.studio.widgets.figures import (
@@ -134,7 +134,7 @@ def _unmet(room: Room) -> None:
         return
     with box("stop unmet").props("role=alert"):
         words("p", "As things stand, the goal is not met", "strong")
-        words("p", seen.problem or "A promise would not be kept.", "breaks")
+        words("p", but_for(seen.problem or "a promise would not be kept", seen.remedies), "breaks")
         for remedy in seen.remedies:
             words("p", f"You could {remedy}.", "small")
         words("p", "You can try the full run all the same: it releases nothing that breaks a promise.", "small")
@@ -192,7 +192,7 @@ def _refused(made: Run) -> None:
     # there is no way to close this: it goes when the goal is met
     with box("stop unmet").props("role=alert"):
         words("p", "The goal is not met, and nothing was released", "strong")
-        words("p", made.problem, "breaks")
+        words("p", but_for(made.problem, made.remedies), "breaks")
         for remedy in made.remedies:
             words("p", f"You could {remedy}.", "small")
 
@@ -233,7 +233,7 @@ def _released(room: Room, made: Run) -> None:
         if (finding.code, finding.where) in shown:  # those are below, with what settles them
             continue
         with box("note stack finding"):
-            text = f"{finding.where}: {in_the_studio(finding.message)}"
+            text = as_sentence(finding.where, finding.message)
             said(text, of_finding(finding.code), "small breaks", heading="What to do")
             wrong = complaint()
             with box("line tight"):
@@ -258,7 +258,7 @@ def _files(listed: Mapping[str, Export]) -> None:
             # fetched by a link, so that a browser saves or shows it as it does all others
             with box("card tile", "a") as link:
                 words("span", export.title, "strong")
-                words("span", export.about, "small muted")
+                words("span", export.about, "small muted breaks")
                 words("span", "Open" if export.shown else "Download", "small accent strong")
             link.props["href"] = export.address
             link.props["data-export"] = word

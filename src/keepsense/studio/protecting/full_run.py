@@ -6,6 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
+from keepsense.studio.session.plain import but_for
 from keepsense.studio.session.runs import Run
 from keepsense.studio.widgets.figures import GROUPS, LEFT_OUT, RELEASED, SECONDS, TIME_LEFT, Told, counted, term, told
 from keepsense.studio.widgets.parts import box, button, named, words
@@ -95,7 +96,7 @@ class FullRun:
         else:
             with box("stop" if run.state == "refused" else "note").props("role=alert"):
                 words("p", "It cannot be released like this." if run.state == "refused" else "Stopped.", "strong")
-                words("p", run.problem, "prose")
+                words("p", but_for(run.problem, run.remedies), "prose")
                 for remedy in run.remedies:
                     words("p", f"You could {remedy}.", "small prose")
 

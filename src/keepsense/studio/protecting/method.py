@@ -24,6 +24,10 @@ _GUIDED = About(
     "The guide compares what is promised, the kinds of the columns and the number of rows with what each method says "
     "of itself: when it suits, and what it needs.",
 )
+_BY_RULES = (
+    "It goes by your promises, kinds of columns and number of rows, and tries nothing: what each method loses on this "
+    "table stands on Explore, under Other methods."
+)
 
 
 class Method:
@@ -67,6 +71,7 @@ class Method:
         if not offered:
             return
         words("h3", "What the guide recommends")
+        words("p", _BY_RULES, "small muted prose")
         with box("columns"):
             for place, advice in enumerate(offered):
                 self._advice(advice, first=place == 0, used=advice.name == used)
@@ -78,7 +83,7 @@ class Method:
                 if used:
                     pill("in use", "green")
                 elif first:
-                    pill("fits best", "blue")
+                    hint(pill("first choice", "blue"), _BY_RULES)
             for reason in advice.reasons[:3]:
                 said(f"{reason[:1].upper()}{reason[1:]}.", _GUIDED, "small prose")
             for warning in advice.warnings[:1]:
@@ -103,13 +108,13 @@ class Method:
         now = field.usual if value is None else value
         shown: ValueElement[Any]
         if field.kind == "switch":
-            shown = ui.switch(field.name, value=bool(now))
+            shown = ui.switch(field.label, value=bool(now))
         elif field.kind == "choice":
-            shown = ui.select(list(field.options), label=field.name, value=now if now in field.options else None)
+            shown = ui.select(list(field.options), label=field.label, value=now if now in field.options else None)
             shown.props("dense outlined options-dense").classes("kind")
         else:
             shown = ui.number(
-                field.name, value=now, min=field.least, max=field.most, step=1 if field.kind == "whole" else 0.05
+                field.label, value=now, min=field.least, max=field.most, step=1 if field.kind == "whole" else 0.05
             )
             shown.props("dense outlined clearable" if field.optional else "dense outlined").classes("figure-field")
             if field.optional and now is None:

@@ -119,7 +119,7 @@ class Promises:
 
     def _field(self, number: int, field: Field) -> None:
         step = 1 if field.kind == "whole" else 0.01
-        shown = ui.number(field.name, value=field.usual, min=field.least, max=field.most, step=step)
+        shown = ui.number(field.label, value=field.usual, min=field.least, max=field.most, step=step)
         hint(shown.props("dense outlined").classes("figure-field"), field.about)
         wrong = complaint()
 

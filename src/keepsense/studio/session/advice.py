@@ -10,6 +10,7 @@ from keepsense.errors import Finding, KeepsenseError
 from keepsense.guide.answers import from_project
 from keepsense.guide.warn import warnings_for
 from keepsense.methods.generalize.parts.given import CUTS
+from keepsense.methods.registry import METHODS
 from keepsense.project.file import Project
 from keepsense.project.inspection.decide import Decision
 from keepsense.release.figures.costs import NEARLY_ALL, NEARLY_LOST
@@ -18,13 +19,14 @@ from keepsense.release.folder.ledger import read_ledger
 from keepsense.release.job.job import Job
 from keepsense.release.preflight import refuse_marks, warnings
 from keepsense.shown import percent
+from keepsense.studio.session.changes import method_keys
 from keepsense.studio.session.preview import Preview
 from keepsense.studio.session.remedies import Remedy, remedies_for, with_k
 
 _STEPS = {"E1": "meaning", "W1": "meaning", "W3": "meaning", "E4": "open", "W4": "protect", "W5": "protect"}
-_COMMAND = re.compile(r"`keepsense (\w+)[^`]*`")
-_INSTEAD = {"map": "Meaning", "init": "Open", "inspect": "Open", "run": "Release", "hierarchy": "Hierarchies"}
 _MORE_SUPPRESSION = 0.05
+_USE = re.compile(r"\buse the method ([a-z -]+)")
+"""Where a message names a method that can do what this one cannot."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,17 +42,6 @@ class Advice:
     message: str
     step: str
     remedies: tuple[Remedy, ...] = ()
-
-
-def in_the_studio(message: str) -> str:
-    """A message with the step of the studio in place of the command that does the same.
-
-    >>> in_the_studio("2 values are not known: `keepsense map FILE job --output mapping.csv`")
-    '2 values are not known: the step Meaning'
-    >>> in_the_studio('accept all of them with suggestions = "accept"')
-    'accept all of them with suggestions = "accept"'
-    """
-    return _COMMAND.sub(lambda command: f"the step {_INSTEAD.get(command[1], 'Protect')}", message)
 
 
 def of_decision(decision: Decision) -> Advice:
@@ -122,6 +113,10 @@ def _of_preview(job: Job, shown: Preview | None) -> Iterator[Advice]:
 
 
 def _relaxed(project: Project, shown: Preview) -> Iterator[Remedy]:
+    other = _USE.search("; ".join((shown.problem, *shown.remedies)))
+    if other is not None and other[1] in METHODS:  # no promise stands in the way, so none need be relaxed
+        yield Remedy(f"Use {METHODS[other[1]].title}", method_keys(project, other[1], {}))
+        return
     if "levels" in project.method.parameters:
         yield Remedy("Let the search choose the levels", {("method", "parameters", "levels"): None})
     if CUTS in project.method.parameters:

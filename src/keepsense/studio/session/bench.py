@@ -6,7 +6,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from threading import RLock
 from typing import Any
 
 from keepsense.counts import Value
@@ -20,6 +19,7 @@ from keepsense.random import generator
 from keepsense.release.job.choosing import chosen_together
 from keepsense.release.job.job import Job
 from keepsense.studio.session.rows import ROWS, first_values
+from keepsense.studio.session.turns import Turns
 
 _JOBS = 12
 """Projects that stay open, so that undoing and trying another k is quick."""
@@ -63,7 +63,7 @@ class Bench:
 
     def __init__(self, folder: Path, options: Mapping[str, Any] | None = None) -> None:
         self.folder = folder
-        self.lock = RLock()
+        self.lock = Turns()
         """Held by whoever computes: an engine does one thing at a time."""
         self._options = dict(options or {})
         self._engine: Engine | None = None

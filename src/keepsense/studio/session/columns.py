@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from keepsense.project.file import Project
 from keepsense.project.inspection.inspect import Inspection
+from keepsense.project.inspection.inspected import Inspected
 from keepsense.project.roles import ROLES
 
 
@@ -84,3 +85,17 @@ def as_it_stands(inspection: Inspection, project: Project, settled: Collection[s
         chosen = role != seen.role or seen.name in settled
         columns.append(replace(seen, role=role, confidence="sure" if chosen else seen.confidence))
     return replace(inspection, columns=tuple(columns))
+
+
+def rows_by_value(seen: Inspected) -> dict[str | None, int]:
+    """How many rows hold each value of a column, as text; None is an empty cell.
+
+    >>> import tempfile
+    >>> from keepsense.studio.session.session import Session
+    >>> people = {"job": ["nurse", "clerk", None] * 9}
+    >>> with tempfile.TemporaryDirectory() as folder, Session.of_frame(people, folder) as session:
+    ...     rows_by_value(session.inspected("job"))
+    {'clerk': 9, 'nurse': 9, None: 9}
+    """
+    rows: dict[str | None, int] = {str(value): rows for value, rows in seen.profile.values.items()}
+    return {**rows, None: seen.profile.missing} if seen.profile.missing else rows

@@ -102,7 +102,7 @@ def division(session: Session) -> Group | None:
         most = MOST_TUPLES
         while True:
             part = _narrowed(job, most)
-            watching = _Watching(part, session.while_it_stands())
+            watching = _Watching(part, session.unhurried())
             try:
                 _run(part, watching)
                 break
@@ -204,7 +204,7 @@ def attempt(session: Session, part: str, above: Mapping[str, str], column: str) 
     """
     now = session.preview().found
     lost = {} if now is None else now.lost
-    with session.bench.lock:
+    with session.bench.lock.first():
         wanted = _with(own_cuts(session), part, above, column)
         try:
             then = _estimated(session, wanted, now)

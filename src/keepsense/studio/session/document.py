@@ -53,6 +53,8 @@ class Document:
         self._saved = SavedFile(file, text if saved else None)
         self._complaint = ""
         self._listeners: list[Callable[[], None]] = []
+        self.closed = False
+        """Whether nobody looks at it any more: then long work on it ends."""
         if not saved:
             self.save()
 
@@ -244,7 +246,7 @@ class Document:
         seen = self.text if part is None else part(self.project)
 
         def heard(_: Event) -> None:
-            if seen != (self.text if part is None else part(self.project)):
+            if self.closed or seen != (self.text if part is None else part(self.project)):
                 raise Outdated
 
         return heard

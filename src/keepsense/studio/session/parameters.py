@@ -11,28 +11,13 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from keepsense.methods.registry import Method
 from keepsense.privacy.registry import PRIVACY
+from keepsense.studio.session.parameter_words import METHODS, PROMISES, Told
 
 _NOT_ASKED = {
     *("counts", "hierarchies", "columns", "models", "listener", "rng", "numbers", "distances", "importance"),
     *("suppression", "target", "domains", "bounds", "memory", "taxonomies", "sensitive", "delimiter", "start"),
 }
-_USUAL = {
-    "k": "How many records are taken together, or among how many ranks a value may move: more protects better.",
-    "alpha": "How strong the noise is, as a share of how much the values vary: more protects better.",
-    "keep": "The chance that a value stays as it is: less protects better.",
-    "near": "How much likelier values near in meaning are drawn than others.",
-    "m": "How many items of a person's set somebody may know.",
-    "candidates": "How many records are compared at a time: more takes longer and loses less.",
-    "anonymity": "How gained protection is weighed against lost detail.",
-    "reference": "Where noise is measured from.",
-    "ties": "What is done with values that are equally far.",
-    "among": "The columns whose relations shall stay.",
-    "rule": "How the partner of an exchange is chosen.",
-    "how": "How groups are brought closer to the whole table.",
-    "sizes": "Whether sets keep their sizes.",
-    "rows_per_person": "How many rows one person may have at most: each of them costs privacy.",
-}
-_SHARES = {"alpha", "keep", "near", "percent", "t", "c", "boundary"}
+_MOST = {**dict.fromkeys(("alpha", "keep", "near", "t", "c", "boundary"), 1.0), "percent": 100.0}
 
 
 @dataclass(frozen=True)
@@ -52,6 +37,8 @@ class Field:
     optional: bool = False
     about: str = ""
     """What it does, in a sentence."""
+    label: str = ""
+    """What people call it."""
 
 
 def of_method(method: Method) -> list[Field]:
@@ -74,16 +61,29 @@ def of_method(method: Method) -> list[Field]:
         usual = None if parameter.default is parameter.empty else parameter.default
         made = _field(name, hints.get(name), usual)
         if made is not None:
-            fields.append(replace(made, about=_about(inspect.getdoc(method.function) or "", name)))
+            known = METHODS.get(name) or Told(_spaced(name), _about(inspect.getdoc(method.function) or "", name))
+            fields.append(replace(made, about=known.about, label=known.label))
     return fields
 
 
 def _about(docstring: str, name: str) -> str:
-    """The sentence of a docstring that tells of a parameter, as people read it; what is usual where there is none."""
+    """The sentence of a docstring that tells of a parameter: for methods of other packages, which nobody told of here.
+
+    >>> _about("Cut it (Fung et al. 2005). With `fast` it is cut once. More of it.", "fast")
+    'With fast it is cut once.'
+    """
     told = re.sub(r"\s+", " ", docstring.partition(">>>")[0])
-    sentences = re.split(r"(?<=[.!?])\s", told)
-    sentence = next((said for said in sentences if f"`{name}`" in said), _USUAL.get(name, ""))
-    return sentence.replace("`", "")
+    sentences = re.split(r"(?<=[.!?])(?<!Eq\.)(?<!al\.)(?<!Sec\.)\s", told)
+    return next((said for said in sentences if f"`{name}`" in said), "").replace("`", "")
+
+
+def _spaced(name: str) -> str:
+    """A name as people write it.
+
+    >>> _spaced("most_nodes")
+    'Most nodes'
+    """
+    return name.replace("_", " ").capitalize()
 
 
 def _field(name: str, hint: Any, usual: Any) -> Field | None:
@@ -98,8 +98,7 @@ def _field(name: str, hint: Any, usual: Any) -> Field | None:
     if int in kinds and float not in kinds:
         return Field(name, "whole", usual, 2 if name == "k" else 1, optional=optional)
     if float in kinds:
-        most = 1.0 if name in _SHARES else None
-        return Field(name, "number", usual, 0.0, most, optional=optional)
+        return Field(name, "number", usual, 0.0, _MOST.get(name), optional=optional)
     return None
 
 
@@ -116,5 +115,6 @@ def of_promise(promise: Mapping[str, Any]) -> list[Field]:
             continue
         kind: Literal["whole", "number"] = "whole" if parameter.kind == "integer" else "number"
         about = f"{entry.promises[:1].upper()}{entry.promises[1:]}; {name} is {parameter}."
-        fields.append(Field(name, kind, promise[name], parameter.least, parameter.most, about=about))
+        label = PROMISES.get(name, _spaced(name))
+        fields.append(Field(name, kind, promise[name], parameter.least, parameter.most, about=about, label=label))
     return fields

@@ -109,7 +109,8 @@ class Session(Document):
         return cls.open(file)
 
     def close(self) -> None:
-        """End what the session holds open; its project file stays."""
+        """End what the session holds open, and what is being worked out; its project file stays."""
+        self.closed = True
         for made in self.runs:
             made.cancel()
             made.wait(10)
@@ -184,8 +185,12 @@ class Session(Document):
                     self._advice = {text: tuple(findings(self.job(), self.seen))}
                 except KeepsenseError as error:
                     self._advice = {text: (Advice("", error.column or "", str(error), "open"),)}
-        noted = self._settled
-        return asked + tuple(a for a in self._advice[text] if f"{a.code} {a.where}: {a.message}" not in noted)
+        return asked + self._unsettled()
+
+    def _unsettled(self) -> tuple[Advice, ...]:
+        """What was found out about the project as it stands, and that nobody has noted."""
+        known = self._advice.get(self.text, ())
+        return tuple(a for a in known if f"{a.code} {a.where}: {a.message}" not in self._settled)
 
     def settle(self, remedy: Remedy) -> None:
         """Do what settles a finding, in one change that can be undone."""
@@ -207,9 +212,15 @@ class Session(Document):
         if name == "open" and self.decisions:
             number = len(self.decisions)
             return Step(name, "decide", f"{number} question{'' if number == 1 else 's'} about roles.")
+        waiting = [advice for advice in self._unsettled() if advice.step == name]
+        if any(advice.code.startswith("E") for advice in waiting):
+            return Step(name, "decide", "Something stands in the way of a release; the findings say what.")
         confirmed = self._confirmed.get(name)
+        if confirmed is None and waiting:
+            number = len(waiting)
+            return Step(name, "decide", f"{number} finding{'' if number == 1 else 's'} to look at.")
         if confirmed is None:
-            return Step(name, "decide", "Not looked at yet.")
+            return Step(name, "ahead", "Not looked at yet.")
         if confirmed != fingerprint(self._project, name):
             return Step(name, "stale", "Something that it rests on has changed since you looked at it.")
         return Step(name, "done", "Looked at, and nothing has changed since.")
@@ -245,6 +256,16 @@ class Session(Document):
         """Read everything anew that lies beside the project file."""
         self.bench.forget()
 
+    def unhurried(self) -> Listener:
+        """A listener for long work that fills a page: as `while_it_stands`, and what somebody pressed goes first."""
+        stands = self.while_it_stands()
+
+        def heard(event: Event) -> None:
+            self.bench.lock.give_way()
+            stands(event)
+
+        return heard
+
     def job(self) -> Job:
         """The project, opened, with its hierarchies; to be used while `bench.lock` is held, in a thread."""
         return self.bench.with_hierarchies(self.bench.job(self._project))
@@ -263,6 +284,8 @@ class Session(Document):
                         self._previews[text] = self._look_ahead(listener, early)
                         self._advice.clear()
                 except Outdated:
+                    if self.closed:
+                        raise
                     continue
             while len(self._previews) > _PREVIEWS:
                 del self._previews[next(iter(self._previews))]

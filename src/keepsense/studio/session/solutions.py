@@ -83,7 +83,7 @@ def lattice(session: Session) -> Solutions | None:
     if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
         return None
     with session.bench.lock:
-        heard = session.while_it_stands()
+        heard = session.unhurried()
         judged = judged_nodes(shown.found.part, rule, heard) or nodes_around(shown.found.part, rule, heard)
     if judged is None:
         return None
@@ -110,7 +110,7 @@ def attempt(session: Session, node: Solution, columns: tuple[str, ...]) -> dict[
     """What each column would lose at a node of the lattice; to be called in a thread."""
     from keepsense.release.figures.measure import column_penalties
 
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         levels = dict(zip(columns, node.levels, strict=True))
         cuts = Cuts(tuple(job.hierarchies[name].named(name).cut(level) for name, level in levels.items()))
@@ -123,7 +123,7 @@ def choose(session: Session, node: Solution, columns: tuple[str, ...]) -> None:
     The trees are written down with it, so that levels mean the same in every later run.
     """
     levels = dict(zip(columns, node.levels, strict=True))
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         keys: dict[tuple[str, ...], object] = {
             ("method", "parameters", key): None for key in session.project.method.parameters
@@ -166,13 +166,13 @@ def others(session: Session) -> list[Tried]:
         job = session.job()
         counts = some_tuples(job.counts, MOST_TUPLES)
         part = job if counts is job.counts else job.narrowed(counts)
-        return other_methods(part, session.while_it_stands())[1]
+        return other_methods(part, session.unhurried())[1]
 
 
 def weighed_twice(session: Session) -> Trade | None:
     """What each column would keep if it weighed twice, and what that costs the others. In a thread."""
     with session.bench.lock:
-        return trade(session.job(), session.while_it_stands())
+        return trade(session.job(), session.unhurried())
 
 
 def in_words(node: Solution, columns: tuple[str, ...]) -> str:

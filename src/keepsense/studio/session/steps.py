@@ -1,4 +1,4 @@
-"""The six steps of the studio and how far each is: done, waiting for a decision, or stale since something changed."""
+"""The six steps of the studio and how far each is: ahead, waiting for a decision, done, or stale after a change."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from keepsense.project.file import Column, Project
 
-StepState = Literal["done", "decide", "stale"]
+StepState = Literal["done", "decide", "stale", "ahead"]
 
 STEPS = ("open", "meaning", "hierarchies", "protect", "explore", "release")
 """The six steps, in the order in which a release is made."""

@@ -152,13 +152,32 @@ def candidates(session: Session, column: str) -> Candidates:
                 break
         listed = list(trees.values())
         judge = _judge(job, column)
-        costs = _costs(job, column, listed, session.while_it_stands())
+        costs = _costs(job, column, listed, session.unhurried())
         made = []
+        given = job.column(column).hierarchy not in (None, "auto")
         for number, tree in enumerate(listed):
             levels, total = _scored(tree, judge)
-            how = str(tree.info.get("made") or ("yours" if number == 0 else "another"))
+            how = str(tree.info.get("made") or ("yours" if number == 0 and given else _example(tree)))
             made.append(Candidate(how, tree, costs[number], levels, total, number == 0))
         return Candidates(column, tuple(made), _evaluated(job, column, listed, judge))
+
+
+def losses(session: Session, column: str) -> tuple[float, ...]:
+    """How much meaning each level of a column's hierarchy loses, from the lowest up; nothing where nobody can tell.
+
+    Words without a taxonomy have no meaning to lose. To be called in a thread.
+
+    >>> import tempfile
+    >>> from keepsense.studio.session.session import Session
+    >>> with tempfile.TemporaryDirectory() as folder, Session.sample(folder, rows=60) as session:
+    ...     levels = losses(session, "age")
+    >>> 0 < levels[0] < levels[-1]
+    True
+    """
+    with session.bench.lock:
+        job = session.job()
+        tree = _current(job, column)
+        return _scored(tree, _judge(job, column))[0] if tree.height else ()
 
 
 def explained(session: Session, column: str) -> Explanation | None:
@@ -190,7 +209,7 @@ def _listed(tree: Hierarchy, problem: Problem) -> bool:
 
 def change(session: Session, column: str, operation: str, **arguments: Any) -> Hierarchy:
     """Edit the hierarchy of a column (see `keepsense.hierarchies.edit`); what would contradict itself is refused."""
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         made = edit(_current(job, column), operation, **arguments).after
         _use(session, job, column, made, f"{column}: {_in_words(operation, arguments)}")
@@ -199,7 +218,7 @@ def change(session: Session, column: str, operation: str, **arguments: Any) -> H
 
 def mend(session: Session, column: str, fix: Fix) -> Hierarchy:
     """Do what mends a fault."""
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         made = fix.apply(_current(job, column))
         _use(session, job, column, made, f"{column}: {fix.text}")
@@ -208,7 +227,7 @@ def mend(session: Session, column: str, fix: Fix) -> Hierarchy:
 
 def use(session: Session, column: str, hierarchy: Hierarchy, what: str = "another hierarchy") -> None:
     """Let a column have this hierarchy."""
-    with session.bench.lock:
+    with session.bench.lock.first():
         _use(session, session.job(), column, hierarchy, f"{column}: {what}")
 
 
@@ -216,7 +235,7 @@ def use_file(session: Session, column: str, file: str | Path) -> None:
     """Let a column have the hierarchy of a file, which must hold all its values."""
     from keepsense.hierarchies import read_hierarchy
 
-    with session.bench.lock:
+    with session.bench.lock.first():
         job = session.job()
         tree = read_hierarchy(Path(file).expanduser(), column)
         tree.lookup([value for value in _current(job, column).leaves if value is not None])
@@ -276,6 +295,21 @@ def _in_order(tree: Hierarchy, leaves: Sequence[Value]) -> Hierarchy:
     """The hierarchy with its leaves in another order, that of the others it is compared with."""
     codes = tree.codes[tree.lookup(leaves)]
     return assemble(tree.name, codes, tree.labels, kind=tree.kind, concepts=tree.concepts, info=tree.info)
+
+
+def _example(tree: Hierarchy) -> str:
+    """A hierarchy of which nobody said how it is made, by what becomes of one of its values.
+
+    >>> codes = np.array([[0, 0, 0], [1, 1, 0]])
+    >>> _example(assemble("born", codes, [["1941-05-13", "1952-01-01"], ["1940s", "1950s"], ["*"]]))
+    '1952-01-01 → 1950s'
+    """
+    values = [place for place, leaf in enumerate(tree.leaves) if leaf is not None]
+    if not values:
+        return "everything becomes one"
+    place = values[len(values) // 2]
+    path = [str(tree.labels[level][int(tree.codes[place, level])]) for level in range(tree.height + 1)]
+    return " → ".join(label for label in dict.fromkeys(path) if label != "*")
 
 
 def _judge(job: Job, column: str) -> Distance | None:

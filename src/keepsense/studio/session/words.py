@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Literal
 from keepsense.counts import Value
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS
-from keepsense.taxonomy import Mapping, Taxonomy, explain, map_values
+from keepsense.taxonomy import Mapping, Taxonomy, map_values
+from keepsense.taxonomy.glosses import gloss
 from keepsense.taxonomy.lookup import sense_name
 from keepsense.taxonomy.mapping.file import SUGGESTED, UNMAPPED
+from keepsense.taxonomy.places import is_places
 
 if TYPE_CHECKING:
     from keepsense.release.job.job import Job
@@ -39,21 +41,23 @@ _MOST_SENSES = 8
 
 @dataclass(frozen=True)
 class Sense:
-    """A meaning that a word may have: its name in the taxonomy, what it is, other words for it, what it is a kind of.
+    """A meaning that a word may have: its name in the taxonomy, what it is, and other words for it.
 
-    >>> Sense("coach#1", "a trainer", ("manager",), ("leader",)).parents
-    ('leader',)
+    `taken` is the one that the word is taken for now.
+
+    >>> Sense("coach#1", "coach, a kind of trainer", ("manager",)).taken
+    False
     """
 
     label: str
     meaning: str
     synonyms: tuple[str, ...]
-    parents: tuple[str, ...]
+    taken: bool = False
 
 
 @dataclass(frozen=True)
 class Word:
-    """A value that somebody should look at: why, in how many rows it is, what was chosen, and what it may mean.
+    """A value that somebody should look at: why, in how many rows it is, what it is taken for, and what it may mean.
 
     >>> Word("surgery", 3, "in doubt", "", ()).state
     'in doubt'
@@ -234,15 +238,31 @@ def _word(mapping: Mapping, i: int, state: State, near: Items[Value, Sequence[st
     if not codes:
         found = (taxonomy.senses_of(spelled) for spelled in near.get(mapping.values[i], ()))
         codes = [int(senses[0]) for senses in found if len(senses)]
-    senses = tuple(_sense(taxonomy, code, name) for code in dict.fromkeys(codes))[:_MOST_SENSES]
-    return Word(mapping.values[i], int(mapping.rows[i]), state, mapping.labels[i], senses)
+    chosen = int(mapping.codes[i])
+    several = dict.fromkeys(codes)
+    senses = tuple(_sense(taxonomy, code, name, taken=code == chosen) for code in several)[:_MOST_SENSES]
+    return Word(mapping.values[i], int(mapping.rows[i]), state, _meant(taxonomy, chosen) if chosen >= 0 else "", senses)
 
 
-def _sense(taxonomy: Taxonomy, code: int, name: str) -> Sense:
-    label = sense_name(taxonomy, code, name)
-    others = tuple(word for word in taxonomy.synonyms(code) if word != name)[:4]
-    parents = tuple(taxonomy.label(int(above)) for above in taxonomy.parents[code])[:3]
-    return Sense(label, explain(taxonomy, code), others, parents)
+def _sense(taxonomy: Taxonomy, code: int, name: str, *, taken: bool) -> Sense:
+    others = taxonomy.synonyms(code)[1:]
+    also = tuple(word for word in others if word != name)[:4]
+    return Sense(sense_name(taxonomy, code, name), _meant(taxonomy, code), also, taken)
+
+
+def _meant(taxonomy: Taxonomy, code: int) -> str:
+    """A concept in words: its definition, or what it is a kind of; a place, where it lies.
+
+    >>> from keepsense.taxonomy.embedded import embedded
+    >>> wordnet, places = embedded("wordnet"), embedded("places")
+    >>> _meant(wordnet, wordnet.code("coach#1")), _meant(places, places.code("Kent"))
+    ('coach, a kind of trainer', 'Kent, in England')
+    """
+    name, told = taxonomy.synonyms(code)[0], gloss(taxonomy, code)
+    if told:
+        return f"{name}: {told}"
+    above = " and ".join(taxonomy.label(int(parent)) for parent in taxonomy.parents[code][:2])
+    return f"{name}, {'in' if is_places(taxonomy) else 'a kind of'} {above}" if above else name
 
 
 def _kept(home: Path, column: str, mapping: Mapping) -> str:

@@ -18,8 +18,9 @@ from keepsense.studio.widgets.room import Room
 _SHOWN = 6
 """Candidates that are listed before somebody asks for more."""
 GSL = (
-    "For each level: how far, in the taxonomy, the label of a value is from the value itself, averaged over the "
-    "different values; the figure of a tree is the weighted mean of its levels."
+    "For each level: how far, in the taxonomy, the label of a value is from the value itself, or for numbers and dates "
+    "how wide its range is beside that of the column, averaged over the different values; the figure of a tree is the "
+    "weighted mean of its levels."
 )
 """How the loss of meaning is computed."""
 LABELS = About(
@@ -28,7 +29,8 @@ LABELS = About(
 )
 _LOSS = About("The loss of meaning on the way up, averaged over levels: 0 is none, 1 is all.", GSL)
 _COST = About(
-    "What all columns lose together with it, measured on a sample.",
+    "What all columns lose together with it, measured on a sample; a dash where it was not tried, since only the "
+    "likeliest are.",
     "The method is run on a sample with this tree in place of the one in use; the losses of all columns are averaged.",
 )
 _REWARD = About(
@@ -118,7 +120,8 @@ class CandidateList:
             ):
                 term(name, *about, "small muted")
             words("span", "")
-        for candidate in ranked[:_SHOWN]:
+        # what is in use is always there to compare with, wherever it stands
+        for candidate in ranked[:_SHOWN] + [other for other in ranked[_SHOWN:] if other.chosen]:
             self._candidate(candidate, rewards[id(candidate)])
 
     def _candidate(self, candidate: trees.Candidate, reward: float) -> None:

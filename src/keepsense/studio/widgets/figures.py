@@ -16,6 +16,7 @@ from keepsense.errors import FINDINGS
 from keepsense.metrics import METRICS
 from keepsense.privacy.registry import PRIVACY
 from keepsense.shown import percent
+from keepsense.studio.session.plain import in_the_studio
 from keepsense.studio.widgets.parts import bar, box, button, hint, named, words
 
 _DIGIT = re.compile(r"\d")
@@ -130,7 +131,7 @@ def of_finding(code: str) -> About:
     if code not in FINDINGS:
         return About("Something that stands in the way of a release.", "The buttons beside it change the project.")
     says, remedy = FINDINGS[code].says, FINDINGS[code].remedy
-    return About(_sentence(says), _sentence(remedy))
+    return About(_sentence(says), _sentence(in_the_studio(remedy)))
 
 
 _CHECKED = "How it is checked"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nicegui import ui
 
 from keepsense.studio.serving.desk import Desk
+from keepsense.studio.session.plain import but_for
 from keepsense.studio.session.preview import Kept, Preview
 from keepsense.studio.session.rows import Rows
 from keepsense.studio.widgets.figures import LEFT_OUT, WORKED_OUT, Told, figure, loss, promise, said, told
@@ -109,6 +110,6 @@ def _columns(table: Rows, names: list[str]) -> list[list[str | None]]:
 def _problem(problem: str, remedies: tuple[str, ...]) -> None:
     with box("stop").props("role=alert"):
         words("p", "Nothing could be released like this", "strong")
-        words("p", problem, "small breaks")
+        words("p", but_for(problem, remedies), "small breaks")
         for remedy in remedies:
             words("p", f"You could {remedy}.", "small breaks")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from keepsense.studio.session.plain import but_for
 from keepsense.studio.session.preview import Preview
 from keepsense.studio.widgets.figures import WORKED_OUT, said
 from keepsense.studio.widgets.following import following
@@ -37,7 +38,7 @@ def _rows(room: Room) -> None:
     if shown.problem:
         with box("stop").props("role=alert"):
             words("p", "Nothing can be released like this", "strong")
-            words("p", shown.problem, "prose")
+            words("p", but_for(shown.problem, shown.remedies), "prose")
             for remedy in shown.remedies:
                 words("p", f"You could {remedy}.", "small prose")
     if shown.note:

@@ -51,7 +51,12 @@ class TreeView:
     """The tree: only branches that are open are drawn, so that thousands of labels stay quick."""
 
     def __init__(
-        self, hierarchy: Hierarchy, rows: Mapping[str, int], faults: Iterable[Problem], change: Change, mend: Mend
+        self,
+        hierarchy: Hierarchy,
+        rows: Mapping[str | None, int],
+        faults: Iterable[Problem],
+        change: Change,
+        mend: Mend,
     ) -> None:
         self._tree, self._rows, self._change, self._mend = hierarchy, rows, change, mend
         self._faults = {(fault.level, str(fault.label)): fault for fault in faults}
@@ -80,7 +85,8 @@ class TreeView:
 
     def _records(self, place: Place) -> int:
         leaves = np.flatnonzero(self._tree.codes[:, place.level] == place.code).tolist()
-        return sum(self._rows.get(str(self._tree.leaves[leaf]), 0) for leaf in leaves)
+        values = (self._tree.leaves[leaf] for leaf in leaves)
+        return sum(self._rows.get(None if value is None else str(value), 0) for value in values)
 
     def _values(self, place: Place) -> int:
         return int(self._tree.leaf_counts[place.level][place.code])

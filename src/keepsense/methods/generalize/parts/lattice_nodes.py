@@ -35,7 +35,8 @@ def open_nodes(search: LatticeSearch) -> Any:
     space, required = search.space, search.required
     if space.size > MOST_NODES:
         raise BadInput(
-            f"the lattice has {space.size:,} nodes; up to {MOST_NODES:,} are searched exactly: use anytime()"
+            f"one level for each column can be chosen in {space.size:,} ways, and up to {MOST_NODES:,} are searched "
+            "for the best; use the method anytime, which searches as long as you let it"
         )
     base, bound = losses(search.objective, space)
     status = np.zeros(space.size, np.int8)
