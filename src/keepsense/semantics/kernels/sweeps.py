@@ -21,7 +21,8 @@ SHIFT = 31  # low bits that hold links below a subsumer, as many as an int32 can
 def _wider(array: Any) -> Any:
     """An array with room for twice as much."""
     wider = np.empty(2 * len(array), array.dtype)
-    wider[: len(array)] = array
+    for i in range(len(array)):  # a slice would compile texts of errors, which takes seconds
+        wider[i] = array[i]
     return wider
 
 

@@ -28,13 +28,15 @@ def exchanges(
     columns = ranks.shape[1]
     groups = len(order)
     members, counts, size, low, high, part = _state(ranks, weights, final, groups, tables)
-    cost = np.empty(groups)
+    cost = np.zeros(groups)
     for g in range(groups):
-        cost[g] = part[g].sum()
+        for j in range(columns):
+            cost[g] += part[g, j]
     busy = counts > _MOST
     done = np.empty((groups // 2 + 1, 4), np.int64)
     found = 0
     near, far = np.empty(columns, np.int64), np.empty(columns, np.int64)
+    nobody = np.int64(-1)  # a literal would be compiled for by itself
     for first in range(0, groups, block):
         here = order[first : first + block]
         for g in here:
@@ -44,7 +46,7 @@ def exchanges(
                 t = members[g, m]
                 if refused[t]:
                     continue
-                without = _without(ranks, members[g, : counts[g]], t, -1, near, far, tables)
+                without = _without(ranks, members[g, : counts[g]], t, nobody, near, far, tables)
                 target, other = _better(
                     ranks, weights, members, counts, size, low, high, part, cost, busy, here, g, t, near, far, without,
                     least, refused, tables,
@@ -66,7 +68,7 @@ def _state(ranks: Any, weights: Any, final: Any, groups: int, tables: Any) -> An
     weight, level, above, loss, first = tables
     n, columns = ranks.shape
     members, counts, size = np.empty((groups, _MOST), np.int64), np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    low, high = np.full((groups, columns), ranks.max() + 1), np.full((groups, columns), -1)
+    low, high = np.full((groups, columns), 1 << 30), np.full((groups, columns), -1)
     part = np.empty((groups, columns))
     for t in range(n):
         g = final[t]
