@@ -11,6 +11,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.outputs import OUTPUTS
 from keepsense.commands.parts.reading import EngineName, reading
 from keepsense.errors import BadInput
 from keepsense.hierarchies.kinds import KINDS
@@ -303,3 +304,45 @@ def _percent(share: float | None) -> str:
 
 
 COMMANDS.add("assess", assess_release)
+OUTPUTS.add(
+    "assess",
+    {
+        "rows_before": ("rows of the original", "whole"),
+        "rows_after": ("rows of the release", "whole"),
+        "suppressed": ("records hidden in every column", "whole"),
+        "classes_before": ("groups of alike records in the original", "whole"),
+        "classes_after": ("groups of alike records in the release", "whole"),
+        "k": ("size of the smallest group", "whole"),
+        "k_wildcard?": ("the same where cells that are empty or suppressed one by one fit any value", "whole"),
+        "hidden_cells?": ("by column: cells that are empty or suppressed one by one", {"*": "whole"}),
+        "aligned?": ("whether the rows of both files are in one order", "truth"),
+        "removed?": ("columns of the original that are not released", ["text"]),
+        "added?": ("columns of the release that the original lacks", ["text"]),
+        "notes?": ("what to know about the comparison", ["text"]),
+        "sizes?": ("how many groups there are of each size", {"*": "whole"}),
+        "risk?": (
+            "risk `before` and `after`, by attack; also `after, hidden cells fit any` where there are such",
+            {"*": {"*": "number|null"}},
+        ),
+        "columns?": ("what became of each column", [{"*": "any"}]),
+        "sensitive?": (
+            "how mixed sensitive values are in groups; `fitting`: hidden cells fit any",
+            [{"*": "any"}],
+        ),
+        "promises?": (
+            "promises that were asked about",
+            [
+                {
+                    "promise": ("in words", "text"),
+                    "strict": ("whether it holds as the cells stand", "truth"),
+                    "fitting": ("whether it holds where hidden cells fit any value", "truth|null"),
+                    "records": ("records that break it as the cells stand", "whole"),
+                }
+            ],
+        ),
+        "population?": ("how the release lies in the population", {"*": "number"}),
+        "associations?": ("how strongly columns go together, before and after", [{"*": "any"}]),
+        "association_error?": ("mean difference of these", "number|null"),
+        "*": "any",
+    },
+)

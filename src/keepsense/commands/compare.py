@@ -9,6 +9,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.outputs import OUTPUTS, PROMISE
 from keepsense.commands.parts.progress import progress
 from keepsense.commands.parts.reading import EngineName, plain
 from keepsense.commands.verify import spelled
@@ -95,3 +96,29 @@ def _figure(name: str, value: Any) -> str:
 
 
 COMMANDS.add("compare", compare_projects)
+OUTPUTS.add(
+    "compare",
+    {
+        "projects": (
+            "each project, run",
+            [
+                {
+                    "project": ("its file", "text"),
+                    "method": ("its method", "text"),
+                    "promises": ("what it promises", [PROMISE]),
+                    "ok": ("whether a release came out", "truth"),
+                    "problem": ("why not", "text|null"),
+                    "seconds": ("how long it took", "number|null"),
+                    "classes": ("groups of alike records", "whole|null"),
+                    "suppressed": ("suppressed records", "whole|null"),
+                    "certainty lost": ("share of certainty gone", "number|null"),
+                    "class size": ("records of a group on average", "number|null"),
+                    "highest risk": ("of being recognized", "number|null"),
+                    "average risk": ("of being recognized", "number|null"),
+                    "utility": ("losses by metric", {"*": "number|null"}),
+                    "risk": ("risk `before` and `after`, by attack", {"*": {"*": "number|null"}}),
+                }
+            ],
+        )
+    },
+)

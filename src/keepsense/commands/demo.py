@@ -16,7 +16,9 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, Share, show, table
+from keepsense.commands.parts.outputs import OUTPUTS
 from keepsense.commands.parts.progress import progress
+from keepsense.commands.run import RELEASE
 from keepsense.commands.run import as_data as release_data
 from keepsense.commands.run import render as render_run
 
@@ -283,3 +285,18 @@ def _left_over(columns: list[_Column]) -> Table:
 
 
 COMMANDS.add("demo", demo)
+OUTPUTS.add(
+    "demo",
+    {
+        "people": ("synthetic people", "whole"),
+        "taxonomy": ("taxonomy of their words", "text"),
+        "columns": ("how well the taxonomy knows each column", [{"*": "any"}]),
+        "measure": ("name of the distance", "text"),
+        "distances": ("distances between some words", {"*": {"*": "number"}}),
+        "release": ("the release, as `run` prints it", RELEASE),
+        "advice": ("methods that fit", [{"*": "text"}]),
+        "verified again": ("whether the file was verified once more", "truth"),
+        "reports": ("report files", ["text"]),
+        "seconds": ("how long it took", "number"),
+    },
+)

@@ -10,6 +10,7 @@ import typer
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts import complete as _complete
 from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.outputs import CONCEPT, OUTPUTS
 from keepsense.commands.parts.reading import TaxonomyName
 from keepsense.errors import InputWarning
 from keepsense.taxonomy import library
@@ -63,3 +64,13 @@ def distance(
 
 
 COMMANDS.add("distance", distance)
+OUTPUTS.add(
+    "distance",
+    {
+        "taxonomy": ("the taxonomy", "text"),
+        "first": ("the first concept", CONCEPT),
+        "second": ("the second concept", CONCEPT),
+        "common": ("what subsumes both", "text"),
+        "distances": ("by the distance's name", {"*": "number"}),
+    },
+)

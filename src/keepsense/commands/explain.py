@@ -10,6 +10,7 @@ import typer
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts import complete as _complete
 from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.outputs import OUTPUTS
 from keepsense.commands.parts.reading import EngineName
 
 if TYPE_CHECKING:
@@ -191,3 +192,28 @@ def _marked(value: object, new: bool) -> str:
 
 
 COMMANDS.add("explain", explain)
+_STEP: dict[str, Any] = {
+    "title": ("what happens", "text"),
+    "chosen": ("what is chosen", "text|null"),
+    "score": ("by what", "number|null"),
+    "safe": ("whether the promise holds now", "truth"),
+    "facts": ("figures", {"*": "any"}),
+    "table": ("the rows as they are now", [{"*": "any"}]),
+    "group sizes": ("rows of the group of each row", ["whole"]),
+    "suppressed?": ("whether each row is suppressed", ["truth"]),
+}
+OUTPUTS.add(
+    "explain",
+    {
+        "algorithms?": ("without a name: the algorithms that can be explained", ["text"]),
+        "algorithm?": ("the one that is explained", "text"),
+        "k?": ("size of groups", "whole"),
+        "settings?": ("its parameters", {"*": "any"}),
+        "columns?": ("columns of the example", ["text"]),
+        "before?": ("the table before", _STEP),
+        "steps?": ("the steps", [_STEP]),
+        "released?": ("the table after", _STEP),
+        "promise?": ("what is promised", "text"),
+        "notes?": ("what to notice", ["text"]),
+    },
+)

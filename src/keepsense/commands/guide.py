@@ -15,6 +15,7 @@ from keepsense.commands.parts.guide_catalogue import show_catalogue
 from keepsense.commands.parts.guide_change import PROJECT, Change, change_of
 from keepsense.commands.parts.guide_questions import asked, checked
 from keepsense.commands.parts.output import Json, Quiet, safe, show
+from keepsense.commands.parts.outputs import OUTPUTS, PARAMETERS
 from keepsense.commands.parts.reading import EngineName
 from keepsense.errors import Infeasible
 from keepsense.hierarchies.kinds import KindName
@@ -282,3 +283,72 @@ def _next(
 
 
 COMMANDS.add("guide", guide)
+_METHOD: dict[str, Any] = {
+    "name": ("its name", "text"),
+    "title": ("its title", "text"),
+    "kind": ("its family", "text"),
+    "parent": ("what it is a kind of", "text|null"),
+    "intent": ("what it does", "text"),
+    "use": ("when to use it", ["text"]),
+    "avoid": ("when not to", ["text"]),
+    "inputs": ("what it needs", ["text"]),
+    "guarantee": ("what it guarantees", "text"),
+    "cost": ("what it costs", "text"),
+    "example": ("an example", "text"),
+    "paper": ("where it is from", "text|null"),
+    "truthful": ("whether released values are true", "truth"),
+    "in project files": ("its name there", "text|null"),
+    "function": ("its function in Python", "text|null"),
+    "parameters": PARAMETERS,
+    "combines": ("what goes well with it, and why", {"*": "text"}),
+    "conflicts": ("what does not, and why", {"*": "text"}),
+    "steps": ("its flow chart", "any"),
+}
+OUTPUTS.add(
+    "guide",
+    {
+        "methods?": ("with `--list`: all methods", [_METHOD]),
+        **{f"{key}?": value for key, value in _METHOD.items()},
+        "answers?": ("what the advice is for", {"*": "any"}),
+        "recommended?": (
+            "methods that fit, the best first",
+            [
+                {
+                    "name": ("its name", "text"),
+                    "title": ("its title", "text"),
+                    "for": ("for which part of the job", "text"),
+                    "in project files": ("its name there", "text|null"),
+                    "reasons": ("why", ["text"]),
+                    "beware": ("what speaks against it", ["text"]),
+                    "parameters": PARAMETERS,
+                    "settings": ("what to put into a project file", "text"),
+                }
+            ],
+        ),
+        "warnings?": (
+            "what to beware of",
+            [{"code": ("its code", "text"), "about": ("what it is about", "text"), "text": ("what it says", "text")}],
+        ),
+        "left out?": ("methods that do not fit, and why", {"*": "text"}),
+        "trade?": (
+            "with `--try`: what each column would keep if it weighed twice",
+            {
+                "offers": (
+                    "one for each column",
+                    [
+                        {
+                            "column": ("the column", "text"),
+                            "lost": ("share it loses now", "number"),
+                            "twice": ("share it would lose", "number"),
+                            "others": ("what the others lose now, on average", "number"),
+                            "others_then": ("what they would lose", "number"),
+                        }
+                    ],
+                ),
+                "method": ("the method it was measured with", "text"),
+                "combinations": ("combinations of values it was measured on", "whole"),
+                "of": ("how many there are", "whole"),
+            },
+        ),
+    },
+)

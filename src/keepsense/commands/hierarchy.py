@@ -11,6 +11,7 @@ from keepsense.commands import COMMANDS
 from keepsense.commands.parts import complete as _complete
 from keepsense.commands.parts.names import NamesInHelp
 from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.outputs import FINDINGS, OUTPUTS
 from keepsense.commands.parts.progress import progress
 from keepsense.commands.parts.reading import EngineName, FittingTaxonomy, Within
 from keepsense.errors import BadInput
@@ -370,3 +371,52 @@ def _groups(value: str) -> dict[str, list[str]]:
 
 
 COMMANDS.add("hierarchy", hierarchy)
+_HIERARCHY: dict[str, Any] = {
+    "file": ("the hierarchy file", "text"),
+    "kind": ("kind of its values", "text"),
+    "values": ("its leaves", "whole"),
+    "height": ("levels above the leaves", "whole"),
+    "levels": ("labels of each level, from the leaves up", ["whole"]),
+    "guessed?": ("how a hierarchy was found without being told", "text"),
+    "findings?": FINDINGS,
+}
+_SCORED: dict[str, Any] = {
+    "file": ("the hierarchy file", "text"),
+    "values": ("its leaves", "whole"),
+    "height": ("levels above the leaves", "whole"),
+    "score": ("its semantic loss: lower is better", "number|null"),
+    "grade": ("that in a word", "text"),
+    "levels": ("loss of each level", ["number|null"]),
+    "left_out": ("leaves whose meaning is not known", "whole"),
+}
+_FIXES = ("edits that improve it", [{"fix": ("the edit", "text"), "score": ("the loss after it", "number")}])
+OUTPUTS.add("hierarchy build", _HIERARCHY)
+OUTPUTS.add(
+    "hierarchy choose",
+    {
+        "chosen": ("the best file", "text"),
+        "ranking": ("all, the best first", [{"file": ("the file", "text"), "score": ("its loss", "number")}]),
+    },
+)
+OUTPUTS.add("hierarchy convert", _HIERARCHY)
+OUTPUTS.add("hierarchy edit", _HIERARCHY)
+OUTPUTS.add(
+    "hierarchy explain",
+    {
+        **_SCORED,
+        "problems": (
+            "what is wrong with it",
+            [{"problem": ("what", "text"), "fixes": _FIXES}],
+        ),
+    },
+)
+OUTPUTS.add(
+    "hierarchy improve",
+    {
+        "file": ("the improved file", "text"),
+        "before": ("its loss before", "number"),
+        "after": ("its loss after", "number"),
+        "fixes": _FIXES,
+    },
+)
+OUTPUTS.add("hierarchy score", {"distance": ("the distance", "text"), "hierarchies": ("each file", [_SCORED])})

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keepsense.commands import COMMANDS
-from keepsense.commands.inspect import Taxonomies, as_data, chosen, render
+from keepsense.commands.inspect import TABLE, Taxonomies, as_data, chosen, render
 from keepsense.commands.parts.output import Json, Quiet, safe, show
+from keepsense.commands.parts.outputs import OUTPUTS
 from keepsense.commands.parts.reading import (
     Delimiter,
     Encoding,
@@ -88,3 +89,20 @@ def init(
 
 
 COMMANDS.add("init", init)
+OUTPUTS.add(
+    "init",
+    {
+        "project": ("the project file that was written", "text"),
+        **TABLE,
+        "decisions": (
+            "what to decide",
+            [
+                {
+                    "columns": ("columns it is about", ["text"]),
+                    "question": ("the question", "text"),
+                    "remedy": ("how to answer it", "text"),
+                }
+            ],
+        ),
+    },
+)

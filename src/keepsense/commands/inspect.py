@@ -8,6 +8,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.outputs import OUTPUTS
 from keepsense.commands.parts.reading import (
     Delimiter,
     Encoding,
@@ -138,3 +139,26 @@ def render(console: Console, found: Inspection, values: int = 0) -> None:
 
 
 COMMANDS.add("inspect", inspect_table)
+_COLUMN: dict[str, Any] = {
+    "column": ("its name", "text"),
+    "type": ("type of its cells", "text"),
+    "values": ("different values", "whole"),
+    "missing": ("empty cells", "whole"),
+    "values_of_one_row": ("values that one row alone holds", "whole"),
+    "role": ("role that fits", "text"),
+    "kind": ("kind of its values", "text"),
+    "reason": ("why", "text"),
+    "confidence": ("how sure that is", "text"),
+    "notes": ("what else is seen", ["text"]),
+    "taxonomy?": ("the taxonomy that knows its words, and how well", {"*": "any"}),
+    "delimiter?": ("what parts the items of its sets", "text"),
+    "frequent?": ("its most frequent values with their rows: real data", [["any"]]),
+}
+TABLE: dict[str, Any] = {
+    "file": ("the table", "text"),
+    "format": ("its format", "text"),
+    "rows": ("its rows", "whole"),
+    "columns": ("its columns", [_COLUMN]),
+}
+"""What is printed of a table."""
+OUTPUTS.add("inspect", TABLE)

@@ -13,6 +13,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.outputs import FINDINGS, OUTPUTS
 from keepsense.commands.parts.reading import EngineName, FittingTaxonomy, Language, Within
 from keepsense.errors import BadInput, Finding, InputWarning, KeepsenseError
 from keepsense.taxonomy import library
@@ -307,3 +308,20 @@ def _more(entries: list[dict[str, Any]], limit: int) -> str | None:
 
 
 COMMANDS.add("map", map_column)
+OUTPUTS.add(
+    "map",
+    {
+        "file": ("the table", "text"),
+        "column": ("the column", "text"),
+        "taxonomy": ("the taxonomy", "text"),
+        "guessed?": ("how the taxonomy was found without being told", "text"),
+        "values": ("different values", "whole"),
+        "rows_mapped": ("share of the rows whose word has a concept", "number"),
+        "mapped": ("values and their concepts", [{"*": "any"}]),
+        "ambiguous": ("values with several senses, of which one was chosen", [{"*": "any"}]),
+        "doubtful": ("values with several senses, of which none is likely enough", [{"*": "any"}]),
+        "suggested": ("values known by their last noun alone", [{"*": "any"}]),
+        "unmapped": ("values in no taxonomy", [{"*": "any"}]),
+        "findings": FINDINGS,
+    },
+)

@@ -11,6 +11,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, safe, show
+from keepsense.commands.parts.outputs import OUTPUTS
 
 
 def schema(
@@ -46,13 +47,10 @@ def _wanted(of: str | None) -> dict[str, Any]:
         from keepsense.project.schema import json_schema
 
         return json_schema()
-    from keepsense.commands.parts.outputs import OUTPUTS, output_schema
-    from keepsense.errors import BadInput, did_you_mean
+    from keepsense.commands.parts.outputs import output_schema
 
-    name = " ".join(of.split())
-    if name != "error" and name not in OUTPUTS:
-        raise BadInput(f"no command is called {name!r}; there are {', '.join(OUTPUTS)}.{did_you_mean(name, OUTPUTS)}")
-    return output_schema(None if name == "error" else name)
+    return output_schema(None if of == "error" else of)
 
 
 COMMANDS.add("schema", schema)
+OUTPUTS.add("schema", {"file?": ("with `--output`: the file", "text"), "*": "any"})

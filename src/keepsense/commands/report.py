@@ -9,6 +9,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, safe, show
+from keepsense.commands.parts.outputs import FINDINGS, OUTPUTS
 from keepsense.commands.parts.progress import progress
 from keepsense.commands.parts.reading import EngineName
 from keepsense.commands.run import ProjectFile
@@ -84,3 +85,12 @@ def _target(folder: Path, output: Path | None, audience: str) -> Path:
 
 
 COMMANDS.add("report", report_release)
+OUTPUTS.add(
+    "report",
+    {
+        "file": ("the release", "text"),
+        "verified": ("whether it keeps its promise", "truth"),
+        "reports": ("the pages by audience", {"*": "text"}),
+        "findings": FINDINGS,
+    },
+)

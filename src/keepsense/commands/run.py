@@ -10,6 +10,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.outputs import FINDINGS, OUTPUTS, PARAMETERS, PROMISE
 from keepsense.commands.parts.progress import progress
 from keepsense.commands.parts.reading import EngineName, plain
 from keepsense.errors import Infeasible
@@ -183,3 +184,90 @@ def _risk(risk: dict[str, dict[str, float]]) -> Any:
 
 
 COMMANDS.add("run", run_project)
+RELEASE: dict[str, Any] = {
+    "file?": ("where the release lies", "text"),
+    "table?": ("its table, where it went into a database", "text"),
+    "keepsense": ("version that made it", "text"),
+    "release": ("name of the released file or table", "text"),
+    "promises": ("what is promised, as a project file spells it", [PROMISE]),
+    "in words": ("the same in sentences", ["text"]),
+    "neighbours?": ("which tables cannot be told apart, under differential privacy", "text"),
+    "method": (
+        "how it was made",
+        {
+            "name": ("the method", "text"),
+            "parameters": PARAMETERS,
+            "sets?": ("that for sets", {"name": ("the method", "text"), "parameters": PARAMETERS}),
+        },
+    ),
+    "columns": (
+        "released columns by name",
+        {
+            "*": {
+                "role": ("what it tells about people", "text"),
+                "kind": ("what its values are", "text"),
+                "width?": ("width of its bands", "number"),
+                "level?": ("level of its hierarchy", "whole"),
+                "lost?": ("share of its certainty that is gone", "number"),
+                "flag?": ("that next to nothing is left of it", "text"),
+                "found by it alone?": ("share of the records that its value alone points at", "number|null"),
+                "tells?": ("hidden columns it tells about, and how much", {"*": "number|null"}),
+            }
+        },
+    ),
+    "removed columns": ("number of columns that are not released", "whole"),
+    "suppression limit": ("share of records that could be suppressed", "number"),
+    "records": ("rows of the release", "whole"),
+    "classes": ("groups of records alike in every quasi-identifier", "whole"),
+    "suppressed records": ("records that were hidden or left out", "whole"),
+    "of them left out": ("of those, the ones that are not in the file", "whole"),
+    "verified": ("whether the written file was read back and every promise held", "truth"),
+    "hierarchies": ("by column: each released label and what lies above it", {"*": [["any"]]}),
+    "transition matrices?": ("by column: chances that readers need to undo redrawing on counts", {"*": "any"}),
+    "dictionary": (
+        "the data dictionary: by released column",
+        {
+            "*": {
+                "role": ("what it tells about people", "text"),
+                "kind": ("what its values are", "text"),
+                "done": ("what was done to it", "text"),
+                "marks?": ("cells that tell no value, and what they mean", {"*": "text"}),
+                "truth?": ("that its values were changed", "text"),
+                "taxonomy?": ("the taxonomy of its concepts", "text"),
+                "labels?": (
+                    "what its labels mean",
+                    {
+                        "*": {
+                            "lower?": ("lower end, null where open", "number|text|null"),
+                            "upper?": ("upper end, null where open", "number|text|null"),
+                            "concept?": ("id of its concept", "text"),
+                            "meaning?": ("what the concept is", "text"),
+                            "stands for?": ("values below it that at least k people hold", ["text"]),
+                            "and others?": ("whether it stands for more", "truth"),
+                        }
+                    },
+                ),
+            }
+        },
+    ),
+    "utility": ("losses by metric", {"*": "number|null"}),
+    "risk": ("risk `before` and `after`, by attack", {"*": {"*": "number|null"}}),
+    "cells with an apostrophe?": ("by column: cells that a spreadsheet would have run as formulas", {"*": "whole"}),
+    "sha256?": ("digest of the released file", "text|null"),
+    "changes": (
+        "what became of each quasi-identifier",
+        [
+            {
+                "column": ("its name", "text"),
+                "values": ("different values before; null under differential privacy", "whole|null"),
+                "released": ("different values after", "whole"),
+                "lost": ("share of its certainty that is gone", "number|null"),
+                "how": ("how it is released", "text"),
+            }
+        ],
+    ),
+    "findings": FINDINGS,
+    "seconds": ("seconds of each stage", {"*": "number"}),
+}
+"""What is printed of a release."""
+OUTPUTS.add("run", RELEASE)

@@ -9,6 +9,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, show
+from keepsense.commands.parts.outputs import OUTPUTS
 from keepsense.shown import visible
 
 
@@ -32,3 +33,11 @@ def sample(
 
 
 COMMANDS.add("sample", sample)
+OUTPUTS.add(
+    "sample",
+    {
+        "file": ("the table", "text"),
+        "rows": ("its rows", "whole"),
+        "columns": ("its columns", ["text"]),
+    },
+)

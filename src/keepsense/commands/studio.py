@@ -8,6 +8,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet
+from keepsense.commands.parts.outputs import OUTPUTS
 from keepsense.errors import BadInput
 
 
@@ -44,3 +45,4 @@ def studio(
 
 
 COMMANDS.add("studio", studio)
+OUTPUTS.add("studio", {"address": ("the address that lets its owner in", "text")})

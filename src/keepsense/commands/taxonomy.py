@@ -12,6 +12,7 @@ from keepsense.commands import COMMANDS
 from keepsense.commands.parts import complete as _complete
 from keepsense.commands.parts.names import NamesInHelp
 from keepsense.commands.parts.output import Json, Quiet, show, table
+from keepsense.commands.parts.outputs import CONCEPT, OUTPUTS
 from keepsense.commands.parts.reading import TaxonomyName
 from keepsense.errors import BadInput, BadTaxonomy
 from keepsense.taxonomy import library
@@ -243,3 +244,42 @@ def _search(taxonomy: Taxonomy, text: str, limit: int) -> list[int]:
 
 
 COMMANDS.add("taxonomy", taxonomy)
+_TAXONOMY: dict[str, Any] = {
+    "name": ("name by which it is found", "text"),
+    "title": ("what it is called", "text"),
+    "concepts": ("its concepts", "whole"),
+    "links": ("its is-a links", "whole"),
+    "names": ("its terms", "whole"),
+    "depth": ("links from the root to the deepest concept", "whole"),
+    "leaves": ("concepts with none below", "whole"),
+    "root": ("its root", "text"),
+    "relations": ("relations other than is-a", ["text"]),
+    "knows": ("what it is about", "text|null"),
+    "licence": ("under what it is given", "text|null"),
+    "bytes": ("its size on the disk", "whole|null"),
+}
+OUTPUTS.add("taxonomy import", _TAXONOMY)
+OUTPUTS.add("taxonomy list", {"taxonomies": ("those that are at hand", [_TAXONOMY])})
+OUTPUTS.add(
+    "taxonomy search",
+    {
+        "taxonomy": ("the taxonomy", "text"),
+        "found": ("concepts", [{**CONCEPT, "name": ("its name", "text")}]),
+    },
+)
+OUTPUTS.add(
+    "taxonomy show",
+    {
+        "name": ("of the taxonomy, or of the concept", "text"),
+        **{f"{key}?": value for key, value in _TAXONOMY.items() if key != "name"},
+        "id?": ("the concept's id", "text"),
+        "meaning?": ("its definition", "text"),
+        "also?": ("its other names", ["text"]),
+        "a kind of?": ("what is directly above it", ["text"]),
+        "kinds?": ("what is directly below it", ["text"]),
+        "up to the root?": ("the way up", ["text"]),
+        "concepts below?": ("how many are below it", "whole"),
+        "other senses?": ("what else its name means", ["text"]),
+        "*": "any",
+    },
+)

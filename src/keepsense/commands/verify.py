@@ -11,6 +11,7 @@ import typer
 
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, Quiet, safe, show, table
+from keepsense.commands.parts.outputs import FINDINGS, OUTPUTS, PROMISE
 from keepsense.commands.parts.reading import EngineName, TableName, plain
 from keepsense.shown import visible
 
@@ -130,3 +131,42 @@ def _worst(worst: float | None) -> str:
 
 
 COMMANDS.add("verify", verify_release)
+OUTPUTS.add(
+    "verify",
+    {
+        "file": ("the released file", "text"),
+        "ok": ("whether every promise holds", "truth"),
+        "records": ("rows", "whole"),
+        "classes": ("groups of alike records", "whole"),
+        "suppressed": ("records hidden in every column", "whole"),
+        "promises": (
+            "each promise",
+            [
+                {
+                    "promise": ("as a project file spells it", PROMISE),
+                    "holds": ("whether it holds", "truth"),
+                    "failing_classes": ("groups that break it", "whole"),
+                    "failing_records": ("records in them", "whole"),
+                    "worst": ("the worst figure", "number|null"),
+                    "reason": ("why it fails, or cannot be checked", "text|null"),
+                }
+            ],
+        ),
+        "findings": FINDINGS,
+        "presets?": (
+            "with `--preset`: each rule that was checked",
+            [
+                {
+                    "preset": ("name of the rules", "text"),
+                    "rule": ("the rule", "text"),
+                    "met": ("whether it is met; null where people must look", "truth|null"),
+                    "verdict": ("the same in words: met, not met, look", "text"),
+                    "why": ("what was seen", "text"),
+                    "columns": ("columns it is about", ["text"]),
+                    "figures": ("figures that speak to it", {"*": "number"}),
+                }
+            ],
+        ),
+        "examples?": ("with `--show-values`: some failing records, real data", [{"*": "any"}]),
+    },
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from keepsense import __version__
 from keepsense.commands import COMMANDS
 from keepsense.commands.parts.output import Json, show
+from keepsense.commands.parts.outputs import OUTPUTS
 
 
 def version(as_json: Json = False) -> None:
@@ -14,3 +15,4 @@ def version(as_json: Json = False) -> None:
 
 
 COMMANDS.add("version", version)
+OUTPUTS.add("version", {"version": ("of Keepsense", "text")})

@@ -36,7 +36,7 @@ def exchanges(
     done = np.empty((groups // 2 + 1, 4), np.int64)
     found = 0
     near, far = np.empty(columns, np.int64), np.empty(columns, np.int64)
-    nobody = np.int64(-1)  # a literal would be compiled for by itself
+    nobody: Any = np.int64(-1)  # a literal would be compiled for by itself
     for first in range(0, groups, block):
         here = order[first : first + block]
         for g in here:
