@@ -51,7 +51,9 @@ def divide_together(
     """
     columns, n = orders.shape
     few = min(n, _NEAR)
-    cuts = max(known[RANKS].max(), _FEW)
+    cuts = _FEW
+    for j in range(columns):
+        cuts = max(cuts, known[RANKS, j])
     at, losses = np.empty((2, cuts), np.int64), np.empty((2, cuts))
     view, aside = np.empty((0, words.shape[1]), np.int64), np.empty(0, np.int32)
     near_words, near_weights = np.empty((few, words.shape[1]), np.int64), np.empty(few, weights.dtype)
@@ -66,7 +68,8 @@ def divide_together(
         if size > len(aside):
             view, aside = np.empty((size, words.shape[1]), np.int64), np.empty(size, np.int32)
         near = size <= _NEAR
-        stack[0] = waiting[open_]
+        for c in range(4):  # cell by cell: a row at once would compile texts of errors, which takes seconds
+            stack[0, c] = waiting[open_, c]
         if near:
             for i in range(size):
                 t = orders[0, begin + i]
@@ -97,7 +100,8 @@ def divide_together(
                 for i in range(size):
                     orders[j, begin + i] = who[near_orders[j, i]]
         for i in range(still):
-            waiting[open_] = stack[i]
+            for c in range(4):
+                waiting[open_, c] = stack[i, c]
             open_ += 1
     return open_, done, settled
 
@@ -355,7 +359,7 @@ def _promised(orders: Any, who: Any, begin: int, end: int, known: Any, numbers: 
     for j in range(columns):
         known[TRIED, j] = numbers[GAIN, j] == -np.inf
     while True:
-        chosen, best = -1, -np.inf
+        chosen, best = np.int64(-1), -np.inf  # no literal, for which others would be compiled by themselves
         for j in range(columns):
             if not known[TRIED, j] and numbers[GAIN, j] * numbers[IMPORTANCE, j] > best:
                 chosen, best = j, numbers[GAIN, j] * numbers[IMPORTANCE, j]
