@@ -97,11 +97,11 @@ class State:
 
     def grouped(self, changed: int = -1, fresh: Longs | None = None) -> Classes:
         """The classes as they are, or as they would be if the rows held `fresh` in one column."""
-        owner, first = self._numbered(self.rows, changed, fresh)
+        owner, first = self.numbered(self.rows, changed, fresh)
         weights = np.bincount(owner, self.weights, len(first)).astype(np.int64)
         return Classes(owner, first, weights, self._good(owner, weights))
 
-    def _numbered(self, rows: NDArray[np.int32], changed: int = -1, fresh: Longs | None = None) -> tuple[Longs, Longs]:
+    def numbered(self, rows: NDArray[np.int32], changed: int = -1, fresh: Longs | None = None) -> tuple[Longs, Longs]:
         """The number of each row's class among some rows, and the first row of each class."""
         from keepsense.methods.generalize.kernels.table import group
 
@@ -165,7 +165,7 @@ class State:
 
     def _merged(self, changed: Longs) -> Classes:
         """The classes after a move on the way up: only rows that it changed can have become equal, to one another."""
-        owner, first = self._numbered(self.rows[changed])
+        owner, first = self.numbered(self.rows[changed])
         if len(first) == len(changed):
             return self.classes
         kept = np.ones(len(self.rows), np.bool_)
