@@ -42,7 +42,8 @@ class Classes:
     @cached_property
     def small(self) -> Longs:
         """A row of each class that is as small as the smallest."""
-        return self.first[self.weights == self.smallest]
+        rows: Longs = self.first[self.weights == self.smallest]
+        return rows
 
 
 class State:
