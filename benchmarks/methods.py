@@ -13,12 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from benchmarks._registry import Figure, as_toml, benchmark
+from benchmarks.in_python import IN_PYTHON
 from benchmarks.scale import QUASI_IDENTIFIERS, _part
 
 LIMIT = 600
@@ -75,6 +76,7 @@ ASKED: dict[str, Asked] = {
     "sampling": Asked(step={"parameters": {"share": 0.5}}),
     "top and bottom coding": Asked(step={"columns": ["age"], "parameters": {"bottom": 20, "top": 80}}),
     "post-randomization": Asked(LINKAGE, {"keep": 0.3}),
+    "top-down sets": Asked(columns={"interests": {"taxonomy": "wordnet", "hierarchy": "auto"}}),
     "apriori sets": Asked({"model": "k^m-anonymity", "k": 5, "m": 2, "column": "interests"}),
     "disassociation": Asked(PIECES),
     "semantic disassociation": Asked(PIECES),
@@ -122,10 +124,21 @@ class Outcome:
 
 def keepsense(folder: Path, *arguments: str, limit: int = LIMIT) -> Outcome:
     """Run the command in a folder, for so many processor seconds; memory is the most that it held at once."""
+    return _process("from keepsense.cli import main\nmain(sys.argv[1:])", arguments, folder, limit)
+
+
+def in_python(method: str, folder: Path) -> Outcome:
+    """Do what a program does with a method that no project file can name."""
+    script = "from benchmarks.in_python import work\nwork(*sys.argv[1:])"
+    return _process(script, [method, str(folder)], Path(__file__).parents[1], LIMIT)
+
+
+def _process(work: str, arguments: Sequence[str], folder: Path, limit: int) -> Outcome:
+    imported, call = work.splitlines()
     script = (
-        "import json, resource, sys\nfrom keepsense.cli import main\n"
+        f"import json, resource, sys\n{imported}\ncode = 0\n"
         f"resource.setrlimit(resource.RLIMIT_CPU, ({limit}, {limit} + 5))\n"
-        "try: main(sys.argv[1:])\nexcept SystemExit as end: code = end.code\n"
+        f"try: {call}\nexcept SystemExit as end: code = end.code\n"
         "spent = resource.getrusage(resource.RUSAGE_SELF)\n"
         "status = open('/proc/self/status').read() if sys.platform == 'linux' else ''\n"
         "peak = int(status.partition('VmHWM:')[2].split()[0]) / 1024 if status else spent.ru_maxrss / 1024\n"
@@ -183,8 +196,8 @@ def project(method: str, sets: bool) -> dict[str, Any]:
     columns |= {"id": GONE, "interests": GONE, "diagnosis": {"role": "sensitive"}}
     if "differential privacy" in asked.promise["model"]:
         columns["diagnosis"] = GONE
-    for name, settings in (*WORDS.items(), *asked.columns.items()):
-        columns[name] = columns[name] | settings
+    columns = {name: settings | WORDS.get(name, {}) for name, settings in columns.items()} | (SETS if sets else {})
+    columns = {name: settings | asked.columns.get(name, {}) for name, settings in columns.items()}
     columns |= {name: GONE for name in NAMES if name not in asked.only}
     before = [] if asked.step is None else [{"name": method, **asked.step}]
     return {
@@ -193,7 +206,7 @@ def project(method: str, sets: bool) -> dict[str, Any]:
         "steps": before,
         "method": {"name": "datafly" if before else method, "parameters": asked.parameters},
         "release": {"suppression": 0.05},
-        "columns": {**columns, **(SETS if sets else {})},
+        "columns": columns,
     }
 
 
@@ -210,9 +223,12 @@ def scale_methods() -> Iterator[Figure]:
         for entry in methods():
             if some and entry.name not in some.split(","):
                 continue
-            file = folder / "keepsense.toml"
-            file.write_text(as_toml(project(entry.name, entry.sets == "only")))
-            outcome = keepsense(folder, "run", file.name, "-q", "--output", entry.name.replace(" ", "-"))
+            if entry.name in IN_PYTHON:
+                outcome = in_python(entry.name, folder)
+            else:
+                file = folder / "keepsense.toml"
+                file.write_text(as_toml(project(entry.name, entry.sets == "only")))
+                outcome = keepsense(folder, "run", file.name, "-q", "--output", entry.name.replace(" ", "-"))
             label = f"scale-methods-{rows}-{entry.name.replace(' ', '-')}"
             yield from _figures(label, outcome)
 

@@ -20,7 +20,9 @@ from tests.methods.table_reference import (
 from keepsense.counts import Counts
 from keepsense.errors import Infeasible
 from keepsense.methods.generalize.bottom_up import bottom_up
-from keepsense.privacy import DistinctDiversity
+from keepsense.methods.generalize.parts.requirement import requirement
+from keepsense.methods.generalize.parts.table_state import State
+from keepsense.privacy import DistinctDiversity, KAnonymity
 from keepsense.progress import Event
 
 
@@ -71,6 +73,31 @@ def test_every_step_is_the_best_one_by_its_definition(rows: list[tuple[Any, ...]
         assert event.details["smallest"] == smallest
         assert event.details["score"] == pytest.approx(-lost / gained if gained else -lost - 1e3, abs=1e-9)
     assert smallest >= k
+
+
+@settings(deadline=None, max_examples=40)
+@given(rows_of_tables(), st.integers(0, 2**32 - 1))
+def test_classes_carried_on_from_step_to_step_are_those_of_the_whole_table(
+    rows: list[tuple[Any, ...]], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    counts = Counts.of(
+        dict(zip(HIERARCHIES, map(list, zip(*rows, strict=True)), strict=True)),
+        histograms={"buys": rng.choice(["a", "b", "c"], len(rows)).tolist()},
+    )
+    required = requirement([KAnonymity(2), DistinctDiversity(2, "buys")], 0.0, counts)
+    state = State(counts, HIERARCHIES, required, "up", "branches")
+    while steps := state.steps():
+        step = steps[int(rng.integers(len(steps)))]
+        candidate = int(rng.integers(len(step)))
+        expected = step.smallest[candidate], step.at_risk[candidate]
+        state.take(step, candidate)
+        assert (state.smallest, state.at_risk) == expected
+        placed = np.stack([at[counts.codes[:, j]] for j, at in enumerate(state.at)], axis=1)
+        assert np.array_equal(state.rows[state.tuples], placed)
+        assert len(state.rows) == len(np.unique(placed, axis=0)) == len(state.classes.good)
+        assert np.array_equal(state.classes.weights, np.bincount(state.tuples, counts.weights))
+        assert np.array_equal(state.classes.good, state._good(state.classes.owner, state.classes.weights))
 
 
 def parts(now: dict[Any, Any], inside: list[Any]) -> list[list[Any]]:

@@ -14,7 +14,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies import Hierarchy, MissingValues, read_arx
 from keepsense.methods.generalize.datafly import datafly
-from keepsense.methods.generalize.kernels.table import group
+from keepsense.methods.generalize.kernels.table import alone, group
 from keepsense.methods.generalize.lattice import semantic_tables
 from keepsense.methods.generalize.semantic_datafly import semantic_datafly
 from keepsense.methods.generalize.table import distinct_values, least_loss, recode
@@ -151,6 +151,19 @@ def test_the_compiled_grouping_equals_a_dictionary(seed: int, change: bool) -> N
         assert owner[i] == expected.setdefault(tuple(row), len(expected))
         assert first[owner[i]] <= i
     assert size == len(expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 2**32 - 1))
+def test_the_compiled_search_for_an_equal_equals_comparing_rows(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 12)), int(rng.integers(1, 4))
+    rows = rng.integers(0, 3, (n, d)).astype(np.int32)
+    changed, moved = int(rng.integers(0, d)), rng.integers(3, 5, 3)
+    after = rows.copy()
+    after[:, changed] = moved[rows[:, changed]]
+    for row in range(n):
+        assert alone(rows, row, changed, moved) == (after.tolist().count(after[row].tolist()) == 1)
 
 
 def test_semantic_datafly_raises_what_loses_least_meaning() -> None:

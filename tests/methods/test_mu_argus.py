@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.table_reference import HIERARCHIES, assert_true_ancestors, counted, kept, released, rows_of_tables
+from tests.methods.table_reference import (
+    HIERARCHIES,
+    JOBS,
+    assert_true_ancestors,
+    counted,
+    kept,
+    released,
+    rows_of_tables,
+)
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
@@ -59,6 +67,35 @@ def test_strictly_it_is_k_anonymous(rows: list[tuple[Any, ...]], k: int, share: 
     assert cells.info["k_anonymous"]
     assert cells.info["checked"] == "all"
     assert cells.info["suppressed"] <= share * len(rows)
+
+
+class Lesson(list[Event]):
+    """Hears every step, for which cells are suppressed in every step and not only where few enough may be."""
+
+    every_step = True
+
+    def __call__(self, event: Event) -> None:
+        self.append(event)
+
+
+@settings(deadline=None, max_examples=80)
+@given(rows_of_tables(), st.integers(2, 4), st.floats(0, 0.6), st.booleans())
+def test_passing_over_hopeless_steps_changes_nothing(
+    rows: list[tuple[Any, ...]], k: int, share: float, strict: bool
+) -> None:
+    ragged = Hierarchy.of_rows(
+        [(*row[:1], "*", "*", "*") if row[0] in ("optician", "clerk") else row for row in JOBS.rows()], name="job"
+    )
+    counts, hierarchies = counted(rows), HIERARCHIES | {"job": ragged}
+    options: dict[str, Any] = {"suppression": share, "strict": strict}
+    lesson, brief = Lesson(), list[Event]()
+    slowly = quietly(counts, hierarchies, k, listener=lesson, **options)
+    cells = quietly(counts, hierarchies, k, listener=brief.append, **options)
+    assert cells.info == slowly.info
+    assert released(cells, counts) == released(slowly, counts)
+    for event, full in zip(brief, lesson, strict=True):
+        if event.name == "step":
+            assert share * len(rows) < event.details["rare"] <= full.details["rare"]
 
 
 def test_it_says_what_it_did_not_check() -> None:

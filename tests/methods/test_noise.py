@@ -459,5 +459,33 @@ def test_other_choices_are_refused_by_name(wrong: dict[str, str], message: str) 
 def test_concepts_equally_far_stand_in_the_order_of_the_taxonomy_whatever_the_processor_sorts_by() -> None:
     """An unstable sort orders equals by the width of the processor's vectors, and a seed would give another release."""
     row = np.repeat([0.25, 0.5, 0.0], 400)[np.random.default_rng(1).permutation(1200)]
-    order, far = Candidates.of(row, 0, None, row).everything
-    assert all(np.all(np.diff(order[far == level]) > 0) for level in (0.0, 0.25, 0.5))
+    line = Candidates.of(row, 0, None, row).everything
+    assert line.steps.tolist() == [0.0, 0.25, 0.5]
+    assert np.array_equal(line.order, np.argsort(row, kind="stable"))
+    assert line.starts.tolist() == [0, 400, 800, 1200]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_drawing_from_steps_of_distance_equals_searching_every_distance(seed: int, free: bool) -> None:
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(1, 30))
+    row, away = rng.integers(0, 6, size) / 5 + rng.choice([0.0, 1e-15, 1e-3], size), rng.integers(0, 4, size) / 3
+    row[0] = 0.0
+    errors = rng.normal(0, 0.7, 200)
+    drawn = Candidates.of(row, 0, 0 if free else None, away).draw(errors, 0, np.random.default_rng(seed))
+    again, expected, short, unsided = np.random.default_rng(seed), np.zeros(200, np.int64), 0, 0
+    for sign in (1, -1):
+        mine = np.flatnonzero(errors * sign > 0)
+        side = np.flatnonzero(sign * (away - away[0]) > 1e-12) if not free else np.arange(size)
+        unsided += 0 if len(side) else len(mine)
+        side = side if len(side) else np.arange(size)
+        side = side[np.argsort(row[side], kind="stable")]
+        for i, chance in zip(mine, again.random(len(mine)) if len(mine) else (), strict=True):
+            enough = row[side] >= abs(errors[i]) - 1e-12
+            short += not enough.any()
+            level = row[side][enough].min() if enough.any() else row[side].max()
+            near = side[np.abs(row[side] - level) <= 1e-12]
+            expected[i] = near[int(chance * len(near))]
+    assert np.array_equal(drawn.concepts, expected)
+    assert (drawn.short, drawn.unsided) == (short, unsided)

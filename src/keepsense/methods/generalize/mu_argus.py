@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -78,18 +79,20 @@ def mu_argus(  # noqa: PLR0913
     state = State(counts, hierarchies, required, "up", "levels", importance)
     limit = suppression_limit(suppression, counts.total)
     wanted = _combinations(len(counts.names), sizes)
-    counted: dict[Combination, tuple[tuple[int, ...], Longs]] = {}
+    counted = _Counted(state, wanted)
     emit(listener, "start", 0, None, method="mu-Argus", combinations=len(wanted), levels=state.levels())
     done = 0
     while True:
-        rare = _rare(state, wanted, counted)
-        hidden = _suppressed_cells(rare, wanted, state, limit)[state.tuples]
-        released, whole, below = _released(state, hidden, strict)
-        touched = int(counts.weights[hidden.any(axis=1) | whole].sum())
-        if touched <= limit and (~whole).any():
-            break
-        scores = _scores(state, rare, wanted)
+        counted.renew()
+        scores = counted.scores()
         column = _worst(state, scores)
+        touched = counted.at_least(strict)
+        if touched <= limit or column is None or wants_steps(listener):
+            hidden = _suppressed_cells(counted.rare(), wanted, state, limit)[state.tuples]
+            released, whole, below = _released(state, hidden, strict)
+            touched = int(counts.weights[hidden.any(axis=1) | whole].sum())
+            if touched <= limit and (~whole).any():
+                break
         if column is None:
             raise _infeasible(state, touched, limit, strict)
         step = next(step for step in state.steps() if step.index == column)
@@ -132,33 +135,65 @@ def _combinations(columns: int, sizes: Sequence[int]) -> list[Combination]:
     return [c for size in looked_at for c in combinations(range(columns), size)]
 
 
-def _rare(state: State, wanted: Sequence[Combination], counted: dict[Combination, Any]) -> Flags:
-    """For each working row and combination whether fewer than k records share it; only what changed is recounted."""
-    rare = np.zeros((len(state.rows), len(wanted)), np.bool_)
-    for c, combination in enumerate(wanted):
-        levels = tuple(int(state.columns[j].level[state.at[j][0]]) for j in combination)
-        if combination not in counted or counted[combination][0] != levels:
-            sizes = _sizes(state.rows, state.weights, combination)[state.tuples]
-            counted[combination] = levels, sizes < state.required.k
-        rare[:, c] = counted[combination][1][state.source]
-    return rare
+class _Counted:
+    """Which distinct tuples are rare in each combination, and how many records that are, as the table stands."""
+
+    def __init__(self, state: State, wanted: Sequence[Combination]) -> None:
+        self.state, self.wanted = state, wanted
+        self.levels: list[tuple[int, ...]] = [()] * len(wanted)
+        self.flags = np.zeros((len(wanted), len(state.counts)), np.bool_)
+        self.records = np.zeros(len(wanted), np.int64)
+
+    def renew(self) -> None:
+        """Count those combinations again that a step changed."""
+        state = self.state
+        now = [int(one.level[at[0]]) for one, at in zip(state.columns, state.at, strict=True)]
+        columns = np.ascontiguousarray(state.rows.T)  # a column at a time is read faster so
+        for c, combination in enumerate(self.wanted):
+            levels = tuple(now[j] for j in combination)
+            if levels != self.levels[c]:
+                small = _sizes(state, columns, state.weights, combination) < state.required.k
+                self.levels[c], self.records[c] = levels, int(state.weights[small].sum())
+                self.flags[c] = small[state.tuples]
+
+    def rare(self) -> Flags:
+        """For each combination and working row whether fewer than k records share it."""
+        return np.stack([flags[self.state.source] for flags in self.flags])
+
+    def scores(self) -> Floats:
+        """Records in rare combinations that each column takes part in, over its importance."""
+        score: Floats = np.zeros(len(self.state.columns))
+        for combination, records in zip(self.wanted, self.records.tolist(), strict=True):
+            score[list(combination)] += records
+        return score / self.state.space.importance
+
+    def at_least(self, strict: bool) -> int:
+        """Records of which it is sure that they lose cells: those in rare combinations and, strictly, small classes.
+
+        A small class can become equal to another that loses cells only where it reads as suppressed itself, in a
+        column that not all do; such are left out here.
+        """
+        state = self.state
+        lose: Flags = np.logical_or.reduce(self.flags, axis=0)[state.source]
+        if strict:
+            differs = np.array([len(np.unique(at)) > 1 for at in state.at])
+            lose |= (state.weights < state.required.k) & ~(_mute(state) & differs).any(axis=1)
+        return int(state.weights[lose].sum())
 
 
-def _sizes(rows: NDArray[Any], weights: Longs, combination: Combination) -> Longs:
+def _sizes(state: State, columns: NDArray[np.int32], weights: Longs, combination: Combination) -> Longs:
     """Records that share each row's values in some columns."""
-    if not len(rows):
+    chosen = columns[list(combination)]
+    if not chosen.shape[1]:
         return np.empty(0, np.int64)
-    key, span = np.zeros(len(rows), np.int64), 1
-    for j in combination:
-        code = rows[:, j].astype(np.int64)
-        low = int(code.min())
-        key = key * (int(code.max()) - low + 1) + (code - low)
-        span *= int(code.max()) - low + 1
-        if span > 1 << 40:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            span = int(key.max()) + 1
-    if span > 8 * len(key) + 1024:
-        key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+    low = chosen.min(axis=1)
+    width = (chosen.max(axis=1) - low + 1).tolist()
+    if prod(width) > 8 * chosen.shape[1] + 1024:
+        key = state.numbered(np.ascontiguousarray(chosen.T))[0]
+    else:
+        key = np.zeros(chosen.shape[1], np.int64)
+        for codes, least, values in zip(chosen, low.tolist(), width, strict=True):
+            key = key * values + (codes - least)
     total: Longs = np.bincount(key, weights).astype(np.int64)[key]
     return total
 
@@ -170,13 +205,15 @@ def _suppressed_cells(rare: Flags, wanted: Sequence[Combination], state: State, 
     until nothing changes or more records are touched than may be.
     """
     mute, importance = _mute(state), state.space.importance
-    alone = np.stack([_sizes(state.rows, state.weights, (j,)) for j in range(state.rows.shape[1])], axis=1)
+    columns = np.ascontiguousarray(state.rows.T)
+    alone = np.stack([_sizes(state, columns, state.weights, (j,)) for j in range(len(columns))], axis=1)
     hidden = _hide(rare, wanted, mute, alone, importance)
     while 0 < int(state.weights[hidden.any(axis=1)].sum()) <= limit:
-        rare = np.zeros_like(rare)
         for c, combination in enumerate(wanted):
             shown = ~hidden[:, combination].any(axis=1)
-            rare[shown, c] = _sizes(state.rows[shown], state.weights[shown], combination) < state.required.k
+            rare[c] = shown & (
+                _sizes(state, columns, np.where(shown, state.weights, 0), combination) < state.required.k
+            )
         if not rare.any():
             break
         hidden |= _hide(rare, wanted, mute, alone, importance)
@@ -203,9 +240,9 @@ def _hide(rare: Flags, wanted: Sequence[Combination], mute: Flags, alone: Longs,
     takes_part = np.zeros((len(wanted), columns), np.int64)
     for c, combination in enumerate(wanted):
         takes_part[c, list(combination)] = 1
-    hidden = np.zeros((len(rare), columns), np.bool_)
-    rows = np.flatnonzero(rare.any(axis=1))
-    left = rare[rows]
+    hidden = np.zeros((len(mute), columns), np.bool_)
+    rows = np.flatnonzero(rare.any(axis=0))
+    left = rare[:, rows].T
     while len(rows):
         often = np.where(mute[rows], 0, left.astype(np.int64) @ takes_part) / importance
         most = often == often.max(axis=1, keepdims=True)
@@ -240,15 +277,6 @@ def _released(state: State, hidden: Flags, strict: bool) -> tuple[tuple[Any, Any
         whole = blank | small
     codes[whole] = star
     return (tuple(values), codes), whole, int(counts.weights[small & ~whole].sum())
-
-
-def _scores(state: State, rare: Flags, wanted: Sequence[Combination]) -> Floats:
-    """Records in rare combinations that each column takes part in, over its importance."""
-    score: Floats = np.zeros(len(state.columns))
-    weight = state.weights @ rare
-    for c, combination in enumerate(wanted):
-        score[list(combination)] += weight[c]
-    return score / state.space.importance
 
 
 def _worst(state: State, score: Floats) -> int | None:

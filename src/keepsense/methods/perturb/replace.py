@@ -42,12 +42,32 @@ class Replaced:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Line:
+    """Concepts by how far they are: those at distance `steps[i]` stand from `starts[i]` on in `order`.
+
+    >>> line = Line.of(np.array([5, 7, 2], dtype=np.int32), np.array([0.0, 0.5, 0.5]))
+    >>> line.steps.tolist(), line.starts.tolist()
+    ([0.0, 0.5], [0, 1, 3])
+    """
+
+    order: Ints
+    steps: Floats
+    starts: Ints
+
+    @classmethod
+    def of(cls, order: Ints, far: Floats) -> Line:
+        """Of concepts that are sorted already, and how far each is."""
+        first = np.flatnonzero(np.append(True, far[1:] != far[:-1])) if len(far) else np.empty(0, np.int64)
+        return cls(order, far[first], np.append(first, len(far)).astype(np.int32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
     """Replacements of one value, sorted by distance from it: all, those farther from the reference, those nearer."""
 
-    everything: tuple[Ints, Floats]
-    farther: tuple[Ints, Floats]
-    nearer: tuple[Ints, Floats]
+    everything: Line
+    farther: Line
+    nearer: Line
 
     @classmethod
     def of(
@@ -62,12 +82,12 @@ class Candidates:
         if open_to is not None:
             order = order[open_to[order]]
         far = row[order]
-        everything = (order, far)
+        everything = Line.of(order, far)
         if concept == reference:
             return cls(everything, everything, everything)
         side = away[order] - away[concept]
         outward, inward = side > _SAME, side < -_SAME
-        return cls(everything, (order[outward], far[outward]), (order[inward], far[inward]))
+        return cls(everything, Line.of(order[outward], far[outward]), Line.of(order[inward], far[inward]))
 
     def draw(self, errors: Floats, concept: int, rng: np.random.Generator, ties: Ties = "random") -> Replaced:
         """Nearest concept at least as far as each error on its side, of equally near ones as `ties` says (Eq. 6.2)."""
@@ -77,16 +97,16 @@ class Candidates:
             at = np.flatnonzero(wanted)
             if not len(at):
                 continue
-            if not len(side[0]):
+            if not len(side.order):
                 unsided += len(at)
                 side = self.everything
-            order, far = side
-            first = np.searchsorted(far, np.abs(errors[at]) - _SAME)
-            beyond = first == len(far)
+            order, steps = side.order, side.steps
+            first = np.searchsorted(steps, np.abs(errors[at]) - _SAME)
+            beyond = first == len(steps)
             short += int(beyond.sum())
-            level = far[np.minimum(first, len(far) - 1)]
-            low = np.searchsorted(far, level - _SAME)
-            high = np.searchsorted(far, level + _SAME, side="right")
+            level = steps[np.minimum(first, len(steps) - 1)]
+            low = side.starts[np.searchsorted(steps, level - _SAME)]
+            high = side.starts[np.searchsorted(steps, level + _SAME, side="right")]
             if ties == "first":
                 out[at] = _first(order, low, high)
             else:

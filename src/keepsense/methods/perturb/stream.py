@@ -30,7 +30,7 @@ def noise_on_streams(
     alpha: float = NOISE,
     reference: Literal["mean", "root"] = "mean",
     distribution: Distribution = "normal",
-    remember: int = 64,
+    remember: int = 256,
     rng: Random = None,
 ) -> dict[str, NoiseStream]:
     """A stream of noise for each column, learned from the counts of a sample (`NoiseStream`).
@@ -58,7 +58,8 @@ class NoiseStream:
     """Adds semantic noise to values as they arrive (SNA-1 or SNA-3 on the fly; Rodríguez-García 2017, Sec. 6.1, 8.3).
 
     Mean and variance are learned once, from a sample of the column; afterwards every record is treated by itself, with
-    the distribution `noise` has. Sorted candidates are kept for the `remember` values used last. The same value
+    the distribution `noise` has. Sorted candidates are kept for the `remember` values used last, two thirds of a
+    megabyte each in WordNet; where a batch holds more different values, all are sorted anew each time. The same value
     gets fresh noise each time: somebody who sends one query again and again lets it be guessed from the answers.
 
     >>> from keepsense.semantics import distance
@@ -78,7 +79,7 @@ class NoiseStream:
         *,
         reference: Literal["mean", "root"] = "mean",
         distribution: Distribution = "normal",
-        remember: int = 64,
+        remember: int = 256,
         rng: Random = None,
     ) -> None:
         check_noise(sample, [column], alpha)

@@ -52,3 +52,21 @@ def group(units: Any, changed: int, fresh: Any, head: Any, owner: Any, first: An
                 break
             place = (place + 1) & mask
     return groups
+
+
+@njit(cache=True, nogil=True)
+def alone(units: Any, row: int, changed: int, moved: Any) -> bool:
+    """Whether no other row equals one of them, once every row holds `moved` of what it holds in column `changed`."""
+    n, d = units.shape
+    goal = moved[units[row, changed]]
+    for i in range(n):
+        if i == row or moved[units[i, changed]] != goal:
+            continue
+        same = True
+        for j in range(d):
+            if j != changed and units[i, j] != units[row, j]:
+                same = False
+                break
+        if same:
+            return False
+    return True

@@ -21,8 +21,8 @@ from keepsense.privacy import decide
 from keepsense.privacy.base import Decision, needed_columns
 from keepsense.recoding import Cuts
 
-_TRIED = 8
-"""Smallest classes that are looked at one by one, before all classes are made anew."""
+_GLANCE, _TRIED = 1024, 8
+"""Smallest classes that are looked at before the others of them, and one by one before all classes are made anew."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,17 @@ class Classes:
     first: Longs
     weights: Longs
     good: Flags
+
+    @cached_property
+    def smallest(self) -> int:
+        """Records in the smallest class."""
+        return int(self.weights.min())
+
+    @cached_property
+    def small(self) -> Longs:
+        """A row of each class that is as small as the smallest."""
+        rows: Longs = self.first[self.weights == self.smallest]
+        return rows
 
 
 class State:
@@ -87,14 +98,19 @@ class State:
 
     def grouped(self, changed: int = -1, fresh: Longs | None = None) -> Classes:
         """The classes as they are, or as they would be if the rows held `fresh` in one column."""
+        owner, first = self.numbered(self.rows, changed, fresh)
+        weights = np.bincount(owner, self.weights, len(first)).astype(np.int64)
+        return Classes(owner, first, weights, self._good(owner, weights))
+
+    def numbered(self, rows: NDArray[np.int32], changed: int = -1, fresh: Longs | None = None) -> tuple[Longs, Longs]:
+        """The number of each row's class among some rows, and the first row of each class."""
         from keepsense.methods.generalize.kernels.table import group
 
-        n = len(self.rows)
+        n = len(rows)
         owner, first = np.empty(n, np.int64), np.empty(n, np.int64)
         room = self._room[: 1 << max(4, (2 * n).bit_length())]
-        size = group(self.rows, changed, np.empty(0, np.int64) if fresh is None else fresh, room, owner, first)
-        weights = np.bincount(owner, self.weights, size).astype(np.int64)
-        return Classes(owner, first[:size], weights, self._good(owner, weights))
+        size = group(rows, changed, np.empty(0, np.int64) if fresh is None else fresh, room, owner, first)
+        return owner, first[:size]
 
     def _good(self, owner: Longs, weights: Longs) -> Flags:
         good: Flags = weights >= self.required.k
@@ -139,16 +155,35 @@ class State:
 
     def take(self, step: Step, candidate: int) -> None:
         """Make one move."""
-        moving = step.moves.of == candidate
-        j = step.index
+        moving, j = step.moves.of == candidate, step.index
+        touched = np.zeros(len(self.columns[j].level), np.bool_)
+        touched[self.at[j][moving]] = True
         self.at[j] = np.where(moving, step.moves.after, self.at[j])
-        self.rows[:, j] = self.at[j][self.counts.codes[self.source, j]]
-        self.classes = self._settle()
+        changed = np.flatnonzero(touched[self.rows[:, j]])
+        self.rows[changed, j] = self.at[j][self.counts.codes[self.source[changed], j]]
+        whole = self.direction != "up" or len(changed) == len(self.rows)
+        self.classes = self._settle() if whole else self._merged(changed)
+
+    def _merged(self, changed: Longs) -> Classes:
+        """The classes after a move on the way up: only rows that it changed can have become equal, to one another."""
+        owner, first = self.numbered(self.rows[changed])
+        if len(first) == len(changed):
+            return self.classes
+        kept = np.ones(len(self.rows), np.bool_)
+        kept[changed] = False
+        kept[changed[first]] = True
+        place = np.cumsum(kept) - 1
+        place[changed] = place[changed[first]][owner]
+        self.weights[changed[first]] = np.bincount(owner, self.weights[changed], len(first)).astype(np.int64)
+        self.rows, self.source, self.weights = self.rows[kept], self.source[kept], self.weights[kept]
+        self.tuples = place[self.tuples]
+        whole = np.arange(len(self.rows))
+        return Classes(whole, whole, self.weights, self._good(whole, self.weights))
 
     @property
     def smallest(self) -> int:
         """Records in the smallest class."""
-        return int(self.classes.weights.min())
+        return self.classes.smallest
 
     @property
     def at_risk(self) -> int:
@@ -266,21 +301,20 @@ class Step:
         state = self.state
         if state.direction != "up":
             return False
-        small = state.classes.first[state.classes.weights == state.smallest]
-        of = self.moves.of[state.counts.codes[state.source[small], self.index]]
-        if of[0] < 0 or (of != of[0]).any():
-            return True
-        placed = self.moves.after[state.counts.codes[state.source, self.index]]
-        return any(self._stays_alone(int(row), placed) for row in small[:_TRIED])
+        small, values = state.classes.small, state.counts.codes[:, self.index]
+        for part in (small[:_GLANCE], small[_GLANCE:]):  # mostly the first of them tell already
+            of = self.moves.of[values[state.source[part]]]
+            if len(of) and (of[0] < 0 or (of != of[0]).any()):
+                return True
+        return any(self._stays_alone(int(row)) for row in small[:_TRIED])
 
-    def _stays_alone(self, row: int, placed: Longs) -> bool:
-        """Whether no other class becomes equal to one of them, with the column's cells as they are placed then."""
-        same = np.flatnonzero(placed == placed[row])
-        for j in range(self.state.rows.shape[1]):
-            if j != self.index and len(same) > 1:
-                cells = self.state.rows[:, j]
-                same = same[cells[same] == cells[row]]
-        return len(same) == 1
+    def _stays_alone(self, row: int) -> bool:
+        """Whether no other class becomes equal to one of them."""
+        from keepsense.methods.generalize.kernels.table import alone
+
+        moved = np.arange(len(self.state.columns[self.index].level))
+        moved[self.state.at[self.index]] = self.moves.after
+        return bool(alone(self.state.rows, row, self.index, moved))
 
     @cached_property
     def smallest(self) -> Longs:
