@@ -21,6 +21,7 @@ from typing import Any
 from benchmarks._registry import Figure, as_toml, benchmark
 from benchmarks.in_python import IN_PYTHON
 from benchmarks.scale import QUASI_IDENTIFIERS, _part
+from keepsense.taxonomy import Taxonomy
 
 LIMIT = 600
 """Processor seconds that a method may take: other work on the machine does not count."""
@@ -65,6 +66,8 @@ class Asked:
     source: str = "people.parquet"
     step: dict[str, Any] | None = None
     """How a project names it as a step before another method, which is Datafly here."""
+    named: str = ""
+    """The method by which a project names it, where that is another of which it is a part."""
 
 
 KNOWN = "known.parquet"
@@ -86,6 +89,7 @@ ASKED: dict[str, Asked] = {
     "rank swapping by one ranking": Asked(LINKAGE, {"k": 10}),
     "rank swapping of numbers": Asked(LINKAGE, {"percent": 10}, NUMBERS, tuple(NUMBERS)),
     "noise": Asked(LINKAGE, {}, ORDERED, NOT_PLACES, KNOWN),
+    "noise on sets": Asked(LINKAGE, {}, {"interests": {"taxonomy": "wordnet"}}, source=KNOWN, named="noise"),
     "correlated noise": Asked(LINKAGE, {}, ORDERED, NOT_PLACES, KNOWN),
     "noise on numbers": Asked(LINKAGE, {}, NUMBERS, tuple(NUMBERS)),
     "individual ranking": Asked(LINKAGE, {"k": 5}),
@@ -173,20 +177,30 @@ def write_table(folder: Path, rows: int) -> None:
 
 
 def _write_known(folder: Path) -> None:
-    """The table with the first known word of a column in place of every word that WordNet does not know."""
+    """The table with the first known word of a column in place of all that WordNet does not know, also in sets."""
     import duckdb
 
     from keepsense.taxonomy import wordnet
 
     names, mended = wordnet(), []
     for column in WORDS:
-        different = f"SELECT DISTINCT {column} FROM '{folder / 'people.parquet'}'"
-        words = [str(row[0]) for row in duckdb.execute(different).fetchall()]
-        known = sorted(word for word in words if len(names.senses_of(word)))
-        unknown = ", ".join("'" + word.replace("'", "''") + "'" for word in set(words) - set(known)) or "''"
-        mended.append(f"CASE WHEN {column} IN ({unknown}) THEN '{known[0]}' ELSE {column} END AS {column}")
+        mended.append(f"{_mended(names, folder, column, column)} AS {column}")
+    items = "string_split(interests, ';')"
+    mend = _mended(names, folder, f"trim(unnest({items}))", "trim(item)")
+    mended.append(f"array_to_string(list_transform({items}, lambda item: {mend}), ';') AS interests")
     query = f"SELECT * REPLACE ({', '.join(mended)}) FROM '{folder / 'people.parquet'}'"
     duckdb.sql(f"COPY ({query}) TO '{folder / KNOWN}' (FORMAT parquet)")
+
+
+def _mended(names: Taxonomy, folder: Path, values: str, value: str) -> str:
+    """SQL that gives a value if WordNet knows it, else the first of all values that it knows."""
+    import duckdb
+
+    different = f"SELECT DISTINCT {values} FROM '{folder / 'people.parquet'}'"
+    words = [str(row[0]) for row in duckdb.execute(different).fetchall()]
+    known = sorted(word for word in words if len(names.senses_of(word)))
+    unknown = ", ".join("'" + word.replace("'", "''") + "'" for word in set(words) - set(known)) or "''"
+    return f"CASE WHEN {value} IN ({unknown}) THEN '{known[0]}' ELSE {value} END"
 
 
 def project(method: str, sets: bool) -> dict[str, Any]:
@@ -204,7 +218,7 @@ def project(method: str, sets: bool) -> dict[str, Any]:
         "source": {"path": asked.source},
         "privacy": [asked.promise],
         "steps": before,
-        "method": {"name": "datafly" if before else method, "parameters": asked.parameters},
+        "method": {"name": "datafly" if before else asked.named or method, "parameters": asked.parameters},
         "release": {"suppression": 0.05},
         "columns": columns,
     }

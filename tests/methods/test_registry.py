@@ -14,6 +14,7 @@ from keepsense.methods import generalize
 from keepsense.methods.calling import call
 from keepsense.methods.registry import METHODS, Method, method, methods
 from keepsense.registry import Registry, plain
+from keepsense.release.example import example_job
 
 SOURCE = ROOT / "src" / "keepsense"
 FAMILIES = {"sampling", "local suppression", "differential privacy", "post-randomization"}
@@ -119,3 +120,9 @@ def test_an_outdated_parameter_is_understood() -> None:
         assert call(lambda counts, *, metric="loss": metric, {"measure": "ncp"}, None) == "ncp"
     with pytest.raises(BadInput, match="takes no parameter 'measure'"):
         call(lambda counts, *, k=2: k, {"measure": "ncp"}, None)
+
+
+@pytest.mark.parametrize("name", sorted(found.name for found in methods() if not found.in_projects))
+def test_what_project_files_cannot_name_says_so_also_where_it_is_for_sets(name: str) -> None:
+    with pytest.raises(BadInput, match="project files cannot name"):
+        method(name).run(example_job(), {})

@@ -16,8 +16,9 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.methods.perturb.clusters import ClusterWalk
 from keepsense.methods.perturb.kernels import cluster_walk as cluster_kernels
+from keepsense.methods.perturb.kernels import nearest_tuples
 from keepsense.methods.perturb.kernels import values as _kernels
-from keepsense.methods.perturb.strict import check_groups, strict_rank_swapping
+from keepsense.methods.perturb.strict import _groups, check_groups, strict_rank_swapping
 from keepsense.methods.perturb.swap import rank_swapping_by_one_ranking, run_clusters, swap_by_clusters
 from keepsense.methods.perturb.swap_numbers import rank_swapping_of_numbers
 from keepsense.methods.perturb.swap_tuples import rank_swapping_of_tuples
@@ -126,6 +127,58 @@ def test_farthest_is_one_of_the_farthest_live_records(case: tuple, seed: int) ->
     away = _distances(walk, int(walk.state.owner[reference]))[walk.state.owner]
     assert found in live
     assert away[found] >= max(away[live]) - tol
+
+
+class _EveryStep:
+    """A listener to which every step is told, so that steps are made one by one."""
+
+    every_step = True
+
+    def __call__(self, event: object) -> None: ...
+
+
+@FEW
+@given(tables(), st.integers(2, 8), st.booleans(), st.integers(0, 2**32 - 1))
+def test_many_steps_at_once_are_the_same_steps(case: tuple, k: int, grouped: bool, seed: int) -> None:
+    counts, attributes = case
+    k, outcomes = min(k, counts.total - 1), []
+    for listener in (None, _EveryStep()):
+        walk, rng = ClusterWalk(attributes, counts.codes, counts.weights), np.random.default_rng(seed)
+        if grouped:
+            outcomes.append([_groups(walk, k, rng, listener)[1].tolist(), rng.random()])
+        else:
+            run_clusters(walk, k, rng, listener)
+            outcomes.append([walk.released().tolist(), walk.in_place.tolist(), rng.random()])
+    assert outcomes[0] == outcomes[1]
+
+
+@FEW
+@given(tables(), st.integers(2, 8), st.booleans(), st.integers(0, 2**32 - 1))
+def test_looking_at_all_tuples_finds_the_same_ones_in_the_same_order(
+    case: tuple, k: int, alone: bool, seed: int
+) -> None:
+    counts, attributes = case
+    k = min(k, counts.total - 1)
+    walk = ClusterWalk(attributes, counts.codes, counts.weights)
+    record = int(np.random.default_rng(seed).integers(counts.total))
+    state, own = walk.state, int(walk.state.owner[record]) if alone else -1
+    weights = state.weights if alone else np.where(np.arange(len(state.weights)) % 3 == 1, 0, state.weights)
+    rows, orders, tol = walk.see(record)
+    radius = cluster_kernels.reach(rows, orders, state, weights, own, k, tol)
+    plain = cluster_kernels._gather(rows, orders, state, weights, own, radius, tol)
+    members = state.members.tolist()
+    assert nearest_tuples.reach_of_all(rows, state, weights, own, k, tol) == radius
+    for _ in range(2):  # measured on the way to the reach, and again where it is known
+        state.members[:] = -1
+        few = nearest_tuples.gather_few(rows, orders, state, weights, own, radius, tol)
+        if few[0] < 0:
+            assert plain[0] + plain[1] > nearest_tuples.FEW
+        else:
+            last = len(members) - few[1]
+            assert few == plain
+            assert state.members[: few[0]].tolist() == members[: few[0]]
+            assert state.members[last:].tolist() == members[last:]
+        nearest_tuples.measure_all(rows, state, weights, radius + tol)
 
 
 @FEW

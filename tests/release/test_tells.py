@@ -26,12 +26,13 @@ from keepsense.project.file import Project, read_project
 from keepsense.random import generator
 from keepsense.release.figures import alternatives
 from keepsense.release.figures.measure import measured_for_report, measured_risk
-from keepsense.release.figures.tells import _guessed, _pairs
+from keepsense.release.figures.tells import _guessed, _pairs, _unseen
 from keepsense.release.folder.place import digest_of, place_of
 from keepsense.release.job.job import Job
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 from keepsense.report.report import render
+from keepsense.utility.pairs import Pairs
 
 
 def released(path: Path) -> list[dict[str, str]]:
@@ -254,6 +255,21 @@ def test_guesses_of_hidden_values_agree_with_plain_counting(rows: list[tuple[int
         if job in hides and job in best:
             right += 1 / min(len(best), 2)
     assert _guessed(counts, hidden) == pytest.approx(right / sum(hidden.values()))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["0", "1", "x", "*"]), st.integers(1, 5)), max_size=12))
+def test_hidden_values_and_the_best_guess_agree_with_plain_counting(rows: list[tuple[int, str, int]]) -> None:
+    originals, labels = (0, 1, 2, 3), ("0", "1", "x", "*")
+    original = np.array([value for value, _, _ in rows], dtype=np.int64)
+    released = np.array([labels.index(label) for _, label, _ in rows], dtype=np.int64)
+    weights = np.array([weight for _, _, weight in rows], dtype=np.int64)
+    suppressed = np.zeros(len(rows), dtype=np.bool_)
+    hidden = Counter({(v, label): 0 for v in originals for label in labels})
+    for value, label, weight in rows:
+        hidden[value, label] += weight * (str(value) != label)
+    unseen, likeliest = _unseen(Pairs("age", originals, labels, original, released, suppressed, weights))
+    assert unseen.tolist() == [sum(hidden[value, label] for label in labels) for value in originals]
+    assert likeliest == sum(max(hidden[value, label] for value in originals) for label in labels)
 
 
 # ---- people, not rows ------------------------------------------------------------------------------------------------

@@ -232,7 +232,7 @@ class Method(Described):
 
     def run(self, task: Task, parameters: Mapping[str, Any], listener: Listener | None = None) -> list[Recoding]:
         """Decide what becomes of a task's quasi-identifiers; a method for sets alone has nothing to decide here."""
-        if self.sets == "only":
+        if self.sets == "only" and self.set_runner is not None:
             return []
         if self.runner is None:
             raise BadInput(f"project files cannot name {self.name!r}; use it from Python")

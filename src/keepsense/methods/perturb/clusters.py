@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,15 @@ from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import MATRIX_CELLS, Attribute, check_same_rows
 
+if TYPE_CHECKING:
+    from keepsense.methods.perturb.kernels.many_steps import Views
+
 _TIE = 1e-9
 _NEWS = 2_000
+Step = Callable[[int, Floats, Ints, float], int]
+"""Deals with one reference, given what is seen from it, and returns the next, or -1."""
+Steps = Callable[[int, int, "Views"], int]
+"""Deals with references until one sees from a new value or so many steps are full, and returns the next, or -1."""
 
 
 def check_swap(counts: Counts, attributes: Sequence[Attribute], k: int, *, least: int = 2) -> None:
@@ -113,30 +120,46 @@ class ClusterWalk:
             sampled=np.empty(n, dtype=np.int32),
             heap_far=np.empty(tuples + 2),
             heap_size=np.empty(tuples + 2, dtype=np.int64),
+            away=np.empty(tuples),
             most=np.empty(sizes[0]),
             at=np.empty(m, dtype=np.int64),
             tally=np.array([n, 0] + [0] * max(1, m), dtype=np.int64),
         )
-        self._rows = np.zeros((m, max(sizes)))
-        self._orders = np.zeros((m, max(sizes)), dtype=np.int32)
-        self._known: list[Ints | None] = [
-            np.full((size, size), -1, dtype=np.int32) if size**2 <= MATRIX_CELLS else None for size in sizes
-        ]
+        self._views = self._empty_views(sizes)
+
+    @staticmethod
+    def _empty_views(sizes: Sequence[int]) -> Views:
+        """Tables of what is seen from each value, where they fit; nobody has looked yet."""
+        from keepsense.methods.perturb.kernels.many_steps import Views
+
+        cells = [size**2 for size in sizes]
+        held = sum(cells) if max(cells) <= MATRIX_CELLS else 0
+        return Views(
+            far=np.empty(held),
+            near=np.full(held, -1, dtype=np.int32),
+            begin=np.concatenate(([0], np.cumsum(cells[:-1]))).astype(np.int64),
+            sizes=np.array(sizes, dtype=np.int64),
+            rows=np.zeros((len(sizes), max(sizes))),
+            orders=np.zeros((len(sizes), max(sizes)), dtype=np.int32),
+            tie=_TIE,
+        )
 
     def see(self, record: int) -> tuple[Floats, Ints, float]:
         """Distances from a record's values to all values, each attribute's values nearest first, and what ties."""
-        codes = self.state.codes[self.state.owner[record]]
+        views, codes = self._views, self.state.codes[self.state.owner[record]]
         for j, attribute in enumerate(self.attributes):
             value, size = int(codes[j]), len(attribute.values)
-            self._rows[j, :size] = attribute.row(value) * self.importance[j]
-            known = self._known[j]
-            if known is None:
-                self._orders[j, :size] = attribute.order(value)
+            if not len(views.near):
+                views.rows[j, :size] = attribute.row(value) * self.importance[j]
+                views.orders[j, :size] = attribute.order(value)
                 continue
-            if known[value, 0] < 0:
-                known[value] = attribute.order(value)
-            self._orders[j, :size] = known[value]
-        return self._rows, self._orders, _TIE * max(1.0, float(self._rows.max()))
+            at = int(views.begin[j]) + value * size
+            if views.near[at] < 0:
+                views.far[at : at + size] = attribute.row(value) * self.importance[j]
+                views.near[at : at + size] = attribute.order(value)
+            views.rows[j, :size] = views.far[at : at + size]
+            views.orders[j, :size] = views.near[at : at + size]
+        return views.rows, views.orders, _TIE * max(1.0, float(views.rows.max()))
 
     def outermost(self, rng: np.random.Generator) -> int:
         """A record of the tuple farthest from all rows (Eq. 5.1, 5.6), drawn where several tie."""
@@ -148,21 +171,24 @@ class ClusterWalk:
         chosen = int(rng.choice(ties, p=share))
         return int(self.state.start[chosen] + rng.integers(self.weights[chosen]))
 
-    def references(
-        self, rng: np.random.Generator, step: Callable[[int, Floats, Ints, float], int], listener: Listener | None
-    ) -> Iterator[int]:
-        """Take references at opposite ends until every record is dealt with; yields each reference."""
-        n = len(self.state.owner)
+    def go(self, rng: np.random.Generator, step: Step, steps: Steps, listener: Listener | None) -> None:
+        """Take references at opposite ends until every record is dealt with.
+
+        `steps` makes many at once where what is seen from each value can be held, and `step` one, for listeners that
+        want every step and where it cannot.
+        """
+        n, one_by_one = len(self.state.owner), wants_steps(listener) or not len(self._views.near)
         ref = self.outermost(rng)
-        count = 0
         while ref >= 0:
-            yield ref
-            at, was = ref, self.free() if wants_steps(listener) else None
-            ref = step(ref, *self.see(ref))
-            count += 1
-            if was is not None:
-                self.steps.append(self._exchange(at, was))
-            if count % _NEWS == 0:
+            seen = self.see(ref)
+            if one_by_one:
+                at, was = ref, self.free() if wants_steps(listener) else None
+                ref = step(ref, *seen)
+                if was is not None:
+                    self.steps.append(self._exchange(at, was))
+            else:
+                ref = steps(ref, _NEWS, self._views)
+            if self.state.tally[1] % _NEWS == 0:
                 emit(listener, "swap", n - int(self.state.tally[0]), n)
         emit(listener, "swap", n, n)
 

@@ -161,6 +161,7 @@ def _groups(
     walk: ClusterWalk, k: int, rng: np.random.Generator, listener: Listener | None
 ) -> tuple[Ints, NDArray[np.int32]]:
     from keepsense.methods.perturb.kernels.cluster_walk import group_step
+    from keepsense.methods.perturb.kernels.many_steps import Views, group_steps
 
     group = np.full(len(walk.state.owner), -1, dtype=np.int32)
 
@@ -169,8 +170,10 @@ def _groups(
         size = k if remaining >= 2 * k else remaining
         return int(group_step(rng, ref, size, tol, rows, orders, walk.state, group))
 
-    for _ in walk.references(rng, step, listener):
-        pass
+    def steps(ref: int, most: int, views: Views) -> int:
+        return int(group_steps(rng, ref, k, most, walk.state, views, group))
+
+    walk.go(rng, step, steps, listener)
     return walk.source(), group
 
 

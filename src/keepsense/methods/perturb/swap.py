@@ -128,12 +128,15 @@ def tell_ranks(
 def run_clusters(walk: ClusterWalk, k: int, rng: np.random.Generator, listener: Listener | None) -> ClusterWalk:
     """Swap a walk's records inside clusters of k around references at opposite ends, all attributes of each."""
     from keepsense.methods.perturb.kernels.cluster_walk import swap_step
+    from keepsense.methods.perturb.kernels.many_steps import Views, swap_steps
 
     def step(ref: int, rows: Floats, orders: Ints, tol: float) -> int:
         return int(swap_step(rng, ref, k, tol, rows, orders, walk.state))
 
-    for _ in walk.references(rng, step, listener):
-        pass
+    def steps(ref: int, most: int, views: Views) -> int:
+        return int(swap_steps(rng, ref, k, most, walk.state, views))
+
+    walk.go(rng, step, steps, listener)
     return walk
 
 

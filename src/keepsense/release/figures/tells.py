@@ -26,7 +26,7 @@ from keepsense.release.figures.measure import recoded, with_draws
 from keepsense.release.job.job import Job
 from keepsense.release.job.people import person_of
 from keepsense.utility.alignment import whole_table
-from keepsense.utility.pairs import column_pairs
+from keepsense.utility.pairs import Pairs, column_pairs
 
 MOST_FOUND = 0.5
 """Share of people that a column may point at by itself: beyond half of them, who knows a value finds the person more
@@ -241,20 +241,29 @@ def _hidden_values(job: Job, rules: Sequence[Recoding]) -> dict[str, tuple[dict[
     for name, column in columns.items():
         if name not in job.quasi_identifiers or job.holds_sets(name):
             continue
-        values, labels = column.originals, column.values
-        spelled, shown = [str(value) for value in values], [str(value) for value in labels]
-        pair = column.original * len(labels) + column.released
-        behind = np.bincount(pair, column.weights, len(values) * len(labels)).astype(np.float64)
-        place = {text: i for i, text in enumerate(shown)}
-        for i, text in enumerate(spelled):  # a value that stands in the release is not hidden
-            if text in place:
-                behind[i * len(labels) + place[text]] = 0
-        behind = behind.reshape(len(values), len(labels))
-        total = float(behind.sum())
+        rows, likeliest = _unseen(column)
+        total = int(rows.sum())
         if total >= job.hidden_among:
-            rows = dict(zip(values, behind.sum(axis=1).tolist(), strict=True))
-            hidden[name] = ({v: n for v, n in rows.items() if n}, float(behind.max(axis=0).sum() / total))
+            behind = {value: float(n) for value, n in zip(column.originals, rows.tolist(), strict=True) if n}
+            hidden[name] = (behind, likeliest / total)
     return hidden
+
+
+def _unseen(column: Pairs) -> tuple[NDArray[np.int64], int]:
+    """Rows of each value that do not show it, and how many of them hold the value most often behind their label.
+
+    By the pairs that occur: of a number that got noise there are thousands of values and labels, and few pairs.
+    """
+    width, place = len(column.values), {str(label): i for i, label in enumerate(column.values)}
+    own = np.fromiter((place.get(str(value), -1) for value in column.originals), np.int64, len(column.originals))
+    unlike = own[column.original] != column.released  # a value that stands in the release is not hidden
+    keys = column.original[unlike] * width + column.released[unlike]
+    keys, behind = added_up(keys, len(column.originals) * width, column.weights[unlike])
+    value, label = np.divmod(keys, max(1, width))
+    most = np.zeros(width, dtype=np.int64)
+    np.maximum.at(most, label, behind)
+    rows = np.bincount(value, behind, len(column.originals)).astype(np.int64)
+    return rows, int(most.sum())
 
 
 def _guessed(counts: Counts, hidden: Mapping[object, float]) -> float:

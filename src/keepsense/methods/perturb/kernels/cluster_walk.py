@@ -7,6 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keepsense.compiled import njit
+from keepsense.methods.perturb.kernels.nearest_tuples import gather_few, measure_all, pop, push, reach_of_all
+
+MANY = 5
+"""Attributes from which all tuples are looked at: in so many, few can be ruled out by one of them."""
 
 
 class WalkState(NamedTuple):
@@ -52,6 +56,7 @@ class WalkState(NamedTuple):
     sampled: Any
     heap_far: Any
     heap_size: Any
+    away: Any
     most: Any
     at: Any
     tally: Any
@@ -64,33 +69,6 @@ def _far(rows: Any, codes: Any, t: Any) -> Any:
     for j in range(codes.shape[1]):
         d += rows[j, codes[t, j]]
     return d
-
-
-@njit(cache=True, nogil=True)
-def _push(far: Any, size: Any, n: Any, d: Any, w: Any) -> None:
-    i = n
-    far[i], size[i] = d, w
-    while i > 0 and far[(i - 1) // 2] < far[i]:
-        up = (i - 1) // 2
-        far[i], far[up] = far[up], far[i]
-        size[i], size[up] = size[up], size[i]
-        i = up
-
-
-@njit(cache=True, nogil=True)
-def _pop(far: Any, size: Any, n: Any) -> None:
-    far[0], size[0] = far[n - 1], size[n - 1]
-    i = 0
-    while True:
-        big = i
-        for c in (2 * i + 1, 2 * i + 2):
-            if c < n - 1 and far[c] > far[big]:
-                big = c
-        if big == i:
-            return
-        far[i], far[big] = far[big], far[i]
-        size[i], size[big] = size[big], size[i]
-        i = big
 
 
 @njit(cache=True, nogil=True)
@@ -127,12 +105,12 @@ def reach(rows: Any, orders: Any, state: Any, weights: Any, own: Any, k: Any, to
                 met = met or y < x or (y == x and j < lead)
             if met or (held >= k and d >= far[0]):
                 continue
-            _push(far, size, n, d, w)
+            push(far, size, n, d, w)
             n += 1
             held += w
             while held - size[0] >= k:
                 held -= size[0]
-                _pop(far, size, n)
+                pop(far, size, n)
                 n -= 1
     return far[0] if n else 0.0
 
@@ -176,6 +154,21 @@ def _gather(rows: Any, orders: Any, state: Any, weights: Any, own: Any, radius: 
                     tied += 1
                     tied_size += w
     return inner, tied, inner_size, tied_size
+
+
+@njit(cache=True, nogil=True)
+def _near(rows: Any, orders: Any, state: Any, weights: Any, own: Any, k: Any, radius: Any, tol: Any) -> Any:
+    """The reach of a cluster, unless it is known already (negative where not), and what `_gather` says of it."""
+    if state.codes.shape[1] < MANY:
+        if radius < 0:
+            radius = reach(rows, orders, state, weights, own, k, tol)
+        return radius, _gather(rows, orders, state, weights, own, radius, tol)
+    if radius < 0:
+        radius = reach_of_all(rows, state, weights, own, k, tol)
+    else:
+        measure_all(rows, state, weights, radius + tol)
+    few = gather_few(rows, orders, state, weights, own, radius, tol)
+    return radius, few if few[0] >= 0 else _gather(rows, orders, state, weights, own, radius, tol)
 
 
 @njit(cache=True, nogil=True)
@@ -355,9 +348,9 @@ def swap_step(rng: Any, ref: Any, k: Any, tol: Any, rows: Any, orders: Any, stat
     m = state.codes.shape[1]
     t = state.owner[ref]
     state.tally[1] += 1
-    if state.radius[t] < 0:
-        state.radius[t] = reach(rows, orders, state, state.weights, t, k, tol)
-    inner, tied, inner_size, tied_size = _gather(rows, orders, state, state.weights, t, state.radius[t], tol)
+    radius, cluster = _near(rows, orders, state, state.weights, t, k, state.radius[t], tol)
+    state.radius[t] = radius
+    inner, tied, inner_size, tied_size = cluster
     wanted = k - inner_size
     if wanted >= tied_size:
         inner = _join(state.members, inner, tied)
@@ -395,8 +388,8 @@ def group_step(rng: Any, ref: Any, size: Any, tol: Any, rows: Any, orders: Any, 
     _retire(state, ref)
     alive = state.left[m]
     if size > 1:
-        radius = reach(rows, orders, state, alive, -1, size - 1, tol)
-        inner, tied, inner_size, tied_size = _gather(rows, orders, state, alive, -1, radius, tol)
+        _, cluster = _near(rows, orders, state, alive, -1, size - 1, -1.0, tol)
+        inner, tied, inner_size, tied_size = cluster
         wanted = size - 1 - inner_size
         if wanted < tied_size:
             _sample_tied(rng, state, m, alive, tied, wanted, ref)
