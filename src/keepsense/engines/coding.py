@@ -426,27 +426,42 @@ def _runs(ordered: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int
     return ordered[starts], np.diff(starts, append=len(ordered))
 
 
-def places_among(rows: Sequence[Codes], tuples: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.int64]:
+def places_among(rows: Sequence[Codes], tuples: Sequence[Codes], sizes: Sequence[int]) -> NDArray[Any]:
     """For each row the number of the tuple with the same codes, or -1 where there is none.
 
     >>> places_among([np.array([1, 0, 1])], [np.array([1, 2])], [3]).tolist()
     [0, -1, 0]
     """
     n = len(rows[0])
-    keys = packed([np.concatenate((mine, theirs)) for mine, theirs in zip(rows, tuples, strict=True)], sizes).keys
-    order = np.argsort(keys[:n])
-    mine = keys[:n][order]
+    own = packed(rows, sizes).keys
+    order = np.argsort(own)
+    mine = own[order]
+    del own
     starts = np.flatnonzero(np.concatenate((mine[:1] == mine[:1], mine[1:] != mine[:-1])))
-    known = np.argsort(keys[n:], kind="stable")
-    theirs = keys[n:][known]
-    at = np.searchsorted(theirs, mine[starts])
-    there = at < len(theirs)
-    there[there] = theirs[at[there]] == mine[starts][there]
-    number = np.full(len(starts), -1, dtype=np.int64)
-    number[there] = known[at[there]]
-    places = np.empty(n, dtype=np.int64)
+    del mine
+    number = _numbers(rows, order[starts], tuples, sizes)
+    places = np.empty(n, dtype=number.dtype)
     places[order] = np.repeat(number, np.diff(starts, append=n))
     return places
+
+
+def _numbers(
+    rows: Sequence[Codes], first: NDArray[np.int64], tuples: Sequence[Codes], sizes: Sequence[int]
+) -> NDArray[Any]:
+    """The number of the tuple that each of some different, sorted rows holds, or -1; `first` are their places."""
+    different = [codes[first] for codes in rows]
+    if len(first) == len(tuples[0]) and all(map(np.array_equal, different, tuples)):  # counted from these very rows
+        return np.arange(len(first), dtype=np.int32 if len(first) < 1 << 31 else np.int64)
+    joined = [np.concatenate((mine, theirs)) for mine, theirs in zip(different, tuples, strict=True)]
+    mine, theirs = np.split(packed(joined, sizes).keys, [len(first)])
+    known = np.argsort(theirs, kind="stable")
+    theirs = theirs[known]
+    at = np.searchsorted(theirs, mine)
+    there = at < len(theirs)
+    there[there] = theirs[at[there]] == mine[there]
+    number = np.full(len(first), -1, dtype=np.int64)
+    number[there] = known[at[there]]
+    return number
 
 
 def found_among(rows: Sequence[Codes], some: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.bool_]:

@@ -99,7 +99,7 @@ def _cell_codes(table: DuckTable, rule: Cells, inputs: Counts) -> dict[str, Code
         unknown = len(before[name].values)
         sizes.append(unknown + 1)
         if tuple(values) == tuple(before[name].values):  # counted from this very table
-            tuples.append(codes.astype(np.int64))
+            tuples.append(codes)
             continue
         place = {value: i for i, value in enumerate(before[name].values)}
         known = [place.get(value, unknown) for value in _typed(table, name, values).to_pylist()]
@@ -108,8 +108,8 @@ def _cell_codes(table: DuckTable, rule: Cells, inputs: Counts) -> dict[str, Code
     lost = int((places < 0).sum())
     if lost:
         raise not_covered(lost, inputs.names)
-    output = np.empty(len(inputs), dtype=np.int64)
-    output[rule.source] = np.arange(len(rule.source))
+    output = np.empty(len(inputs), dtype=places.dtype)
+    output[rule.source] = np.arange(len(rule.source), dtype=places.dtype)
     outputs = output[places]
     columns = {}
     for j, name in enumerate(rule.names):
