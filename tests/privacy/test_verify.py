@@ -158,7 +158,18 @@ def test_it_shares_no_code_with_the_models(path):
         "keepsense.privacy.registry",
         "keepsense.privacy.checks.",
     )
-    names = {"Shown", "Summary", "Engine", "Reading", "SqlConnection", "SqlTable", "SumsRows", "sql", "PRIVACY"}
+    names = {
+        "Shown",
+        "Summary",
+        "Engine",
+        "Reading",
+        "PlacesCells",
+        "SqlConnection",
+        "SqlTable",
+        "SumsRows",
+        "sql",
+        "PRIVACY",
+    }
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("keepsense"):
             assert f"{node.module}.".startswith(own), f"{path.name} imports {node.module}"

@@ -7,7 +7,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from keepsense.engines.base import Cells, Engine, Reading, SqlConnection, SqlTable, SumsRows, Table, Writing
+from keepsense.engines.base import (
+    Cells,
+    Engine,
+    PlacesCells,
+    Reading,
+    SqlConnection,
+    SqlTable,
+    SumsRows,
+    Table,
+    Writing,
+)
 from keepsense.registry import Registry
 
 __all__ = [
@@ -16,6 +26,7 @@ __all__ = [
     "Cells",
     "Engine",
     "EngineEntry",
+    "PlacesCells",
     "Reading",
     "SqlConnection",
     "SqlTable",

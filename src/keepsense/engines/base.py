@@ -152,7 +152,8 @@ class SqlTable:
     """A table that an `SqlConnection` knows: in SQL its columns are c0, c1, ..., whatever they are called.
 
     `lists` are the columns whose cells were lists; as text such a cell reads [a, b]. The last `beside` columns stand
-    beside the table and are not its own.
+    beside the table and are not its own. Where rows that are alike are held once, `times` is the column that says how
+    often each is there.
 
     >>> SqlTable("released", ("job", "age")).column("age")
     'c1'
@@ -162,6 +163,16 @@ class SqlTable:
     columns: tuple[str, ...]
     lists: frozenset[str] = frozenset()
     beside: int = 0
+    times: str | None = None
+
+    @property
+    def rows(self) -> str:
+        """SQL for the number of rows.
+
+        >>> SqlTable("original", ("job",)).rows, SqlTable("original", ("job",), times="times_").rows
+        ('count(*)', 'CAST(coalesce(sum(times_), 0) AS BIGINT)')
+        """
+        return "count(*)" if self.times is None else f"CAST(coalesce(sum({self.times}), 0) AS BIGINT)"
 
     @property
     def own(self) -> tuple[str, ...]:
@@ -190,12 +201,20 @@ class SqlConnection(Protocol):
     """
 
     def table(
-        self, name: str, source: Any, reading: Reading | None = None, *, beside: Any = None, keep_lists: bool = False
+        self,
+        name: str,
+        source: Any,
+        reading: Reading | None = None,
+        *,
+        beside: Any = None,
+        keep_lists: bool = False,
+        alike: bool = False,
     ) -> SqlTable:
         """Make a file of any format, or a frame or stream of record batches, known under a name: every cell as text.
 
         `beside` are further columns, row by row: another file or frame with as many rows. With `keep_lists` lists
-        stay lists of texts. A stream is read once and never in memory as a whole.
+        stay lists of texts. A stream is read once and never in memory as a whole. With `alike` few rows differ, so
+        that those that are alike may be held once (`SqlTable.times`).
         """
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
@@ -225,6 +244,29 @@ class SumsRows(Protocol):
         """Sums over rows, whatever their order, of hashes of some columns' texts together: 128 bits under a secret key.
 
         Two tables with as many rows and the same sums hold the same rows, but for a chance that nobody lives to see.
+        """
+
+
+@runtime_checkable
+class PlacesCells(Protocol):
+    """What a connection may do beside: say in SQL at which place of a list a cell stands, sooner than by a join.
+
+    >>> from keepsense.engines import sql
+    >>> with sql() as connection:
+    ...     isinstance(connection, PlacesCells)
+    True
+    """
+
+    def run(self, sql: str) -> list[tuple[Any, ...]]:
+        """Run a statement; rows that it gives, or none."""
+
+    def finds_places(self, table: str) -> bool:
+        """Whether places are found quickly for the cells of a table."""
+
+    def place(self, column: str, values: Sequence[str | None]) -> str:
+        """SQL for the place of a column's cell among different values, from 1; NULL where it is none of them.
+
+        Whole texts are compared. A missing cell is a value, too, the last if there is one.
         """
 
 

@@ -18,11 +18,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Literal
 
-from keepsense.engines import Engine, Reading, SqlTable, sql
+from keepsense.engines import Engine, Reading, SqlConnection, SqlTable, sql
 from keepsense.errors import BadInput, Finding
 from keepsense.privacy.checks.classes import Classes
+from keepsense.privacy.checks.diversity import asks_only_which
 from keepsense.privacy.checks.outcome import Check, Promising, Unseen, Verification, spelled
 from keepsense.privacy.registry import PRIVACY
+
+_FEW, _LOOKED_AT = 1_000, 100_000
+"""Different rows, among so many, up to which few of a table differ."""
 
 
 def verify(  # noqa: PLR0913 - keywords of the public function
@@ -84,7 +88,8 @@ def verify(  # noqa: PLR0913 - keywords of the public function
         tables = {"released": connection.table("released", released, reading or delimited, beside=hidden)}
         for name, source in (("original", original), ("population", population)):
             if source is not None:
-                tables[name] = connection.table(name, source, delimited)
+                alike = name == "original" and _few_different(connection, tables["released"], source, preserved)
+                tables[name] = connection.table(name, source, delimited, alike=alike)
         lacking = [*_lacking(tables["released"], [*quasi_identifiers, *sensitive, *preserved])]
         findings = [*lacking, *_unwanted(tables["released"], identifiers, columns)]
         records = int(connection.run("SELECT count(*) FROM released")[0][0])
@@ -93,8 +98,17 @@ def verify(  # noqa: PLR0913 - keywords of the public function
         if lacking or not records:
             return Verification(False, records, 0, 0, (), tuple(findings))
         plain_promises = [spelled(promise) for promise in promises]
-        about = next((str(plain["column"]) for plain, _ in plain_promises if "column" in plain), None)
-        classes = Classes(connection, tables, quasi_identifiers, suppressed=suppressed, wild=wild, column=about)
+        about = [plain for plain, _ in plain_promises if "column" in plain and not plain.get("beside")]
+        column = str(about[0]["column"]) if about else None
+        classes = Classes(
+            connection,
+            tables,
+            quasi_identifiers,
+            suppressed=suppressed,
+            wild=wild,
+            column=column,
+            only_which=all(asks_only_which(plain) for plain in about if plain["column"] == column),
+        )
         findings += [*_rows(classes, suppression, starred), *_preserved(classes, preserved)]
         checks = []
         for plain, data in plain_promises:
@@ -104,6 +118,19 @@ def verify(  # noqa: PLR0913 - keywords of the public function
         ok = not any(finding.is_error for finding in findings)
         examples = classes.examples(5) if show_values else ()
         return Verification(ok, records, classes.number, classes.suppressed, tuple(checks), tuple(findings), examples)
+
+
+def _few_different(connection: SqlConnection, released: SqlTable, original: object, preserved: Sequence[str]) -> bool:
+    """Whether few rows of the original will differ: it holds preserved columns alone, and so does the release's begin.
+
+    How fast rows are compared depends on it, and nothing else.
+    """
+    names = getattr(getattr(original, "schema", None), "names", None)
+    if not names or not {*names} <= {*preserved} & {*released.columns}:
+        return False
+    cells = ", ".join(released.column(name) for name in names)
+    first = f"SELECT {cells} FROM released LIMIT {_LOOKED_AT}"
+    return int(connection.run(f"SELECT count(*) FROM (SELECT DISTINCT {cells} FROM ({first}) f) d")[0][0]) <= _FEW
 
 
 def _checked(classes: Classes, promise: dict[str, Any], evidence: Mapping[str, Any], elsewhere: bool) -> Check:

@@ -15,6 +15,9 @@ from keepsense.engines.frames import arrow_of
 from keepsense.engines.store import ROW, Store, fresh, literal
 from keepsense.errors import BadInput
 
+_LISTED = 500
+"""Values up to which a list is searched from its beginning: a dictionary's worth of that is quick."""
+
 
 class DuckDBConnection(Store):
     """A private in-memory DuckDB; tables larger than memory spill into a folder of its own.
@@ -27,6 +30,7 @@ class DuckDBConnection(Store):
 
     def __init__(self, memory: str | None = None) -> None:
         super().__init__(memory=memory)
+        self._read_where_they_lie: set[str] = set()
 
     def table(
         self,
@@ -36,6 +40,7 @@ class DuckDBConnection(Store):
         *,
         beside: Any = None,
         keep_lists: bool = False,
+        alike: bool = False,
     ) -> SqlTable:
         """Make a file or frame known under a name, every cell as text; `beside` adds the columns of another one."""
         import duckdb
@@ -55,12 +60,16 @@ class DuckDBConnection(Store):
             texts = ["VARCHAR[]" if keep_lists and is_list else "VARCHAR" for is_list in lists]
             cells = ", ".join(f"CAST(c{i} AS {text}) AS c{i}" for i, text in enumerate(texts))
             again = beside is None and isinstance(source, str | PathLike) and self._by_column(source, reading)
-            self.run(f"CREATE {'VIEW' if again else 'TABLE'} {name} AS SELECT {cells} FROM {relation}")
+            times = "times_" if alike and not again else None
+            merged = f", count(*) AS {times} FROM {relation} GROUP BY ALL" if times else f" FROM {relation}"
+            self.run(f"CREATE {'VIEW' if again else 'TABLE'} {name} AS SELECT {cells}{merged}")
+            if again:
+                self._read_where_they_lie.add(name)
         except (duckdb.Error, pa.ArrowException, TypeError, OSError) as error:
             what = f"file {Path(source).name!r}" if isinstance(source, str | PathLike) else f"table {name!r}"
             why = f"({type(error).__name__}); it is damaged, or not what its name says"
             raise BadInput(f"the {what} cannot be read back {why}") from None
-        return SqlTable(name, tuple(columns), frozenset(compress(columns, lists)), len(further))
+        return SqlTable(name, tuple(columns), frozenset(compress(columns, lists)), len(further), times)
 
     def run(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a statement; files that are read where they lie must stay as they are."""
@@ -83,6 +92,26 @@ class DuckDBConnection(Store):
         hashes = (f"sum(hash(hash({literal(key + half)}, {cells}))::HUGEINT)" for half in "lr")
         (sums,) = self.run(f"SELECT count(*), {', '.join(hashes)} FROM {table}")
         return tuple(int(number or 0) for number in sums)
+
+    def finds_places(self, table: str) -> bool:
+        """Whether cells come with dictionaries, so that each is looked for once a dictionary and not in every row."""
+        return table in self._read_where_they_lie
+
+    def place(self, column: str, values: Sequence[str | None]) -> str:
+        """SQL for the place of a column's cell among different values, from 1; NULL where it is none of them.
+
+        >>> with DuckDBConnection() as sql:
+        ...     _ = sql.table("people", {"job": ["nurse", None, "clerk", "cook"]})
+        ...     sql.run(f"SELECT {sql.place('c0', ['clerk', 'nurse', None])} FROM people")
+        [(2,), (3,), (1,), (None,)]
+        """
+        spelled = [literal(value) for value in values if value is not None]
+        if len(values) <= _LISTED:
+            return f"list_position([{', '.join([*spelled, 'NULL'][: len(values)])}], {column})"
+        kind = fresh("kind")
+        self.run(f"CREATE TYPE {kind} AS ENUM ({', '.join(spelled)})")
+        number = f"CAST(enum_code(TRY_CAST({column} AS {kind})) AS BIGINT) + 1"
+        return f"CASE WHEN {column} IS NULL THEN {len(spelled) + 1} ELSE {number} END"
 
     def _by_column(self, source: str | PathLike[str], reading: Reading | None) -> bool:
         """Whether a file is read again for every question, and not copied."""

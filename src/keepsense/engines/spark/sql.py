@@ -55,6 +55,7 @@ class SparkConnection:
         *,
         beside: Any = None,
         keep_lists: bool = False,
+        alike: bool = False,
     ) -> SqlTable:
         """Make a file or frame known under a name, every cell as text; `beside` adds the columns of another one."""
         with quiet():

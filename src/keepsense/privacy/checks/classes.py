@@ -8,7 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from keepsense.engines import SqlConnection, SqlTable, SumsRows
+from keepsense.errors import InternalError
 from keepsense.privacy.checks.outcome import Check, Unseen
+from keepsense.privacy.checks.packing import packed
 
 EXAMPLES = 100
 """Most classes that break a promise and are remembered one by one."""
@@ -17,7 +19,8 @@ EXAMPLES = 100
 class Classes:
     """The combinations of quasi-identifiers in a release: a table `tuples` of them, with numbers (`class_`).
 
-    The names of its tables begin with `prefix`. `column` is one whose values are counted along, in the same scan.
+    The names of its tables begin with `prefix`. `column` is one whose values are counted along, in the same scan; with
+    `only_which`, checks will ask of it how many different values a class has, and nothing else.
 
     `own` records have a combination; the table `sizes` says how many records fit it (`n`), which differ where missing
     cells in the `wild` columns fit anything. Records that are suppressed in every quasi-identifier are a class that the
@@ -42,6 +45,7 @@ class Classes:
         wild: Collection[str] = (),
         prefix: str = "",
         column: str | None = None,
+        only_which: bool = False,
     ) -> None:
         self.ask = connection.run
         self._connection, self._mark = connection, suppressed
@@ -57,13 +61,17 @@ class Classes:
         self._made: set[str] = set()
         self.records = self.rows("released")
         self._valued = column if column in released.columns and column not in quasi_identifiers else None
+        self._packing = packed(connection, "released", self.keys, self.records, prefix)
+        self._which = self._set_of_values() if only_which else ""
+        self._by = ["key_"] if self._packing else self.keys
         self._group()
         self.suppressed = self._suppressed(released, suppressed)
         self.number = self.rows(self.tuples) - (self.suppressed > 0)
 
     def rows(self, table: str) -> int:
         """Rows of a table."""
-        return int(self.one(f"SELECT count(*) FROM {table}"))
+        number = self.tables[table].rows if table in self.tables else "count(*)"
+        return int(self.one(f"SELECT {number} FROM {table}"))
 
     def one(self, query: str) -> Any:
         """The single value that a query gives."""
@@ -88,16 +96,19 @@ class Classes:
         return 0 if suppressed == self.records else suppressed
 
     def _group(self) -> None:
-        keys = ", ".join(self.keys)
-        number = f"CAST(row_number() OVER (ORDER BY {keys}) AS BIGINT)"
-        grouped = f"SELECT {keys}, count(*) AS own FROM released GROUP BY {keys}"
-        if self._valued is not None:  # one scan for the classes and for the values in them
+        by = ", ".join(self._by)
+        grouped = f"SELECT {by}{self._which}, count(*) AS own FROM {self._rows()} GROUP BY {by}"
+        if self._valued is not None and not self._which:  # one scan for the classes and for the values in them
             self.ask(f"CREATE TABLE {self._prefix}valued AS {self._by_value(self._valued)}")
-            grouped = f"SELECT {keys}, CAST(sum(n) AS BIGINT) AS own FROM {self._prefix}valued GROUP BY {keys}"
+            grouped = f"SELECT {by}, CAST(sum(n) AS BIGINT) AS own FROM {self._prefix}valued GROUP BY {by}"
+        cells, joins = ("", "") if self._packing is None else self._packing.spelled("grouped")
+        number = f"CAST(row_number() OVER (ORDER BY {by}) AS BIGINT)"
         self.ask(
-            f"CREATE TABLE {self.tuples} AS SELECT {keys}, own, {number} AS class_, {self.gaps()} AS gaps FROM "
-            f"({grouped}) grouped"
+            f"CREATE TABLE {self.tuples} AS SELECT *, {number} AS class_, {self.gaps()} AS gaps FROM "
+            f"(SELECT grouped.*{cells} FROM ({grouped}) grouped{joins}) spelled"
         )
+        if self._packing is not None and int(self.one(f"SELECT sum(own) FROM {self.tuples}")) != self.records:
+            raise InternalError("some cells have no place among the values of their column")
         sizes = f"SELECT class_, own, own AS n FROM {self.tuples}"
         if self.wild:
             fitting = " UNION ALL ".join(
@@ -107,12 +118,31 @@ class Classes:
             sizes = f"SELECT class_, own, CAST(sum(n) AS BIGINT) AS n FROM ({fitting}) fitting GROUP BY class_, own"
         self.ask(f"CREATE TABLE {self.sizes} AS {sizes}")
 
+    def _rows(self, further: str = "") -> str:
+        """SQL for the rows of the release with what they are grouped by, and a further column if one is named."""
+        number = "" if self._packing is None else f", {self._packing.number} AS key_"
+        return f"(SELECT *{number}{further} FROM released) rows_"
+
+    def _set_of_values(self) -> str:
+        """SQL for how many different values the rows of a group have; nothing where they are to be counted."""
+        if self._valued is None or self._packing is None or self.wild:
+            return ""
+        column = self.tables["released"].column(self._valued)
+        places = packed(self._connection, "released", [column], self.records, f"{self._prefix}value_")
+        different = "" if places is None else places.different()
+        return f", {different} AS which" if different else ""
+
+    def different(self, column: str) -> str:
+        """SQL that gives `class_` and `x`, the number of different values that a column has in it."""
+        if column == self._valued and self._which:
+            return f"SELECT class_, which AS x FROM {self.tuples}"
+        return f"SELECT class_, count(*) AS x FROM {self.counted(column)} GROUP BY class_"
+
     def _by_value(self, column: str) -> str:
         """SQL that counts one more column under each combination."""
-        keys, value = ", ".join(self.keys), self.tables["released"].column(column)
+        by, value = ", ".join(self._by), self.tables["released"].column(column)
         # an alias of its own: the column may be a key, too
-        rows = f"SELECT *, {value} AS value FROM released"
-        return f"SELECT {keys}, value, count(*) AS n FROM ({rows}) valued GROUP BY {keys}, value"
+        return f"SELECT {by}, value, count(*) AS n FROM {self._rows(f', {value} AS value')} GROUP BY {by}, value"
 
     def gaps(self) -> str:
         """SQL for the pattern of a row's cells that fit anything, as a number."""
@@ -138,8 +168,9 @@ class Classes:
             raise Unseen(f"column {column!r} is not in the release, so the promise cannot be checked on it")
         if column not in self._counted:
             name = f"{self._prefix}values_{len(self._counted)}"
-            grouped = f"SELECT * FROM {self._prefix}valued" if column == self._valued else self._by_value(column)
-            matching = " AND ".join(same("g", "t", key) for key in self.keys)
+            at_hand = column == self._valued and not self._which
+            grouped = f"SELECT * FROM {self._prefix}valued" if at_hand else self._by_value(column)
+            matching = " AND ".join(same("g", "t", key) for key in self._by)
             own = f"SELECT t.*, g.value, g.n FROM ({grouped}) g JOIN {self.tuples} t ON {matching}"
             if not self.wild:
                 self.ask(f"CREATE TABLE {name} AS SELECT class_, value, n FROM ({own}) own_values")
@@ -243,7 +274,7 @@ class Classes:
         if self._same_rows(columns):
             return 0
         counted = {
-            table: f"SELECT {listed}, count(*) AS n FROM {table} GROUP BY {', '.join(cells)}"
+            table: f"SELECT {listed}, {self.tables[table].rows} AS n FROM {table} GROUP BY {', '.join(cells)}"
             for table in ("released", "original")
             for cells in [[self.tables[table].column(name) for name in columns]]
             for listed in [", ".join(f"{cell} AS v{i}" for i, cell in enumerate(cells))]
@@ -257,12 +288,29 @@ class Classes:
         """Whether both tables hold the same rows, told by sums of a hash of whole rows under a key drawn for it."""
         if not isinstance(self._connection, SumsRows) or self.records != self.rows("original"):
             return False
+        if self.tables["original"].times is not None:  # few rows differ, and are compared one by one
+            return False
         key = secrets.token_hex(16)
         sums = [
             self._connection.row_sums(table, [self.tables[table].column(name) for name in columns], key)
             for table in ("released", "original")
         ]
         return sums[0] == sums[1]
+
+
+def whole_table(classes: Classes, column: str) -> dict[Any, int]:
+    """How often each value of a column occurs in the whole table: the original where it is at hand.
+
+    >>> from keepsense.engines import sql
+    >>> with sql() as connection:
+    ...     released = connection.table("released", {"job": ["medic", "medic"], "ill": ["flu", "cold"]})
+    ...     whole_table(Classes(connection, {"released": released}, ["job"]), "ill")["flu"]
+    1
+    """
+    source = "original" if "original" in classes.tables and column in classes.tables["original"].columns else "released"
+    table = classes.tables[source]
+    cell = table.column(column)
+    return {value: int(n) for value, n in classes.ask(f"SELECT {cell}, {table.rows} FROM {source} GROUP BY {cell}")}
 
 
 def among(classes: Classes, promise: Mapping[str, Any]) -> Classes:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.privacy.checks.classes import EXAMPLES, Classes, among
+from keepsense.privacy.checks.classes import EXAMPLES, Classes, among, whole_table
 from keepsense.privacy.checks.outcome import SLACK, Check, Unseen
 
 Cell = str | None
@@ -22,9 +22,7 @@ def t_closeness(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[
     column, limit = str(promise["column"]), float(promise["t"]) + SLACK
     classes = among(classes, promise)
     values = classes.counted(column)
-    whole = "original" if "original" in classes.tables and column in classes.tables["original"].columns else "released"
-    cell = classes.tables[whole].column(column)
-    table = dict(classes.ask(f"SELECT {cell}, count(*) FROM {whole} GROUP BY {cell}"))
+    table = whole_table(classes, column)
     rows = classes.ask(f"SELECT class_, value, n FROM {values} ORDER BY class_")
     work = class_distances(rows, table, promise, evidence.get(column, {}), limit)
     bad = [number for number, distance in work.items() if distance > limit]

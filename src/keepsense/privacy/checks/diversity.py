@@ -15,11 +15,23 @@ def l_diversity(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[
     if form not in _FORMS:
         raise Unseen(f"the verifier knows no form {form!r} of l-diversity")
     classes = among(classes, promise)
+    if asks_only_which(promise):
+        return _enough(classes, promise, classes.different(str(promise["column"])))
     values = classes.counted(str(promise["column"]))
     how = promise.get("missing", "value")
     if how not in ("value", "unknown"):
         raise Unseen(f"the verifier knows no reading {how!r} of empty sensitive cells")
     return _FORMS[form](classes, promise, values if how == "value" else _known(values))
+
+
+def asks_only_which(promise: Mapping[str, Any]) -> bool:
+    """Whether a promise is about which values a class has, and not about how often.
+
+    >>> asks_only_which({"model": "l-diversity", "l": 2}), asks_only_which({"model": "l-diversity", "form": "entropy"})
+    (True, False)
+    """
+    plain = promise.get("form", "distinct") == "distinct" and promise.get("missing", "value") == "value"
+    return promise.get("model") == "l-diversity" and plain
 
 
 def _known(values: str) -> str:
@@ -35,8 +47,11 @@ def _known(values: str) -> str:
 
 
 def _distinct(classes: Classes, promise: Mapping[str, Any], values: str) -> Check:
-    query = f"SELECT class_, count(*) AS x FROM {values} GROUP BY class_"
-    return classes.judged(promise, query, f"x < {int(promise['l'])}", "min")
+    return _enough(classes, promise, f"SELECT class_, count(*) AS x FROM {values} GROUP BY class_")
+
+
+def _enough(classes: Classes, promise: Mapping[str, Any], different: str) -> Check:
+    return classes.judged(promise, different, f"x < {int(promise['l'])}", "min")
 
 
 def _entropy(classes: Classes, promise: Mapping[str, Any], values: str) -> Check:

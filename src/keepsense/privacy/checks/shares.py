@@ -12,7 +12,7 @@ from fractions import Fraction
 from math import log
 from typing import Any
 
-from keepsense.privacy.checks.classes import EXAMPLES, Classes, among, exact
+from keepsense.privacy.checks.classes import EXAMPLES, Classes, among, exact, whole_table
 from keepsense.privacy.checks.outcome import Check, Unseen
 
 Cell = str | None
@@ -116,10 +116,7 @@ def whole(classes: Classes, promise: Mapping[str, Any], groups: Groups) -> dict[
     ...     whole(Classes(connection, {"released": released}, ["job"]), {"column": "ill"}, {1: {"flu": 1}})["flu"]
     1
     """
-    column = str(promise["column"])
-    source = "original" if "original" in classes.tables and column in classes.tables["original"].columns else "released"
-    cell = classes.tables[source].column(column)
-    table = {value: int(n) for value, n in classes.ask(f"SELECT {cell}, count(*) FROM {source} GROUP BY {cell}")}
+    table = whole_table(classes, str(promise["column"]))
     strange = {value for counts in groups.values() for value in counts} - set(table)
     if strange:
         raise Unseen(f"{len(strange)} sensitive value(s) of the release do not occur in the whole table")

@@ -295,8 +295,9 @@ class _Tried:
     @classmethod
     def of(cls, job: Job) -> _Tried:
         counts = some_tuples(job.counts, MOST_TUPLES)
-        left = won_back(job, counts)
-        return cls(job, counts, left, _extrapolated(job, counts, job.quasi_identifiers, left))
+        plain = losses_on(job, counts)
+        left = won_back(job, counts, plain)
+        return cls(job, counts, left, _extrapolated(job, counts, job.quasi_identifiers, left, plain=plain))
 
     def measured(self, choices: Iterable[Choice]) -> Costs:
         return Costs(self.now, tuple(choices), len(self.counts), len(self.job.counts))
@@ -305,22 +306,23 @@ class _Tried:
         """The columns to leave out that win most of the goal, one more at each step; each is measured when asked."""
         job, every = self.job, self.job.quasi_identifiers
         screened = some_tuples(job.counts, SCREENED)
-        on_few, before = won_back(job, screened), losses_on(job, screened)
+        before = losses_on(job, screened)
+        on_few = won_back(job, screened, before)
         out: tuple[str, ...] = ()
         candidates: Sequence[str] = every
         for _ in range(min(_STEPS, len(every) - 1)):
-            won = {}
+            won, after = {}, {}
             for name in candidates:
                 gone = (*out, name)
                 if rest := [other for other in goal if other not in gone]:
-                    after = losses_on(job, screened.project([other for other in every if other not in gone]))
-                    won[name] = fmean(before[other] - after[other] for other in rest)
+                    after[name] = losses_on(job, screened.project([other for other in every if other not in gone]))
+                    won[name] = fmean(before[other] - after[name][other] for other in rest)
             if not won or max(won.values()) <= 0:
                 return
             ranked = sorted(won, key=lambda name: -won[name])
             out = (*out, ranked[0])
             names = [name for name in every if name not in out]
-            fewer = won_back(job, screened.project(names))
+            fewer = won_back(job, screened.project(names), after[ranked[0]])
             # few tuples tell only roughly how much more an exchange wins back without a column: half of it is believed
             # (chosen by looking at adult and diabetes130)
             without = {
@@ -331,15 +333,19 @@ class _Tried:
             candidates = ranked[1 : 1 + _FOLLOWED]
 
 
-def won_back(job: Job, counts: Counts, listener: Listener | None = None) -> dict[str, float]:
+def won_back(
+    job: Job, counts: Counts, plain: Mapping[str, float] | None = None, listener: Listener | None = None
+) -> dict[str, float]:
     """The part of each column's loss that is left when records were exchanged in the end.
+
+    `plain` is what columns lose before, where that was measured already.
 
     >>> from keepsense.release.example import example_job
     >>> job = example_job(privacy=[{"model": "k-anonymity", "k": 10}])
     >>> won_back(job, job.counts)
     {'age': 1.0, 'job': 1.0}
     """
-    plain = losses_on(job, counts, listener=listener)
+    plain = losses_on(job, counts, listener=listener) if plain is None else plain
     whole = losses_on(job, counts, exchange=True, listener=listener)
     return {name: whole[name] / plain[name] if plain[name] else 1.0 for name in counts.names}
 
@@ -359,17 +365,20 @@ def _extrapolated(
     names: Iterable[str],
     won_back: Mapping[str, float],
     importance: Mapping[str, float] | None = None,
+    plain: Mapping[str, float] | None = None,
 ) -> Loss:
     """What all rows will lose: the loss of the sample, carried on as it fell from a quarter of it to the whole.
 
-    `won_back` is the part of each column's loss that is left when records were exchanged in the end.
+    `won_back` is the part of each column's loss that is left when records were exchanged in the end, `plain` what the
+    sample loses before, where that was measured already.
     """
     columns = tuple(names)
     if len(counts) == len(job.counts):
         exact = losses_on(job, counts.project(columns), importance, exchange=True)
         return Loss(exact, fmean(exact.values()))
     parts = [some_tuples(counts, size) for size in (len(counts) // 4, len(counts) // 2, len(counts))]
-    lost = [losses_on(job, part.project(columns), importance) for part in parts]
+    lost = [losses_on(job, part.project(columns), importance) for part in parts[: 3 if plain is None else 2]]
+    lost += [] if plain is None else [dict(plain)]
     rows = np.log([part.total for part in parts])
     further = float(np.log(job.counts.total)) - rows[-1]
     carried = {name: won_back[name] * _carried([losses[name] for losses in lost], rows, further) for name in columns}

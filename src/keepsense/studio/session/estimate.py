@@ -110,7 +110,7 @@ def estimate(
         lost = _else(lost, lambda: carried_on(job, part.counts, lost, listener))
     left = None if earlier is None else earlier.left
     if apart:
-        left = left or _else({}, lambda: won_back(job, some_tuples(counts, EXCHANGED), listener))
+        left = left or _else({}, lambda: won_back(job, some_tuples(counts, EXCHANGED), listener=listener))
         lost = {name: share * left.get(name, 1.0) for name, share in lost.items()}
     return Estimate(part, rules, lost, len(part.counts), len(counts), EXCHANGED if apart else 0, left)
 

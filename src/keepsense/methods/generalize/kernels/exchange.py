@@ -25,9 +25,10 @@ def exchanges(
     `least` records or more. Tuples that are `refused` stay where they are. `tables` are those of `lost_beside`. Returns
     a row for each exchange: the tuple, the one that came for it (-1: none), the group it left and the one it went to.
     """
-    columns = ranks.shape[1]
-    groups = len(order)
+    weight, level, above, loss, first_of = tables
+    columns, groups = ranks.shape[1], len(order)
     members, counts, size, low, high, part = _state(ranks, weights, final, groups, tables)
+    near, far = _alone(ranks, members, counts)
     cost = np.zeros(groups)
     for g in range(groups):
         for j in range(columns):
@@ -35,10 +36,14 @@ def exchanges(
     busy = counts > _MOST
     done = np.empty((groups // 2 + 1, 4), np.int64)
     found = 0
-    near, far = np.empty(columns, np.int64), np.empty(columns, np.int64)
-    nobody: Any = np.int64(-1)  # a literal would be compiled for by itself
+    slack = 1e-6 if _grows(tables) else np.inf
+    lows, highs = np.empty((columns, block), np.int32), np.empty((columns, block), np.int32)
+    outside, likely = np.empty(block, np.int32), np.empty(block, np.int64)
     for first in range(0, groups, block):
         here = order[first : first + block]
+        for i in range(len(here)):
+            for j in range(columns):
+                lows[j, i], highs[j, i] = low[here[i], j], high[here[i], j]
         for g in here:
             if busy[g] or counts[g] < 2:
                 continue
@@ -46,10 +51,19 @@ def exchanges(
                 t = members[g, m]
                 if refused[t]:
                     continue
-                without = _without(ranks, members[g, : counts[g]], t, nobody, near, far, tables)
+                without = 0.0
+                for j in range(columns):
+                    without += span_loss(near[t, j], far[t, j], weight[j], level[j], above, loss, first_of[j])
+                left = size[g] * cost[g] - (size[g] - weights[t]) * without
+                free, stretches = size[g] - weights[t] >= least, cost[g] - without > 1e-12
+                if not free and not stretches:
+                    continue
+                _outside(ranks[t], lows, highs, len(here), outside)
+                most = (left + slack) / weights[t] if free else -1.0
+                number = _chosen(here, g, busy, outside, _OUTSIDE if stretches else -1, cost, most, likely)
                 target, other = _better(
-                    ranks, weights, members, counts, size, low, high, part, cost, busy, here, g, t, near, far, without,
-                    least, refused, tables,
+                    ranks, weights, members, counts, size, low, high, part, cost, likely[:number], g, t, near, far,
+                    without, left, free, stretches, refused, tables,
                 )  # fmt: skip
                 if target >= 0:
                     final[t] = target
@@ -85,37 +99,74 @@ def _state(ranks: Any, weights: Any, final: Any, groups: int, tables: Any) -> An
 
 
 @njit(cache=True, nogil=True)
-def _without(ranks: Any, inside: Any, gone: int, come: int, near: Any, far: Any, tables: Any) -> float:
-    """What a record of a group loses without one tuple and with another (-1: none); its span goes to `near`, `far`."""
-    weight, level, above, loss, first = tables
-    total = 0.0
-    for j in range(ranks.shape[1]):
-        a, b = 1 << 30, -1
-        if come >= 0:
-            a = b = ranks[come, j]
-        for t in inside:
-            if t != gone:
-                a, b = min(a, ranks[t, j]), max(b, ranks[t, j])
-        near[j], far[j] = a, b
-        total += span_loss(a, b, weight[j], level[j], above, loss, first[j])
-    return total
+def _alone(ranks: Any, members: Any, counts: Any) -> Any:
+    """The span of each tuple's group without it in each column; groups that are left as they are have none."""
+    n, columns = ranks.shape
+    near, far = np.full((n, columns), 1 << 30), np.full((n, columns), -1)
+    for g in range(len(counts)):
+        if counts[g] > _MOST:
+            continue
+        inside = members[g, : counts[g]]
+        for j in range(columns):
+            a, second, b, last_but_one = 1 << 30, 1 << 30, -1, -1
+            for t in inside:
+                rank = ranks[t, j]
+                a, second = min(a, rank), min(second, max(a, rank))
+                b, last_but_one = max(b, rank), max(last_but_one, min(b, rank))
+            for t in inside:
+                near[t, j] = second if ranks[t, j] == a else a
+                far[t, j] = last_but_one if ranks[t, j] == b else b
+    return near, far
+
+
+@njit(cache=True, nogil=True)
+def _grows(tables: Any) -> bool:
+    """Whether no label loses less than one below it: then a group that takes one more in loses no less."""
+    _, level, _, loss, first = tables
+    for j in range(len(level)):
+        end = first[j + 1] if j + 1 < len(first) else len(loss)
+        for i in range(first[j], end):
+            if level[j] > 0 and (i - first[j]) % level[j] > 0 and loss[i] < loss[i - 1]:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _outside(place: Any, lows: Any, highs: Any, number: int, outside: Any) -> None:
+    """In how many columns a tuple lies outside of each of some groups."""
+    outside[:number] = 0
+    for j in range(len(place)):
+        rank, low, high = np.int32(place[j]), lows[j], highs[j]
+        for i in range(number):
+            outside[i] += np.int32(rank < low[i]) | np.int32(rank > high[i])
+
+
+@njit(cache=True, nogil=True)
+def _chosen(here: Any, g: int, busy: Any, outside: Any, beyond: int, cost: Any, most: float, likely: Any) -> int:
+    """How many groups, put into `likely`, a tuple of group g may go to: it lies near them, or they lose little."""
+    number = 0
+    for i in range(len(here)):
+        h = here[i]
+        if h != g and not busy[h] and (outside[i] <= beyond or cost[h] < most):
+            likely[number] = h
+            number += 1
+    return number
 
 
 @njit(cache=True, nogil=True)
 def _better(ranks: Any, weights: Any, members: Any, counts: Any, size: Any, low: Any, high: Any, part: Any, cost: Any,
-            busy: Any, here: Any, g: int, t: int, near: Any, far: Any, without: float, least: int, refused: Any,
-            tables: Any) -> tuple[int, int]:  # fmt: skip
-    """The group in which a tuple makes all lose least, and whom it changes places with (-1: nobody); -1 for its own."""
+            likely: Any, g: int, t: int, near: Any, far: Any, without: float, left: float, free: bool, stretches: bool,
+            refused: Any, tables: Any) -> tuple[int, int]:  # fmt: skip
+    """The group in which a tuple makes all lose least, and whom it changes places with (-1: nobody); -1 for its own.
+
+    It is `free` to leave its own without another in its place, and `stretches` that one.
+    """
     weight, level, above, loss, first = tables
     columns = ranks.shape[1]
     mine = weights[t]
-    left = size[g] * cost[g] - (size[g] - mine) * without
-    free, stretches = size[g] - mine >= least, cost[g] - without > 1e-12
     best, target, other = 1e-9, -1, -1
-    a, b = np.empty(columns, np.int64), np.empty(columns, np.int64)
-    for h in here:
-        if h == g or busy[h]:
-            continue
+    here_too = size[g] * (cost[g] - without)
+    for h in likely:
         outside, wider = 0, cost[h]
         won = left - mine * wider if free else 0.0
         for j in range(columns):
@@ -137,13 +188,23 @@ def _better(ranks: Any, weights: Any, members: Any, counts: Any, size: Any, low:
             u = members[h, m]
             if weights[u] != mine or refused[u]:
                 continue
-            there = size[h] * (cost[h] - _without(ranks, members[h, : counts[h]], u, t, a, b, tables))
-            if there + size[g] * (cost[g] - without) <= best:
+            there, lost = 0.0, 0.0
+            for j in range(columns):
+                rank = ranks[t, j]
+                lost += span_loss(
+                    min(near[u, j], rank), max(far[u, j], rank), weight[j], level[j], above, loss, first[j]
+                )
+                there = size[h] * (cost[h] - lost)
+                if there + here_too <= best:  # it only loses more in further columns
+                    break
+            if there + here_too <= best:
                 continue
             own = 0.0
             for j in range(columns):
                 rank = ranks[u, j]
-                own += span_loss(min(near[j], rank), max(far[j], rank), weight[j], level[j], above, loss, first[j])
+                own += span_loss(
+                    min(near[t, j], rank), max(far[t, j], rank), weight[j], level[j], above, loss, first[j]
+                )
             won = there + size[g] * (cost[g] - own)
             if won > best:
                 best, target, other = won, h, u
