@@ -68,20 +68,12 @@ def divide_together(
         if size > len(aside):
             view, aside = np.empty((size, words.shape[1]), np.int64), np.empty(size, np.int32)
         near = size <= _NEAR
-        for c in range(4):  # cell by cell: a row at once would compile texts of errors, which takes seconds
-            stack[0, c] = waiting[open_, c]
+        _copy(waiting, open_, stack, 0)
         if near:
-            for i in range(size):
-                t = orders[0, begin + i]
-                who[i], place[t] = t, i
-                near_weights[i] = weights[t]
-                for w in range(words.shape[1]):
-                    near_words[i, w] = words[t, w]
-                for c in range(columns):
-                    near_ranks[i, c] = (words[t, known[WORD, c]] & known[MASK, c]) >> known[SHIFT, c]
-            for j in range(columns):
-                for i in range(size):
-                    near_orders[j, i] = place[orders[j, begin + i]]
+            _brought_near(
+                words, weights, orders, known, begin, size, near_words, near_weights, near_ranks, near_orders, who,
+                place,
+            )  # fmt: skip
             stack[0, 0], stack[0, 1] = 0, size
         still = 1
         while still:
@@ -100,10 +92,35 @@ def divide_together(
                 for i in range(size):
                     orders[j, begin + i] = who[near_orders[j, i]]
         for i in range(still):
-            for c in range(4):
-                waiting[open_, c] = stack[i, c]
+            _copy(stack, i, waiting, open_)
             open_ += 1
     return open_, done, settled
+
+
+@njit(cache=True, nogil=True)
+def _copy(source: Any, i: int, target: Any, j: int) -> None:
+    """Copy a row, cell by cell: all at once would compile texts of errors, which takes seconds."""
+    for c in range(source.shape[1]):
+        target[j, c] = source[i, c]
+
+
+@njit(cache=True, nogil=True)
+def _brought_near(
+    words: Any, weights: Any, orders: Any, known: Any, begin: int, size: int, near_words: Any, near_weights: Any,
+    near_ranks: Any, near_orders: Any, who: Any, place: Any,
+) -> None:  # fmt: skip
+    """What is known of the tuples of a group, side by side in memory: `who` they are, and their `place` there."""
+    for i in range(size):
+        t = orders[0, begin + i]
+        who[i], place[t] = t, i
+        near_weights[i] = weights[t]
+        for w in range(words.shape[1]):
+            near_words[i, w] = words[t, w]
+        for c in range(len(orders)):
+            near_ranks[i, c] = (words[t, known[WORD, c]] & known[MASK, c]) >> known[SHIFT, c]
+    for j in range(len(orders)):
+        for i in range(size):
+            near_orders[j, i] = place[orders[j, begin + i]]
 
 
 @njit(cache=True, nogil=True)
