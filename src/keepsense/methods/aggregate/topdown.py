@@ -118,7 +118,7 @@ class _Group:
 
 def _entries(rows: Rows, records: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Positions in `rows.indices` of the records' items, and which of the records each belongs to."""
-    sizes = rows.sizes[records].astype(np.int64)
+    sizes = (rows.starts[records + 1] - rows.starts[records]).astype(np.int64)
     first = np.repeat(rows.starts[records] - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
     return np.arange(int(sizes.sum())) + first, np.repeat(np.arange(len(records)), sizes)
 
@@ -128,23 +128,23 @@ def _split(
 ) -> list[_Group] | None:
     """The parts of a group, split at the most winning node that can be split; None where there is none."""
     at, owner = _entries(rows, group.records)
+    leaves, now = rows.indices[at], node[at]
     closed = set(group.closed)
     while True:
-        best = _most_winning(tree, rows, node, at, closed)
+        best = _most_winning(tree, leaves, now, closed)
         if best is None:
             return None
         chosen, win = best
-        below = node[at] == chosen
-        parts = _parted(tree, chosen, rows.indices[at[below]], owner[below], win, len(group.records), k)
+        below = now == chosen
+        parts = _parted(tree, chosen, leaves[below], owner[below], win, len(group.records), k)
         if parts is not None:
             break
         closed.add(chosen)
     stay, *moved = parts
-    for part in moved:
-        inside = np.zeros(len(group.records), dtype=np.bool_)
-        inside[part] = True
-        mine = at[inside[owner] & (node[at] == chosen)]
-        node[mine] = tree.children[chosen][tree.child_of(chosen, rows.indices[mine])]
+    inside = np.zeros(len(group.records), dtype=np.bool_)
+    inside[np.concatenate(moved)] = True
+    below &= inside[owner]
+    node[at[below]] = tree.children[chosen][tree.child_of(chosen, leaves[below])]
     found = [_Group(group.records[part], frozenset(closed)) for part in moved]
     if len(stay):
         found.append(_Group(group.records[stay], frozenset(closed | {chosen})))
@@ -155,15 +155,18 @@ def _split(
 
 
 def _most_winning(
-    tree: ItemTree, rows: Rows, node: NDArray[np.int64], at: NDArray[np.int64], closed: set[int]
+    tree: ItemTree, leaves: NDArray[np.int32], now: NDArray[np.int64], closed: set[int]
 ) -> tuple[int, NDArray[np.float64]] | None:
-    """The node whose split saves most, and what it saves for each child; None where none can be split."""
+    """The node whose split saves most, and what it saves for each child; None where none can be split.
+
+    `leaves` are the items of a group's records, `now` the nodes at which they stand.
+    """
     best: tuple[float, int, NDArray[np.float64]] | None = None
-    for chosen in np.unique(node[at]).tolist():
+    for chosen in np.unique(now).tolist():
         if chosen < tree.leaves or chosen in closed:
             continue
         children = tree.children[chosen]
-        which = tree.child_of(chosen, rows.indices[at[node[at] == chosen]])
+        which = tree.child_of(chosen, leaves[now == chosen])
         saved = tree.penalty[chosen] - tree.penalty[children]
         total = float(np.bincount(which, minlength=len(children)) @ saved)
         if best is None or total > best[0] + 1e-12:
