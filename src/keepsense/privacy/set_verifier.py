@@ -7,9 +7,10 @@ its own, and counts sets and combinations of items with SQL. It fails closed: wh
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
+from sys import intern
 from typing import Any
 
 from keepsense.engines import Engine, Reading, SqlConnection, sql
@@ -17,6 +18,9 @@ from keepsense.errors import BadInput, Finding
 from keepsense.privacy.checks.outcome import Check, Promising, Verification, spelled
 from keepsense.privacy.checks.sets import Sets
 from keepsense.privacy.registry import PRIVACY
+
+Records = Sequence[Collection[str]]
+"""The different items of each record."""
 
 
 def verify_sets(  # noqa: PLR0913 - keywords of the public function
@@ -87,7 +91,7 @@ class _Reader:
 
     def read(
         self, connection: SqlConnection, released: object, column: str | None, key: str | None, reading: Reading
-    ) -> list[set[str]]:
+    ) -> Records:
         if isinstance(released, str | PathLike):
             path = Path(released)
             if not path.is_file():
@@ -108,14 +112,14 @@ class _Reader:
             return _gathered(connection.run(f"SELECT {table.column(key)}, {table.column(column)} FROM released"))
         return self._column(column, [row[0] for row in connection.run(f"SELECT {table.column(column)} FROM released")])
 
-    def _column(self, column: str, cells: list[Any]) -> list[set[str]]:
+    def _column(self, column: str, cells: list[Any]) -> Records:
         if not any(isinstance(cell, str) for cell in cells):
-            return [_cleaned(cell or ()) for cell in cells]
+            return [_packed(cell or ()) for cell in cells]
         if self.delimiter is None:
             raise BadInput(f"column {column!r} holds texts; say what stands between items")
         return self._split([str(cell or "") for cell in cells], self.delimiter, f"column {column!r}")
 
-    def _lines(self, path: Path) -> list[set[str]]:
+    def _lines(self, path: Path) -> Records:
         if self.delimiter is None:
             raise BadInput(f"{path.name}: say what stands between items, or which column of a table holds the sets")
         try:
@@ -124,10 +128,10 @@ class _Reader:
             raise BadInput(f"{path.name}: the file is not UTF-8 text") from None
         return self._split(lines[:-1] if not lines[-1] else lines, self.delimiter, path.name)
 
-    def _split(self, texts: Sequence[str], delimiter: str, where: str) -> list[set[str]]:
+    def _split(self, texts: Sequence[str], delimiter: str, where: str) -> Records:
         # A blank text is an empty set: the csv module gives it as a row without fields.
         try:
-            rows = [_cleaned(row) for row in csv.reader(texts, delimiter=delimiter, quotechar=self.quote, strict=True)]
+            rows = [_packed(row) for row in csv.reader(texts, delimiter=delimiter, quotechar=self.quote, strict=True)]
         except csv.Error:
             raise BadInput(
                 f"{where}: quotes are not closed as they should be, so the sets cannot be read back"
@@ -143,6 +147,11 @@ def _gathered(rows: Iterable[tuple[Any, ...]]) -> list[set[str]]:
     for owner, item in rows:
         sets.setdefault(owner, set()).update(_cleaned([item]))
     return list(sets.values())
+
+
+def _packed(items: Iterable[Any]) -> tuple[str, ...]:
+    """The items of a set in little room: no table of hashes, and each text once in all sets."""
+    return tuple(map(intern, _cleaned(items)))
 
 
 def _cleaned(items: Iterable[Any]) -> set[str]:

@@ -11,6 +11,9 @@ from keepsense.engines import SqlConnection
 from keepsense.privacy.checks.classes import text
 from keepsense.privacy.checks.outcome import Check
 
+_PART = 10_000
+"""Sets that are turned into columns at a time."""
+
 
 class Sets:
     """Sets in SQL: a table `sets` with the spelling of each record's set, and a table `held` with a row an item.
@@ -28,11 +31,17 @@ class Sets:
         self.run = connection.run
         self.suppressed = suppressed
         self._made: set[str] = set()
-        held = [(str(number), item) for number, items in enumerate(sets) for item in sorted(set(items))]
-        spellings = [json.dumps(sorted(set(items))) for items in sets]
-        connection.table("sets", pa.table({"spelling": pa.array(spellings, pa.string())}))
-        columns = {"record": [record for record, _ in held], "item": [item for _, item in held]}
-        connection.table("held", pa.table({name: pa.array(cells, pa.string()) for name, cells in columns.items()}))
+        spellings, items, records = [], [], []
+        for first in range(0, len(sets), _PART):  # as Arrow holds them, a small part of what lists of texts would take
+            some = [sorted(set(each)) for each in sets[first : first + _PART]]
+            spellings.append(pa.array([json.dumps(each) for each in some], pa.string()))
+            items.append(pa.array([item for each in some for item in each], pa.string()))
+            owners = [str(number) for number, each in enumerate(some, first) for _ in each]
+            records.append(pa.array(owners, pa.string()))
+        columns = {"spelling": spellings, "record": records, "item": items}
+        whole = {name: pa.chunked_array(parts, pa.string()) for name, parts in columns.items()}
+        connection.table("sets", pa.table({"spelling": whole["spelling"]}))
+        connection.table("held", pa.table({name: whole[name] for name in ("record", "item")}))
 
     def make(self, name: str, query: str) -> None:
         """Keep what a query gives as a table, unless there is one of this name."""
