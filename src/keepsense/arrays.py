@@ -117,8 +117,10 @@ class Rows:
         total = int(sizes.sum())
         if total == 0:
             return np.empty(0, dtype=np.int32)
-        first = np.repeat(first_entry - np.concatenate(([0], np.cumsum(sizes)[:-1])), sizes)
-        found: Ints = self.indices[np.arange(total) + first]
+        kind = np.int32 if max(total, len(self.indices)) < 1 << 31 else np.int64  # half the room, as a rule
+        places = np.repeat((first_entry - np.cumsum(sizes) + sizes).astype(kind), sizes)
+        places += np.arange(total, dtype=kind)
+        found: Ints = self.indices[places]
         return found
 
     def taken(self, rows: NDArray[Any]) -> Rows:

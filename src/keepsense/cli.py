@@ -6,6 +6,7 @@ Ctrl-C, 143 when told to end, 129 when the terminal closed).
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -28,6 +29,8 @@ from keepsense.shown import visible
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 TRACEBACK = "KEEPSENSE_TRACEBACK"
+_SELDOM = (100_000, 20, 20)
+"""How seldom Python looks for circles of objects: indexes of words are many objects, and in none."""
 _KNOWN = (KeepsenseError, OSError)
 # what typer brings its own copy of, or imports, by version
 _ClickException: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -74,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     warnings.showwarning = _show_warning
     for kind in (InputWarning, PrivacyWarning):  # people should see these, whatever the interpreter was told
         warnings.simplefilter("always", kind)
+    gc.set_threshold(*_SELDOM)
     with _Interrupts() as interrupts:
         code = _run(given, interrupts)
     sys.exit(code)

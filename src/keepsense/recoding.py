@@ -107,7 +107,8 @@ class Cells:
     def bound(self, counts: Counts) -> Cells:
         """The same recoding together with the tuples it is for, so that an engine can apply it; checked first."""
         self.check(counts)
-        return replace(self, inputs=counts)
+        whole = np.array_equal(self.multiplicity, counts.weights)  # as a rule: then one array does for both
+        return replace(self, inputs=counts, multiplicity=counts.weights if whole else self.multiplicity)
 
 
 def _own(array: Any, kind: Any) -> NDArray[Any]:

@@ -197,6 +197,10 @@ class Gathering:
         from pyarrow import compute
 
         dictionary = dictionary.cast(self._kind)
+        if not len(self._texts) and not dictionary.null_count:  # all are new, and usually different
+            self._texts = dictionary.unique()
+            if len(self._texts) == len(dictionary):
+                return narrow(np.append(np.arange(1, len(dictionary) + 1), 0), len(dictionary) + 1)
         new = dictionary.filter(compute.is_null(compute.index_in(dictionary, self._texts))).drop_null().unique()
         self._texts = pa.concat_arrays([self._texts, new])
         found = compute.index_in(dictionary, self._texts, skip_nulls=True)

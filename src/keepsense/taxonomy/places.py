@@ -81,15 +81,21 @@ class _Facts:
     wide: Floats
 
 
+def _areas(taxonomy: Taxonomy, among: NDArray[np.bool_]) -> Ints:
+    """For each place the area of some that it lies in, -1 where there is none; of several parents the first counts."""
+    own, inside = np.arange(len(taxonomy), dtype=np.int32), taxonomy.parents.sizes > 0
+    above = np.where(inside, -1, own)
+    above[inside] = taxonomy.parents.indices[taxonomy.parents.starts[:-1][inside]]
+    area = np.where(among, own, -1).astype(np.int32)
+    for _ in range(int(taxonomy.depth.max(initial=1)) - 1):
+        area = np.where(area < 0, area[above], area)
+    return area
+
+
 @lru_cache(maxsize=4)
 def _facts(taxonomy: Taxonomy) -> _Facts:
     level = np.array([LEVELS.index(key.partition("/")[0]) for key in taxonomy.ids], dtype=np.int32)
-    areas = {which: np.full(len(taxonomy), -1, dtype=np.int32) for which in (_CONTINENT, _COUNTRY)}
-    for place in taxonomy.order.tolist():  # parents come first
-        above = taxonomy.parents[place]
-        for which, area in areas.items():
-            area[place] = place if level[place] == which else area[above[0]] if len(above) else -1
-    continent, country = areas.values()
+    continent, country = (_areas(taxonomy, level == which) for which in (_CONTINENT, _COUNTRY))
     people = np.maximum(taxonomy.extra["population"].astype(np.float64), _FEW)
     nations = level == _COUNTRY
     of_continent = np.bincount(continent[nations] + 1, people[nations], len(taxonomy) + 1)

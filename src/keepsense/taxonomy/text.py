@@ -39,7 +39,6 @@ _CLOSED_WORDS = """
 CLOSED = frozenset(_CLOSED_WORDS.split())
 """English function words: they end a noun phrase and are never its head."""
 _BRACKETED = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|\{[^{}]*\}")
-_SPACES = re.compile(r"\s{2,}|[^\S ]")
 _DIGIT = re.compile(r"\d")
 _BOUNDARY = re.compile(r"[,;:/|\\()\[\]{}]")
 _DROPPED = frozenset("'\"`.’‘“”´ʼ")
@@ -109,7 +108,9 @@ def all_normalised(texts: Sequence[str]) -> list[str]:
         whole = _END.join([texts[i] for i in mine])
         if not plain:
             whole = unicodedata.normalize("NFKC", whole)
-        whole = _SPACES.sub(" ", whole.casefold().translate(_MANY_CHARACTERS))
+        whole = whole.casefold().translate(_MANY_CHARACTERS)  # plain spaces are the only blanks that are left
+        while "  " in whole:
+            whole = whole.replace("  ", " ")
         parts = whole.replace(f" {_END}", _END).replace(f"{_END} ", _END).strip().split(_END)
         if len(parts) != max(1, len(mine)):  # a text holds what parts texts
             return [normalise(text) for text in texts]

@@ -67,8 +67,9 @@ class ConceptSets:
 
     def taken(self, positions: NDArray[Any]) -> ConceptSets:
         """Other records made of these: one for each position, so that equal cells need be looked up once only."""
-        rows, term_rows = self.rows.taken(positions), self.term_rows.taken(positions)
-        taken = replace(self, source=self.source.taken(positions), rows=rows, term_rows=term_rows)
+        rows, source = self.rows.taken(positions), self.source.taken(positions)
+        term_rows = source.rows if self.term_rows is self.source.rows else self.term_rows.taken(positions)
+        taken = replace(self, source=source, rows=rows, term_rows=term_rows)
         # which records are alike is known of those they were taken from
         found, _, which = self.distinct
         used, place = used_codes(which[positions])

@@ -20,7 +20,7 @@ import numpy as np
 
 from keepsense.arrays import Rows, once
 from keepsense.counts import Value
-from keepsense.engines.arrow import array
+from keepsense.engines.arrow import array, numbers
 from keepsense.errors import BadInput, Finding
 from keepsense.random import generator
 
@@ -144,7 +144,7 @@ def from_delimited(texts: Iterable[Any], *, delimiter: str = ",", quote: str = '
     if len(delimiter) != 1 or len(quote) != 1 or delimiter == quote:
         raise BadInput(f"column {column!r}: delimiter and quote must be two different single characters")
     texts = list(texts)
-    if set(map(type, texts)) <= {str, type(None)} and quote not in "".join(text for text in texts if text):
+    if set(map(type, texts)) <= {str, type(None)} and quote not in "".join(filter(None, texts)):
         with suppress(UnicodeEncodeError):  # half a surrogate pair, which Arrow does not hold
             return _divided(texts, delimiter, quote, column)
     cells: list[list[Any] | None] = []
@@ -176,15 +176,15 @@ def _divided(texts: Sequence[str | None], delimiter: str, quote: str, column: st
     items = sorted({item for item in stripped if item})
     place = {item: i for i, item in enumerate(items)}
     lookup = np.array([place.get(item, -1) for item in stripped], dtype=np.int64)
-    codes = lookup[parts.indices.to_numpy(zero_copy_only=False)] if len(stripped) else np.empty(0, np.int64)
-    owner = np.repeat(np.flatnonzero(known), np.diff(lists.offsets.to_numpy()))
+    codes = lookup[numbers(parts.indices)] if len(stripped) else np.empty(0, np.int64)
+    owner = np.repeat(np.flatnonzero(known), np.diff(numbers(lists.offsets)))
     told = codes >= 0
     width = max(1, len(items))
     pairs = once(owner[told] * width + codes[told])
     sizes = np.bincount(pairs // width, minlength=len(texts))
     starts = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
     counts = dict.fromkeys(COUNTED, 0) | {
-        "missing cells": sum(text is None for text in texts),
+        "missing cells": texts.count(None),
         "blank items": int((~told).sum()),
         "duplicate items": int(told.sum()) - len(pairs),
         "empty sets": int((sizes == 0).sum()),

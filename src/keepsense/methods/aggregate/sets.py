@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -320,8 +320,13 @@ def deal(partition: Partition, which: NDArray[np.int64], rng: np.random.Generato
     [0, 1, 1]
     """
     by_record = np.argsort(partition.record, kind="stable")
+    lots = rng.random(len(which))
+    if (np.diff(partition.record[by_record]) > 0).all():  # all copies are in one group
+        group_of = np.empty(int(partition.record.max(initial=-1)) + 1, dtype=np.int64)
+        group_of[partition.record] = partition.group
+        return group_of[which]
     dealt = np.repeat(partition.group[by_record], partition.copies[by_record])
-    order = np.lexsort((rng.random(len(which)), which))
+    order = np.lexsort((lots, which))
     group = np.empty(len(which), dtype=np.int64)
     group[order] = dealt
     return group
@@ -369,17 +374,18 @@ def _verbatim(
     """Groups whose released set equals, term by term, a record that is their centroid."""
     place = {term: i for i, term in enumerate(sets.terms)}
     # a released set by the numbers of its terms; one that is no term, a label say, is in no record
-    numbered = {released: sorted(place.get(term, -1) for term in released) for released in dict.fromkeys(terms)}
-    drawn = [numbered[released] for released in terms]
-    sizes = np.array([len(numbers) for numbers in drawn], dtype=np.int64)
+    kinds = {released: kind for kind, released in enumerate(dict.fromkeys(terms))}
+    kind = np.fromiter(map(kinds.__getitem__, terms), np.int64, len(terms))
+    drawn = [sorted([place.get(term, -1) for term in released]) for released in kinds]
+    sizes = np.fromiter(map(len, drawn), np.int64, len(drawn))
     starts = np.concatenate(([0], np.cumsum(sizes)))
-    numbers = np.array([number for some in drawn for number in some], dtype=np.int64)
+    numbers = np.fromiter(chain.from_iterable(drawn), np.int64, int(starts[-1]))
     records = np.flatnonzero(centres[group] == which)
-    records = records[sets.term_rows.sizes[records] == sizes[group[records]]]
+    records = records[sets.term_rows.sizes[records] == sizes[kind[group[records]]]]
     held = sets.term_rows.taken(records)
     record = held.row_of()
     offset = np.arange(len(record)) - held.starts[record]
-    same = held.indices == numbers[starts[group[records[record]]] + offset]
+    same = held.indices == numbers[starts[kind[group[records[record]]]] + offset]
     wrong = np.bincount(record, ~same, len(records)) > 0
     return len(np.unique(group[records[~wrong]]))
 

@@ -239,7 +239,10 @@ class Job:
                 return self._gathered(joined, further, sums)
             # all columns in one scan; what the method decides on is added up from it
             self.count(self.every_quasi_identifier, histograms=further, sums=sums)
-            return self.count(self.quasi_identifiers, histograms=further, sums=sums)
+            counts = self.count(self.quasi_identifiers, histograms=further, sums=sums)
+            if self.every_quasi_identifier != self.quasi_identifiers:
+                self.source.tuples_alone(self.every_quasi_identifier)
+            return counts
         except TooLarge as error:
             raise TooLarge(f"{error}{what_would_do(self, plain)}") from None
 

@@ -6,6 +6,8 @@ ones. So these are a class like any other, and keep every promise or are left ou
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from keepsense.arrays import used_codes
@@ -40,7 +42,7 @@ def settle_suppressed(job: Job, recoded: Table) -> tuple[Table, Counts]:
     # under differential privacy nobody learns how many records were left out
     choice = "drop" if differentially_private(job.models) else choice
     if hidden is None or (choice != "drop" and _keeps(job, counts, hidden)):
-        return recoded, counts
+        return recoded, replace(counts, histograms={})
     marks: dict[str, Value] = {n: counts.values_of(n)[counts.column(n)[hidden]] for n in names}
     return job.engine.leave_out(recoded, marks), _without(counts, hidden)
 
