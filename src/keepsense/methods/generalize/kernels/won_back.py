@@ -376,7 +376,8 @@ def _promised(orders: Any, who: Any, begin: int, end: int, known: Any, numbers: 
     for j in range(columns):
         known[TRIED, j] = numbers[GAIN, j] == -np.inf
     while True:
-        chosen, best = np.int64(-1), -np.inf  # no literal, for which others would be compiled by themselves
+        chosen: Any = np.int64(-1)  # no literal, for which others would be compiled by themselves
+        best = -np.inf
         for j in range(columns):
             if not known[TRIED, j] and numbers[GAIN, j] * numbers[IMPORTANCE, j] > best:
                 chosen, best = j, numbers[GAIN, j] * numbers[IMPORTANCE, j]
