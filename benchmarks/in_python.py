@@ -19,6 +19,8 @@ DOMAINS: dict[str, list[Value]] = {
     "shift": ["early", "day", "late", "night"],
 }
 """What five of the ten columns can hold at all, in 125,840 combinations; others have too many."""
+LINED_UP, RANKED = ("age", "decade"), ("postcode", "region")
+"""Columns of numbers, and of figures that are texts."""
 STREAMED = ("occupation", "workplace", "hobby")
 BATCH = 1_000
 """Records that come at once."""
@@ -61,6 +63,19 @@ def noise_on_streams(folder: Path) -> None:
             out.writelines(";".join(map(str, row)) + "\n" for row in zip(*protected, strict=True))
 
 
+def along_a_score(folder: Path) -> None:
+    """Count four columns, and write groups of five neighbours along their first principal component."""
+    from keepsense.methods.aggregate import microaggregation_along_a_score
+    from keepsense.semantics.attribute import Ordered
+
+    counts = _counted(folder / "people.parquet", (*LINED_UP, *RANKED))
+    columns = [Ordered.of(counts, name) for name in LINED_UP]
+    columns += [Ordered.of(counts, name, levels=sorted(map(str, counts.values_of(name)))) for name in RANKED]
+    cells = microaggregation_along_a_score(counts, columns, k=5)
+    of_records = cells.codes.repeat(cells.multiplicity, axis=0)
+    _write({name: (cells.values[j], of_records[:, j]) for j, name in enumerate(cells.names)}, folder / "score.parquet")
+
+
 def _counted(file: Path, names: Sequence[str]) -> Counts:
     from keepsense.engines.duckdb.engine import DuckDBEngine
 
@@ -77,6 +92,7 @@ def _write(columns: Mapping[str, tuple[Sequence[Value], Ints]], file: Path) -> N
 
 
 IN_PYTHON: dict[str, Callable[[Path], None]] = {
+    "microaggregation along a score": along_a_score,
     "noisy histogram": noisy_histogram,
     "noise on streams": noise_on_streams,
 }
