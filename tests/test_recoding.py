@@ -103,3 +103,11 @@ def test_what_a_caller_changes_later_does_not_change_a_recoding() -> None:
     recoding = Cells(("job",), (("medic",),), source, np.zeros((2, 1), np.int32), np.array([3, 1]))
     source[0] = 7
     assert recoding.source.tolist() == [0, 1]
+
+
+def test_a_recoding_that_is_bound_holds_weights_once_only() -> None:
+    counts = Counts.of({"job": ["nurse", "nurse", "clerk"]})
+    whole = Cells(("job",), (("*",),), np.arange(2), np.zeros((2, 1), np.int32), np.array([2, 1])).bound(counts)
+    assert whole.multiplicity is counts.weights
+    parted = Cells(("job",), (("*",),), np.array([0, 0, 1]), np.zeros((3, 1), np.int32), np.ones(3, int)).bound(counts)
+    assert parted.multiplicity.tolist() == [1, 1, 1]

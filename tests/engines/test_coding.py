@@ -67,6 +67,9 @@ def test_rows_find_their_tuples_however_wide_keys_are(
     found = places_among(list(mine), list(theirs), [size, size])
     assert found.tolist() == [tuples.index(row) if row in tuples else -1 for row in rows]
     assert found_among(list(mine), list(theirs), [size, size]).tolist() == [row in tuples for row in rows]
+    own = sorted(set(rows))  # as they are counted from these very rows
+    found = places_among(list(mine), list(np.array(own, dtype=np.int32).reshape(-1, 2).T), [size, size])
+    assert found.tolist() == [own.index(row) for row in rows]
 
 
 @settings(deadline=None, max_examples=60)
@@ -257,3 +260,17 @@ def test_very_many_texts_get_the_codes_that_a_few_get(
     assert other.values == one.values
     assert other.codes.tolist() == one.codes.tolist()
     assert [other.values[code] for code in other.codes.tolist()] == [cell for cells in parts for cell in cells]
+
+
+@pytest.mark.parametrize("values", [["b", "a", "c"], ["b", "a", "b"], ["b", None, "a"]])
+def test_texts_that_come_with_a_dictionary_of_their_own_get_one_code_each(
+    monkeypatch: pytest.MonkeyPatch, values: list[str | None]
+) -> None:
+    """Arrow's dictionaries may hold a value twice, or a gap."""
+    monkeypatch.setattr(coding, "_MANY_TEXTS", 0)
+    gathering = coding.Gathering(pa.string())
+    indices = pa.array([2, 0, None, 1, 0], pa.int32())
+    gathering.add(pa.DictionaryArray.from_arrays(indices, pa.array(values, pa.string())))
+    coded = gathering.coded()
+    assert [coded.values[code] for code in coded.codes.tolist()] == [values[2], values[0], None, values[1], values[0]]
+    assert len(set(coded.values)) == len(coded.values)

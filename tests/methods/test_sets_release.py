@@ -18,7 +18,8 @@ from keepsense.methods.aggregate.concepts import map_sets
 from keepsense.methods.aggregate.items import from_delimited, from_lists, from_long
 from keepsense.methods.aggregate.set_distance import KINDS
 from keepsense.methods.aggregate.set_files import read_baskets
-from keepsense.methods.aggregate.sets import microaggregate_sets
+from keepsense.methods.aggregate.mdav import Partition
+from keepsense.methods.aggregate.sets import deal, microaggregate_sets
 from keepsense.privacy import verify_sets
 from keepsense.semantics import distance
 from keepsense.taxonomy import Taxonomy, from_edges
@@ -219,3 +220,24 @@ def test_sets_stay_as_large_and_as_varied_as_they_were() -> None:
     assert error(usual) < error(free)
     with pytest.raises(BadInput, match="sizes = 'small'"):
         microaggregate_sets(sets, None, k=5, sizes="small")  # type: ignore[arg-type]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=20), st.lists(st.integers(0, 2), min_size=5, max_size=5))
+def test_copies_of_a_record_that_are_in_one_group_get_it_and_others_are_dealt(
+    records: list[int], group_of: list[int]
+) -> None:
+    known, which = np.unique(records, return_inverse=True)
+    copies = np.bincount(which)
+    group = np.array([group_of[record] for record in known])
+    order = np.argsort(group, kind="stable")
+    whole = Partition(group[order], order, copies[order])
+    one, other = np.random.default_rng(1), np.random.default_rng(1)
+    assert deal(whole, which, one).tolist() == group[which].tolist()
+    other.random(len(which))
+    assert one.bit_generator.state == other.bit_generator.state, "as many lots are drawn as ever"
+    left = np.append(copies[order] - (order == 0), 1)  # one copy of the first record is in another group
+    parted = Partition(np.append(group[order], 7), np.append(order, 0), left)
+    dealt = deal(parted, which, one)
+    assert (dealt == 7).sum() == 1
+    assert (dealt[which > 0] == group[which][which > 0]).all()

@@ -10,7 +10,7 @@ import pytest
 from keepsense.errors import BadInput
 from keepsense.taxonomy import Taxonomy, library, map_values
 from keepsense.taxonomy.lookup import lookup
-from keepsense.taxonomy.places import LEVELS, beside, nearest
+from keepsense.taxonomy.places import LEVELS, _facts, beside, nearest
 
 AMERICAN = ["Houston", "Chicago", "Phoenix", "Dallas", "Denver", "Seattle", "Detroit", "Memphis", "Tulsa", "Omaha"]
 
@@ -251,3 +251,15 @@ def test_a_part_of_the_world_is_still_one_of_places(places: Taxonomy) -> None:
     france = places.below("country/FR")
     assert where(france, ["Paris"]) == {"Paris": "city/2988507"}
     assert france.label(int(nearest(france, [45.75], [4.85])[0])) == "Lyon"
+
+
+def test_a_place_lies_in_the_country_that_its_parents_lead_to(places: Taxonomy) -> None:
+    facts = _facts(places)
+    for place in range(0, len(places), 997):
+        above, country = place, -1
+        while country < 0:
+            country = above if LEVELS[facts.level[above]] == "country" else -1
+            if not len(places.parents[above]):
+                break
+            above = int(places.parents[above][0])
+        assert facts.country[place] == country

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import sys
 import unicodedata
 import warnings
 import weakref
@@ -89,6 +90,12 @@ def test_normalising_takes_away_what_spelling_varies_in(text: str, expected: str
 def test_normalising_twice_changes_nothing_more(text: str) -> None:
     once = normalise(text)
     assert normalise(once) == once
+
+
+def test_every_blank_there_is_counts_as_a_space() -> None:
+    blanks = [char for char in map(chr, range(sys.maxunicode)) if char.isspace()]
+    texts = [f"{blank}post{blank}{other}doc{blank}" for blank in blanks for other in ("", " ", "\t")]
+    assert set(all_normalised(texts)) == set(map(normalise, texts)) == {"post doc"}
 
 
 @given(st.lists(st.text(max_size=12) | st.sampled_from(["Crème Brûlée", "É\u0301", "a\0b", "ﬁ"]), max_size=8))

@@ -16,6 +16,7 @@ import numpy as np
 
 from keepsense.counts import Counts, Value, with_joined
 from keepsense.engines import Engine, Table, Writing
+from keepsense.engines.base import CountsAnew
 from keepsense.errors import BadInput, TooLarge
 from keepsense.hierarchies import Hierarchy
 from keepsense.hierarchies.kinds import KINDS
@@ -237,12 +238,13 @@ class Job:
         try:
             if joined:
                 return self._gathered(joined, further, sums)
+            if isinstance(self.engine, CountsAnew):  # columns are at hand as codes, of which nothing need be added up
+                counts = self.count(self.quasi_identifiers, histograms=further, sums=sums)
+                self.count(self.every_quasi_identifier)
+                return counts
             # all columns in one scan; what the method decides on is added up from it
             self.count(self.every_quasi_identifier, histograms=further, sums=sums)
-            counts = self.count(self.quasi_identifiers, histograms=further, sums=sums)
-            if self.every_quasi_identifier != self.quasi_identifiers:
-                self.source.tuples_alone(self.every_quasi_identifier)
-            return counts
+            return self.count(self.quasi_identifiers, histograms=further, sums=sums)
         except TooLarge as error:
             raise TooLarge(f"{error}{what_would_do(self, plain)}") from None
 

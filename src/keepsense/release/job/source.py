@@ -135,19 +135,6 @@ class Source:
             sums={name: counts.sums[name] for name in numbers},
         )
 
-    def tuples_alone(self, columns: Sequence[str]) -> None:
-        """Let go of what was counted along with some columns: it was added up for fewer of them.
-
-        >>> from keepsense.release.example import example_job
-        >>> source = example_job().source
-        >>> _ = source.count(["job", "age"], histograms=["illness"])
-        >>> source.tuples_alone(["job", "age"])
-        >>> len(source.count(["job", "age"]).histograms)
-        0
-        """
-        names = tuple(columns)
-        self._counted[names] = replace(self._counted[names], histograms={}, sums={})
-
 
 def located(folder: Path, place: Place) -> str:
     """Where a source lies: relative paths start at the project file.
