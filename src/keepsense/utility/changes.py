@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
+from keepsense.counts import Value
 from keepsense.errors import KeepsenseError
 from keepsense.metrics import metric
 from keepsense.recoding import Recoding
@@ -33,12 +35,8 @@ def column_moves(recoded: Recoded, rule: Recoding) -> Moves:
     moves: Moves = {}
     for column, weights in joint_values(recoded.counts, rule):
         total = float(weights.sum()) or 1.0
-        kind = {value: i for i, value in enumerate(dict.fromkeys((*column.values, *column.originals)))}
-        before, after = (
-            np.fromiter(map(kind.__getitem__, values), np.int64, len(values))
-            for values in (column.originals, column.values)
-        )
-        changed = before[column.original] != after[column.released]
+        before, after = (_objects(values) for values in (column.originals, column.values))
+        changed = (before[column.original] != after[column.released]).astype(np.bool_)
         distance = None
         if len(column.originals) * len(column.values) <= MOST_CELLS:
             try:
@@ -48,6 +46,14 @@ def column_moves(recoded: Recoded, rule: Recoding) -> Moves:
                 pass  # values that cannot be compared: what changed is known all the same
         moves[column.name] = (float(weights[changed].sum()) / total, distance)
     return moves
+
+
+def _objects(values: Sequence[Value]) -> NDArray[np.object_]:
+    """Values as an array of objects, one each: sets, which are tuples, must not become further dimensions."""
+    objects = np.empty(len(values), dtype=np.object_)
+    for i, value in enumerate(values):
+        objects[i] = value
+    return objects
 
 
 def table_moves(recoded: Recoded) -> Moves:

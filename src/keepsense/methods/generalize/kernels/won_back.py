@@ -19,7 +19,7 @@ import numpy as np
 from keepsense.compiled import njit
 from keepsense.methods.generalize.kernels.together import span_loss
 
-_NEAR = 4096
+_NEAR = 65_536
 """Tuples of a group up to which it is divided in arrays of its own, which a processor keeps at hand."""
 _FEW = 64
 """Tuples of a group up to which every one of them is looked at, whether it lies outside of a span or not."""
