@@ -16,9 +16,9 @@ from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.aggregate.compare import compare_sets
 from keepsense.methods.aggregate.concepts import map_sets
 from keepsense.methods.aggregate.items import from_delimited, from_lists, from_long
+from keepsense.methods.aggregate.mdav import Partition
 from keepsense.methods.aggregate.set_distance import KINDS
 from keepsense.methods.aggregate.set_files import read_baskets
-from keepsense.methods.aggregate.mdav import Partition
 from keepsense.methods.aggregate.sets import deal, microaggregate_sets
 from keepsense.privacy import verify_sets
 from keepsense.semantics import distance
