@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -61,21 +61,28 @@ class ConceptSets:
 
     def __repr__(self) -> str:
         return (
-            f"ConceptSets({self.source.column!r}: {len(self):,} records, {self.semantic:,} concepts, "
+            f"ConceptSets({self.column!r}: {len(self):,} records, {self.semantic:,} concepts, "
             f"{len(self.opaque):,} opaque terms)"
         )
 
     def taken(self, positions: NDArray[Any]) -> ConceptSets:
-        """Other records made of these: one for each position, so that equal cells need be looked up once only."""
-        rows, source = self.rows.taken(positions), self.source.taken(positions)
-        term_rows = source.rows if self.term_rows is self.source.rows else self.term_rows.taken(positions)
-        taken = replace(self, source=source, rows=rows, term_rows=term_rows)
-        # which records are alike is known of those they were taken from
-        found, _, which = self.distinct
-        used, place = used_codes(which[positions])
-        times = np.bincount(place, minlength=len(used)).astype(np.int64)
-        vars(taken)["distinct"] = found.taken(used), times, place.astype(np.int64)
-        return taken
+        """Other records made of these: one for each position, so that equal cells need be looked up once only.
+
+        >>> from keepsense.methods.aggregate.items import from_lists
+        >>> sets = map_sets(from_lists([["tea", "milk"], ["jazz"]]), None).taken(np.array([1, 0, 1]))
+        >>> [sets.labels(sets.rows[i]) for i in range(3)], dict(zip(sets.terms, sets.occurrences.tolist()))
+        ([['jazz'], ['milk', 'tea'], ['jazz']], {'jazz': 2, 'milk': 1, 'tea': 1})
+        """
+        return _Taken(self, positions)
+
+    @property
+    def column(self) -> str:
+        """Name of the column."""
+        return self.source.column
+
+    def cell(self, terms: Sequence[Value]) -> Value:
+        """Some terms as a cell of the column."""
+        return self.source.cell(terms)
 
     @property
     def semantic(self) -> int:
@@ -112,7 +119,7 @@ class ConceptSets:
         if distance is None:
             return ItemDistances(None, None, self.size)
         if self.taxonomy is None or distance.taxonomy is not self.taxonomy:
-            raise BadInput(f"column {self.source.column!r} is mapped onto another taxonomy than the distance's")
+            raise BadInput(f"column {self.column!r} is mapped onto another taxonomy than the distance's")
         return ItemDistances(distance, self.concepts, self.size - self.semantic, memory=memory)
 
     @cached_property
@@ -144,12 +151,58 @@ class ConceptSets:
             found.append(
                 Finding(
                     "W305",
-                    self.source.column,
+                    self.column,
                     f"{terms:,} of {len(self.terms):,} terms ({share:.1%} of occurrences) are in no taxonomy and kept "
                     "as opaque: 1 away from everything else",
                 )
             )
         return found
+
+
+class _Taken(ConceptSets):
+    """Records made of others. What each of very many holds is put together only where somebody asks for it."""
+
+    def __init__(self, others: ConceptSets, positions: NDArray[Any]) -> None:
+        gathered = ("source", "rows", "term_rows", "distinct", "occurrences")
+        vars(self).update({name: known for name, known in vars(others).items() if name not in gathered})
+        vars(self).update(_others=others, _positions=positions)
+
+    _others: ConceptSets
+    _positions: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @property
+    def column(self) -> str:
+        return self._others.column
+
+    def cell(self, terms: Sequence[Value]) -> Value:
+        return self._others.cell(terms)
+
+    @cached_property
+    def source(self) -> ItemSets:
+        return self._others.source.taken(self._positions)
+
+    @cached_property
+    def rows(self) -> Rows:
+        return self._others.rows.taken(self._positions)
+
+    @cached_property
+    def term_rows(self) -> Rows:
+        return self._others.term_rows.taken(self._positions)
+
+    @cached_property
+    def distinct(self) -> tuple[Rows, NDArray[np.int64], NDArray[np.int64]]:
+        rows, _, which = self._others.distinct
+        used, place = used_codes(which[self._positions])
+        times = np.bincount(place, minlength=len(used)).astype(np.int64)
+        return rows.taken(used), times, place.astype(np.int64, copy=False)
+
+    @cached_property
+    def occurrences(self) -> NDArray[np.int64]:
+        times, held = np.bincount(self._positions, minlength=len(self._others)), self._others.term_rows
+        return np.bincount(held.indices, times[held.row_of()], len(self.terms)).astype(np.int64)
 
 
 def map_sets(

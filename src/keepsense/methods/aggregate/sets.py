@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise
 from typing import Any, Literal, get_args
 
@@ -41,9 +42,8 @@ class SetRelease:
 
     `group[i]` is the group of record i, `partition` tells it for distinct records (of each class, where there are
     classes); `centroids[g]` is the distinct set at the centre of group g and `terms[g]` what all its records are
-    released as. `verbatim` counts groups whose
-    released set is, by chance, one of its own centroid records as it stood; `labelled` counts concepts released under
-    their label and `withheld` opaque terms not released, because too few people use the term.
+    released as. `labelled` counts concepts released under their label and `withheld` opaque terms not released, because
+    too few people use the term.
 
     >>> from keepsense.methods.aggregate.concepts import map_sets
     >>> from keepsense.methods.aggregate.items import from_delimited
@@ -60,11 +60,15 @@ class SetRelease:
     group: NDArray[np.int64]
     centroids: NDArray[np.int64]
     terms: tuple[tuple[Value, ...], ...]
-    verbatim: int
     labelled: int
     withheld: int
     blocks: int = 0
     """Blocks in which groups were made; none where all sets were compared."""
+
+    @cached_property
+    def verbatim(self) -> int:
+        """Groups whose released set is, by chance, one of their own centroid records as it stood."""
+        return _verbatim(self.sets, self.group, self.centroids, self.terms)
 
     def records(self) -> list[list[Value]]:
         """The released set of each record."""
@@ -76,7 +80,7 @@ class SetRelease:
 
     def cells(self) -> list[Value]:
         """What each group releases, as one hashable cell in the form the column came in."""
-        cells = {terms: self.sets.source.cell(terms) for terms in dict.fromkeys(self.terms)}
+        cells = {terms: self.sets.cell(terms) for terms in dict.fromkeys(self.terms)}
         return [cells[terms] for terms in self.terms]
 
     def promise(self) -> dict[str, Any]:
@@ -85,7 +89,7 @@ class SetRelease:
 
     def findings(self) -> list[Finding]:
         """What a person should look at, in counts."""
-        name, groups = self.sets.source.column, len(self.partition)
+        name, groups = self.sets.column, len(self.partition)
         remarks = [
             (
                 "W306",
@@ -218,7 +222,7 @@ def microaggregate_sets(  # noqa: PLR0913
     check_kind(distance)
     if sizes not in get_args(Sizes):
         raise BadInput(f"sizes = {sizes!r}: it must be 'usual' or 'any'")
-    k = check_size(group_size(models, k), len(sets), f"column {sets.source.column!r}")
+    k = check_size(group_size(models, k), len(sets), f"column {sets.column!r}")
     rng = generator(rng)
     rows, weights, which = sets.distinct
     items = sets.distances(item_distance, memory=memory)
@@ -237,15 +241,14 @@ def microaggregate_sets(  # noqa: PLR0913
         rows = rows.taken(own)
         spaces = _Classes(distance, items, rows, weights, pairs // len(sets.distinct[0]))
         cutting = _Cutting(block, each, rng)
-        partition = spaces.partition(k, divide, sets.source.column, cutting, listener)
+        partition = spaces.partition(k, divide, sets.column, cutting, listener)
         number = cutting.blocks
     centres = centroids(distance, items, rows, partition, usual_size=sizes == "usual")
     group = deal(partition, which, rng)
     terms, labelled, withheld = _synthetic(sets, own[centres], k, rng)
-    verbatim = _verbatim(sets, group, centres, which, terms)
-    release = SetRelease(sets, k, distance, partition, group, own[centres], terms, verbatim, labelled, withheld, number)
+    release = SetRelease(sets, k, distance, partition, group, own[centres], terms, labelled, withheld, number)
     if within is None and wants_steps(listener):
-        emit(listener, "centred", len(sets), len(sets), released={sets.source.column: release.cells()},
+        emit(listener, "centred", len(sets), len(sets), released={sets.column: release.cells()},
              facts={"items shown by a more general name": labelled})  # fmt: skip
     return release
 
@@ -365,11 +368,7 @@ def _synthetic(
 
 
 def _verbatim(
-    sets: ConceptSets,
-    group: NDArray[np.int64],
-    centres: NDArray[np.int64],
-    which: NDArray[np.int64],
-    terms: tuple[tuple[Value, ...], ...],
+    sets: ConceptSets, group: NDArray[np.int64], centroids: NDArray[np.int64], terms: tuple[tuple[Value, ...], ...]
 ) -> int:
     """Groups whose released set equals, term by term, a record that is their centroid."""
     place = {term: i for i, term in enumerate(sets.terms)}
@@ -380,7 +379,7 @@ def _verbatim(
     sizes = np.fromiter(map(len, drawn), np.int64, len(drawn))
     starts = np.concatenate(([0], np.cumsum(sizes)))
     numbers = np.fromiter(chain.from_iterable(drawn), np.int64, int(starts[-1]))
-    records = np.flatnonzero(centres[group] == which)
+    records = np.flatnonzero(centroids[group] == sets.distinct[2])
     records = records[sets.term_rows.sizes[records] == sizes[kind[group[records]]]]
     held = sets.term_rows.taken(records)
     record = held.row_of()
