@@ -77,9 +77,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     warnings.showwarning = _show_warning
     for kind in (InputWarning, PrivacyWarning):  # people should see these, whatever the interpreter was told
         warnings.simplefilter("always", kind)
+    before = gc.get_threshold()
     gc.set_threshold(*_SELDOM)
     with _Interrupts() as interrupts:
         code = _run(given, interrupts)
+    gc.set_threshold(*before)  # a program that calls this goes on
     sys.exit(code)
 
 
