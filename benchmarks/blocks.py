@@ -54,12 +54,12 @@ def blocks() -> Iterator[Figure]:
 
 def _made(method: str, rows: int, block: int | None) -> tuple[float, int, float]:
     """How far released records lie from the truth on average, what is cut (distinct records), and processor seconds."""
-    from keepsense.engines import engine
-    from keepsense.project.file import Project
-    from keepsense.random import generator
+    from keepsense.engines.protocol import engine
+    from keepsense.project.project_file import Project
     from keepsense.release.figures.measure import mean_distance_from_truth
     from keepsense.release.job.job import Job
-    from keepsense.sample import people
+    from keepsense.sample_people import people
+    from keepsense.secure_random import generator
 
     parameters = {"k": K, **METHODS[method]} | ({} if block is None else {"block": block})
     project = Project.model_validate(
@@ -83,13 +83,13 @@ def _made(method: str, rows: int, block: int | None) -> tuple[float, int, float]
 
 def _of_sets(rows: int, block: int | None) -> tuple[float, int, float]:
     """The same of the people's interests: how far sets lie from that of their group, by their nearest items."""
-    from keepsense.methods.aggregate.concepts import map_sets
-    from keepsense.methods.aggregate.items import from_delimited
-    from keepsense.methods.aggregate.set_distance import SetSpace
-    from keepsense.methods.aggregate.sets import microaggregate_sets
-    from keepsense.sample import people
-    from keepsense.semantics import distance
-    from keepsense.taxonomy.embedded import wordnet
+    from keepsense.methods.sets.set_microaggregation import microaggregate_sets
+    from keepsense.sample_people import people
+    from keepsense.semantics.distance import distance
+    from keepsense.sets.concept_sets import map_sets
+    from keepsense.sets.item_sets import from_delimited
+    from keepsense.sets.set_distance import SetSpace
+    from keepsense.taxonomy.embedded_taxonomies import wordnet
 
     cells = people(rows, 1)["interests"].to_pylist()
     sets, judge = map_sets(from_delimited(cells, delimiter=";"), wordnet()), distance("feature", wordnet())

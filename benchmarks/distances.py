@@ -12,14 +12,14 @@ import numpy as np
 
 from benchmarks import _nltk
 from benchmarks._registry import Figure, benchmark, best_of, missing, peak_of
-from keepsense.semantics import distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 SIDE = 2_000
 _ALONE = """
 import numpy as np
-from keepsense.semantics import distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 values = np.random.default_rng(2).choice(len(wordnet()), 500, replace=False)
 distance({name!r}, wordnet()).against_all(values, dtype=np.float32)
 """

@@ -99,10 +99,10 @@ def copied(file: Path, target: Path, *, gaps: float = 0.0, most: int | None = No
 
 def by_command(file: Path, folder: Path) -> Outcome:
     """`keepsense init FILE && keepsense run`, untouched."""
-    from keepsense.draft.beside import hierarchies_beside
-    from keepsense.draft.write import draft, source_keys, write_draft
-    from keepsense.engines import Reading
-    from keepsense.project.inspection.inspect import inspect
+    from keepsense.draft.inspection import inspect
+    from keepsense.draft.project_draft import hierarchies_beside
+    from keepsense.draft.project_text import draft, source_keys, write_draft
+    from keepsense.engines.protocol import Reading
     from keepsense.release.run import run
 
     how = Reading()
@@ -135,8 +135,8 @@ def by_front_door(file: Path, library: str) -> tuple[Outcome, dict[str, list[Any
 
 def released_by(outcome: Outcome) -> dict[str, list[Any]]:
     """The columns of a released file; those of a text file as they are written."""
-    from keepsense.engines import engine
-    from keepsense.engines.formats import format_of
+    from keepsense.engines.formats.table_formats import format_of
+    from keepsense.engines.protocol import engine
 
     if not format_of(str(outcome.file), None).is_text:
         with engine() as running:
@@ -148,7 +148,7 @@ def released_by(outcome: Outcome) -> dict[str, list[Any]]:
 
 def in_another_format(file: Path, ending: str) -> Path:
     """The same table with types (Booleans, days, decimals, categories, nulls), in the format of an ending."""
-    from keepsense.engines import engine
+    from keepsense.engines.protocol import engine
 
     _, (header, *rows) = rows_of(file)
     columns = {name: typed([row[i] or None for row in rows]) for i, name in enumerate(header)}

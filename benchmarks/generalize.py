@@ -16,10 +16,11 @@ import numpy as np
 
 from benchmarks._registry import Figure, benchmark, best_of, missing
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy, read_arx
-from keepsense.methods.registry import method
-from keepsense.privacy import KAnonymity
-from keepsense.utility import loss
+from keepsense.hierarchies.formats.arx_csv import read_arx
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.method import method
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.utility.generalization_losses import loss
 
 PEOPLE = 1_000_000
 COLUMNS = ("sex", "age", "postcode", "place", "occupation", "workplace", "hobby", "diagnosis")
@@ -112,7 +113,7 @@ def divided() -> Iterator[Figure]:
     Words are ordered by their first letters: it is the division that is timed, not the meaning.
     """
     from keepsense.engines.duckdb.engine import DuckDBEngine
-    from keepsense.sample import people
+    from keepsense.sample_people import people
 
     table = people(PEOPLE, 1).select(list(COLUMNS))
     with DuckDBEngine() as engine:

@@ -16,9 +16,13 @@ import numpy as np
 
 from benchmarks import _nltk
 from benchmarks._registry import Figure, benchmark, best_of, missing
-from keepsense.hierarchies import Hierarchy, candidates, evaluate, improve, make_test_bed, scores
-from keepsense.semantics import Distance, distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.degraded_hierarchies import make_test_bed
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_candidates import candidates
+from keepsense.hierarchies.hierarchy_faults import improve
+from keepsense.hierarchies.hierarchy_scores import evaluate, scores
+from keepsense.semantics.distance import Distance, distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 VALUES, CANDIDATES = 96, 100
 SCORING = f"score-{CANDIDATES}-candidates-of-{VALUES}-values"

@@ -33,7 +33,8 @@ def work(method: str, folder: str) -> None:
 
 def noisy_histogram(folder: Path) -> None:
     """Count five columns, and write records made from counts with noise."""
-    from keepsense.methods.perturb import Budget, noisy_histogram
+    from keepsense.methods.perturb.dp_numbers import noisy_histogram
+    from keepsense.methods.perturb.privacy_budget import Budget
 
     counts = _counted(folder / "people.parquet", list(DOMAINS))
     released = noisy_histogram(counts, list(DOMAINS), domains=DOMAINS, epsilon=1.0, budget=Budget(1.0))
@@ -46,9 +47,9 @@ def noise_on_streams(folder: Path) -> None:
     """Learn from the table what three columns of words are like, then protect its records as if they came anew."""
     import duckdb
 
-    from keepsense.methods.perturb import noise_on_streams
-    from keepsense.semantics import nominal
-    from keepsense.taxonomy import wordnet
+    from keepsense.methods.perturb.noise_on_streams import noise_on_streams
+    from keepsense.semantics.attribute import nominal
+    from keepsense.taxonomy.embedded_taxonomies import wordnet
 
     file = folder / "known.parquet"
     counts = _counted(file, STREAMED)
@@ -65,7 +66,7 @@ def noise_on_streams(folder: Path) -> None:
 
 def along_a_score(folder: Path) -> None:
     """Count four columns, and write groups of five neighbours along their first principal component."""
-    from keepsense.methods.aggregate import microaggregation_along_a_score
+    from keepsense.methods.microaggregate.individual_ranking import microaggregation_along_a_score
     from keepsense.semantics.attribute import Ordered
 
     counts = _counted(folder / "people.parquet", (*LINED_UP, *RANKED))

@@ -20,12 +20,14 @@ import numpy as np
 
 from benchmarks._registry import Figure, benchmark, missing
 from keepsense.counts import Counts, encode
-from keepsense.hierarchies import Hierarchy, read_arx
+from keepsense.hierarchies.formats.arx_csv import read_arx
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.anytime import anytime
 from keepsense.methods.generalize.incognito import incognito
 from keepsense.methods.generalize.optimal import optimal
 from keepsense.methods.generalize.samarati import samarati
-from keepsense.privacy import DistinctDiversity, KAnonymity
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
 
 Columns = dict[str, list[str]]
 PEOPLE = ("sex", "age", "postcode", "place", "occupation", "workplace", "hobby", "diagnosis")
@@ -155,7 +157,7 @@ def synthetic(rows: int = 30_000, columns: int = 25) -> tuple[Counts, dict[str, 
 def people() -> tuple[Counts, dict[str, Hierarchy], dict[str, Any]]:
     """A million sample people; words are grouped by their first letters, since it is the search that is timed."""
     from keepsense.engines.duckdb.engine import DuckDBEngine
-    from keepsense.sample import people as sample
+    from keepsense.sample_people import people as sample
 
     with DuckDBEngine() as engine:
         counts = engine.count(engine.read(sample(1_000_000, 1).select(list(PEOPLE))), list(PEOPLE))

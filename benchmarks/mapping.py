@@ -15,9 +15,9 @@ import numpy as np
 
 from benchmarks import _nltk
 from benchmarks._registry import Figure, benchmark, best_of, missing
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 from keepsense.taxonomy.lookup import Lookup, lookup
-from keepsense.taxonomy.mapping.mapper import map_values
+from keepsense.taxonomy.mapper import map_values
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / (os.environ.get("KEEPSENSE_DATA") or "../shared/data")

@@ -61,13 +61,13 @@ class Measured:
 
 def measure(source: object, words: Sequence[str] | None = None, *, questions: bool = False) -> Measured:
     """Draft a project for a table and run it untouched; words are measured against all of WordNet."""
-    from keepsense.draft.wishes import Wishes, drafted
+    from keepsense.draft.project_draft import Wishes, draft_from_arguments
     from keepsense.metrics import by_name, figures
     from keepsense.release.figures.measure import column_penalties, recoded
     from keepsense.release.run import run
 
     start = time.perf_counter()
-    project, _, given = drafted(source, Wishes(suppression=0.05))
+    project, _, given = draft_from_arguments(source, Wishes(suppression=0.05))
     with tempfile.TemporaryDirectory() as folder:
         outcome = run(project, data=None if isinstance(source, Path) else source, given=given, folder=folder, rng=1)
         seconds = time.perf_counter() - start
@@ -83,10 +83,9 @@ def measure(source: object, words: Sequence[str] | None = None, *, questions: bo
 def moved_by(outcome: Outcome, name: str) -> Floats:
     """How far each tuple's word moved, in all of WordNet: to the concept it is released as, or, where a label lists
     what it stands for or has no concept, to its members on average. A word without a concept is 1 from all others."""
-    from keepsense.semantics import distance
-    from keepsense.taxonomy.embedded import wordnet
-    from keepsense.utility.alignment import whole_table
-    from keepsense.utility.pairs import leaf_sets, pairs
+    from keepsense.semantics.distance import distance
+    from keepsense.taxonomy.embedded_taxonomies import wordnet
+    from keepsense.utility.recoded_table import leaf_sets, pairs, whole_table
 
     job, counts = outcome.job, outcome.counts
     (rule,) = whole_table(outcome.recodings, job.quasi_identifiers)
@@ -120,8 +119,8 @@ def moved_by(outcome: Outcome, name: str) -> Floats:
 
 def _concepts(outcome: Outcome, name: str, originals: Sequence[Value]) -> NDArray[np.int64]:
     """What each word means in WordNet: as the project has it, or by itself where that knows none; -1 for no concept."""
-    from keepsense.taxonomy import map_values
-    from keepsense.taxonomy.embedded import wordnet
+    from keepsense.taxonomy.embedded_taxonomies import wordnet
+    from keepsense.taxonomy.mapper import map_values
 
     job, net, rows = outcome.job, wordnet(), outcome.counts.rows_of(name)
     own = map_values(rows, net, column=name, senses="first", suggestions="accept").concepts
@@ -135,7 +134,7 @@ def _concepts(outcome: Outcome, name: str, originals: Sequence[Value]) -> NDArra
 @benchmark("meaning")
 def meaning() -> Iterable[Figure]:
     """What untouched drafts of insurance and of the sample people lose, at k = 5, beside the bars set for them."""
-    from keepsense.sample import people
+    from keepsense.sample_people import people
 
     place = DATA / INSURANCE
     if place.exists():

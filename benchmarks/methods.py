@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks._registry import Figure, as_toml, benchmark
 from benchmarks.in_python import IN_PYTHON
 from benchmarks.scale import QUASI_IDENTIFIERS, _part
-from keepsense.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 LIMIT = 600
 """Processor seconds that a method may take: other work on the machine does not count."""
@@ -164,7 +164,7 @@ def write_table(folder: Path, rows: int) -> None:
     """Sample people with three more columns, ten quasi-identifiers in all."""
     import duckdb
 
-    from keepsense.sample import write_people
+    from keepsense.sample_people import write_people
 
     write_people(folder / "sample.parquet", rows, 1)
     derived = "left(postcode, 1) AS region, age // 10 AS decade, ['early', 'late', 'night', 'day'][1 + id % 4] AS shift"
@@ -180,7 +180,7 @@ def _write_known(folder: Path) -> None:
     """The table with the first known word of a column in place of all that WordNet does not know, also in sets."""
     import duckdb
 
-    from keepsense.taxonomy import wordnet
+    from keepsense.taxonomy.embedded_taxonomies import wordnet
 
     names, mended = wordnet(), []
     for column in WORDS:
@@ -227,7 +227,7 @@ def project(method: str, sets: bool) -> dict[str, Any]:
 @benchmark("scale-methods")
 def scale_methods() -> Iterator[Figure]:
     """Seconds and memory of every method at 10 quasi-identifiers; what cannot be done is refused at once."""
-    from keepsense.methods.registry import methods
+    from keepsense.methods.method import methods
 
     rows = int(os.environ.get("KEEPSENSE_ROWS", 1_000_000))
     some = os.environ.get("KEEPSENSE_METHODS")

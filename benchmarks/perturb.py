@@ -10,11 +10,14 @@ import numpy as np
 
 from benchmarks._registry import Figure, benchmark, best_of, missing, peak_of
 from keepsense.counts import Counts
-from keepsense.methods.perturb import correlated_noise, noise, rank_swapping, rank_swapping_of_tuples
-from keepsense.semantics import distance
+from keepsense.methods.perturb.noise import correlated_noise, noise
+from keepsense.methods.perturb.rank_swapping import rank_swapping
+from keepsense.methods.perturb.rank_swapping_of_tuples import rank_swapping_of_tuples
 from keepsense.semantics.attribute import Nominal, nominal
-from keepsense.semantics.correlation import distance_correlation
-from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.semantics.distance import distance
+from keepsense.semantics.distance_correlation import distance_correlation
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 ROWS, VALUES, K = 100_000, 2_000, 20
 _ALONE = """

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks._registry import Figure, benchmark, best_of, missing
 from keepsense.counts import Counts
-from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.recoding import Cuts
 
 SEED = 7
@@ -69,13 +69,13 @@ def _linear_program(h: Any, whole: Any, cost: Any, classes: int) -> None:
 @benchmark("privacy-closeness")
 def closeness() -> Iterable[Figure]:
     """Semantic t-closeness of many classes: bounds and own transport against a linear program for each class."""
-    from keepsense.privacy.promises import emd
+    from keepsense.privacy import earth_movers_distance
 
     h, whole, far = _classes(5000, 60)
     few = 40
-    emd.within(h, whole, far, 0.2)
-    ours = best_of(lambda: emd.within(h, whole, far, 0.2))
-    exact = best_of(lambda: emd.exact(h, whole, far), 1)
+    earth_movers_distance.within(h, whole, far, 0.2)
+    ours = best_of(lambda: earth_movers_distance.within(h, whole, far, 0.2))
+    exact = best_of(lambda: earth_movers_distance.exact(h, whole, far), 1)
     start = time.perf_counter()
     _linear_program(h, whole, far, few)
     peer = (time.perf_counter() - start) / few * 5000
@@ -85,7 +85,7 @@ def closeness() -> Iterable[Figure]:
     verdict_ratio = ours / exact
     yield Figure(f"{name}: verdicts", ours, "s", "exact transport", verdict_ratio, "<= 1", verdict_ratio <= 1)
     codes = np.stack([np.arange(60), np.arange(60) // 4, np.arange(60) // 15, np.zeros(60)], axis=1).astype(np.int32)
-    tree = best_of(lambda: emd.hierarchical(h, whole, codes))
+    tree = best_of(lambda: earth_movers_distance.hierarchical(h, whole, codes))
     yield Figure(f"{name}: tree", tree, "s", "exact transport", tree / exact, "<= 0.1", tree <= 0.1 * exact)
 
 
@@ -103,7 +103,10 @@ def against_pycanon() -> Iterable[Figure]:
     except ImportError:
         yield missing("k, l, t of generalized Adult", "pycanon", bar)
         return
-    from keepsense.privacy import DistinctDiversity, KAnonymity, TCloseness, verify
+    from keepsense.privacy.k_anonymity import KAnonymity
+    from keepsense.privacy.l_diversity import DistinctDiversity
+    from keepsense.privacy.t_closeness import TCloseness
+    from keepsense.verification.verifier import verify
 
     counts, hierarchies, rows = found
     rule = Cuts(tuple(hierarchies[n].cut(min(1, hierarchies[n].height)) for n in counts.names))
@@ -146,7 +149,10 @@ def verifying() -> Iterable[Figure]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from keepsense.privacy import DistinctDiversity, KAnonymity, TCloseness, verify
+    from keepsense.privacy.k_anonymity import KAnonymity
+    from keepsense.privacy.l_diversity import DistinctDiversity
+    from keepsense.privacy.t_closeness import TCloseness
+    from keepsense.verification.verifier import verify
 
     rng = np.random.default_rng(SEED)
     n = 1_000_000
@@ -174,7 +180,7 @@ def verifying() -> Iterable[Figure]:
 @benchmark("privacy-wildcard")
 def wildcards() -> Iterable[Figure]:
     """Class sizes with missing values as wildcards, against comparing all pairs of distinct tuples with NumPy."""
-    from keepsense.privacy import class_sizes
+    from keepsense.risk.equivalence_classes import class_sizes
 
     rng = np.random.default_rng(SEED)
     n = 20_000
@@ -206,7 +212,7 @@ def linkage() -> Iterable[Figure]:
     if found is None:
         yield missing("record linkage of Adult", "Adult data", bar)
         return
-    from keepsense.privacy import record_linkage
+    from keepsense.risk.record_linkage import record_linkage
 
     counts, hierarchies, _ = found
     rule = Cuts(tuple(hierarchies[n].cut(min(1, hierarchies[n].height)) for n in counts.names))

@@ -98,9 +98,9 @@ def _bare(file: Path, part: str, rows: int) -> None:
 
 
 def _run(folder: Path, rows: int, into: str) -> dict[str, float]:
-    from keepsense.project.file import Project
+    from keepsense.project.project_file import Project
     from keepsense.release.run import run
-    from keepsense.sample import people
+    from keepsense.sample_people import people
 
     project = Project.model_validate(asked(rows)[1])
     if into == "warm":
@@ -113,7 +113,7 @@ def main(name: str, part: str, rows: int) -> None:
     """Do one part and print what it took."""
     folder, stages = Path(name), {}
     if part == "people":
-        from keepsense.sample import write_people
+        from keepsense.sample_people import write_people
 
         write_people(folder / "people.parquet", rows, 1)
     start, before = time.perf_counter(), time.process_time()

@@ -44,7 +44,7 @@ def scale_spark() -> Iterator[Figure]:
         yield missing(f"{name}-without-search", "Spark, for want of Java", BAR)
         return
     with tempfile.TemporaryDirectory() as folder:
-        from keepsense.sample import write_people
+        from keepsense.sample_people import write_people
 
         for number in (rows, FEW):
             write_people(Path(folder) / f"people-{number}.parquet", number, 1)
@@ -73,8 +73,8 @@ def _part(folder: str, part: str, rows: int) -> dict[str, Any]:
 
 def _run(folder: Path, session: Any, rows: int) -> tuple[dict[str, float], float]:
     """Seconds of each stage, and processor seconds of the search."""
-    from keepsense.engines import engine
-    from keepsense.project.file import Project
+    from keepsense.engines.protocol import engine
+    from keepsense.project.project_file import Project
     from keepsense.release.run import run
 
     project = Project.model_validate(

@@ -8,9 +8,9 @@ import numpy as np
 from tests.taxonomy.gold_senses import Score, chosen_by, scored
 
 from benchmarks._registry import Figure, benchmark, best_of
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 from keepsense.taxonomy.lookup import Lookup, lookup
-from keepsense.taxonomy.mapping.mapper import map_values
+from keepsense.taxonomy.mapper import map_values
 
 _RIGHT = {False: 0.90, True: 0.85}
 _UNDECIDED = 0.1

@@ -13,21 +13,17 @@ import numpy as np
 
 from benchmarks._registry import Figure, benchmark, peak_of
 from keepsense.arrays import Rows
-from keepsense.methods.aggregate import (
-    KINDS,
-    ItemDistances,
-    SetSpace,
-    from_delimited,
-    generalize_sets_apriori,
-    generalize_sets_top_down,
-    map_sets,
-    mdav,
-    microaggregate_sets,
-    noun_phrases,
-)
-from keepsense.methods.aggregate.concepts import distinct_sets
-from keepsense.semantics import distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.methods.microaggregate.mdav import mdav
+from keepsense.methods.sets.apriori import generalize_sets_apriori
+from keepsense.methods.sets.set_microaggregation import microaggregate_sets
+from keepsense.methods.sets.top_down_sets import generalize_sets_top_down
+from keepsense.semantics.distance import distance
+from keepsense.sets.concept_sets import distinct_sets, map_sets
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.item_sets import from_delimited
+from keepsense.sets.noun_phrases import noun_phrases
+from keepsense.sets.set_distance import KINDS, SetSpace
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 K = 3
 
@@ -117,10 +113,12 @@ def _warm() -> None:
 _ALONE = """
 import numpy as np
 from benchmarks.sets import records
-from keepsense.methods.aggregate import ItemDistances, SetSpace, mdav
-from keepsense.methods.aggregate.concepts import distinct_sets
-from keepsense.semantics import distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.set_distance import SetSpace
+from keepsense.methods.microaggregate.mdav import mdav
+from keepsense.sets.concept_sets import distinct_sets
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 rows, weights, _ = distinct_sets(records({n}, {size}, {vocabulary}, 1))
 nouns = np.sort(np.random.default_rng(0).choice(len(wordnet()), {vocabulary}, replace=False))
 space = SetSpace("average", ItemDistances(distance("feature", wordnet()), nouns), rows)
@@ -173,7 +171,7 @@ def queries() -> Iterator[Figure]:
 @benchmark("sets-release")
 def release() -> Iterator[Figure]:
     """The whole way for 10,000 baskets: from texts to a released column, and the truthful ways beside it."""
-    from keepsense.hierarchies.core import Hierarchy
+    from keepsense.hierarchies.hierarchy import Hierarchy
 
     rows = records(10_000, 5, 169, seed=1)
     nouns = np.random.default_rng(0).choice(wordnet().leaves(), 169, replace=False)

@@ -66,7 +66,7 @@ def _with_cache(folder: Path, command: list[str]) -> str:
 
 def write_adult(folder: Path, columns: dict[str, list[str]], hierarchies: dict[str, Any]) -> Path:
     """The table, its hierarchies and a project for optimal search in a folder; returns the table's file."""
-    from keepsense.hierarchies.formats import write_hierarchy
+    from keepsense.hierarchies.formats.hierarchy_formats import write_hierarchy
 
     source = folder / "adult.csv"
     rows = zip(*columns.values(), strict=True)
@@ -90,7 +90,7 @@ def write_adult(folder: Path, columns: dict[str, list[str]], hierarchies: dict[s
 @benchmark("sample")
 def sample() -> Iterator[Figure]:
     """Seconds to make and to write the sample people."""
-    from keepsense.sample import people, write_people
+    from keepsense.sample_people import people, write_people
 
     people(1_000)
     small, large = best_of(lambda: people(10_000)), best_of(lambda: people(1_000_000), 1)

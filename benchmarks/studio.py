@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from benchmarks._registry import Figure, benchmark, best_of, missing
 from benchmarks.meaning import DATA
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.studio.session.preview import Preview
 from keepsense.studio.session.session import Session
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks._registry import Figure, benchmark, best_of, peak_of
-from keepsense.taxonomy import Taxonomy, from_arrays
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_arrays
 
 CONCEPTS, LINKS = 350_000, 600_000
 _ALONE = """
 import numpy as np
-from keepsense.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy import Taxonomy
 t = Taxonomy.load({path!r})
 print(t.depth.sum(), t.parents.indices.sum(), t.children.indices.sum())
 print(len(t.subsumers(len(t) - 1)), t.label("concept 7"))

@@ -18,7 +18,10 @@ def measures() -> Iterable[Figure]:
     if found is None:
         yield missing("measures of one recoding of Adult", "Adult data", "<= 10")
         return
-    from keepsense.utility import discernibility, kl_divergence, loss, non_uniform_entropy, query_error, random_queries
+    from keepsense.utility.class_size_metrics import discernibility
+    from keepsense.utility.entropy_losses import kl_divergence, non_uniform_entropy
+    from keepsense.utility.generalization_losses import loss
+    from keepsense.utility.query_error import query_error, random_queries
 
     counts, hierarchies, _ = found
     levels = (0, 3, 0, 2, 2, 1, 1, 2)
@@ -50,7 +53,7 @@ def clustering() -> Iterable[Figure]:
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import pdist, squareform
 
-    from keepsense.utility import ward
+    from keepsense.utility.clustering import ward
 
     rng = np.random.default_rng(SEED)
     points = rng.random((1000, 4))

@@ -13,15 +13,15 @@ from pathlib import Path
 
 from benchmarks import _nltk
 from benchmarks._registry import Figure, benchmark, best_of, missing, peak_of
-from keepsense.taxonomy import Taxonomy
-from keepsense.taxonomy.store import MAGIC
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_file import MAGIC
 
 EMBEDDED = Path(str(files("keepsense.taxonomy") / "data" / "wordnet.taxonomy"))
 _ALONE = """
 import time
 import numpy
 start = time.process_time()
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 nouns = wordnet()
 print(time.process_time() - start)
 nouns.describe("coach#1")

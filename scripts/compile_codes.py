@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from keepsense.taxonomy.build import from_edges
-from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 DATA = Path(__file__).resolve().parents[1] / "src" / "keepsense" / "taxonomy" / "data"
 LICENCE = "public domain (United States government)"

@@ -18,8 +18,8 @@ from typing import Any
 
 import yaml
 
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders.wndb import Synsets, from_synsets, read_counts
+from keepsense.taxonomy.formats.wordnet_database import Synsets, from_synsets, read_counts
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 COUNTS = Path("/usr/share/wordnet/cntlist.rev")
 EMBEDDED = Path(__file__).resolve().parents[1] / "src" / "keepsense" / "taxonomy" / "data" / "oewn.taxonomy"

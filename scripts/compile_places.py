@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.taxonomy.build import from_arrays
-from keepsense.taxonomy.core import Taxonomy
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_arrays
 
 EMBEDDED = Path(__file__).resolve().parents[1] / "src" / "keepsense" / "taxonomy" / "data" / "places.taxonomy"
 

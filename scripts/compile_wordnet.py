@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from keepsense.errors import KeepsenseError
-from keepsense.taxonomy.loaders.wndb import load_wndb
+from keepsense.taxonomy.formats.wordnet_database import load_wndb
 
 DEBIAN = Path("/usr/share/wordnet")
 EMBEDDED = Path(__file__).resolve().parents[1] / "src" / "keepsense" / "taxonomy" / "data" / "wordnet.taxonomy"

@@ -62,7 +62,7 @@ def pages() -> dict[str, str]:
 
 def _json_output() -> str:
     """What every command prints with `--json`, from the one registry of their shapes."""
-    from keepsense.commands.parts.outputs import OUTPUTS, output_schema
+    from keepsense.commands.command_registry import OUTPUTS, output_schema
 
     lines = [
         "# JSON output",
@@ -94,12 +94,12 @@ def _keys_of(schema: dict[str, Any], above: str = "") -> Iterator[str]:
 
 def _drafts() -> str:
     """What drafts recognise, from the tables that the rules read."""
-    from keepsense.engines.base import NUMBER_FORMATS
-    from keepsense.hierarchies.kinds import KINDS
-    from keepsense.hierarchies.scales import SCALES
-    from keepsense.project.inspection import patterns
-    from keepsense.project.inspection.content import SIGNS
-    from keepsense.project.inspection.forms import DAYS, MARKS
+    from keepsense.draft import vocabulary
+    from keepsense.draft.cell_formats import DAYS, MARKS
+    from keepsense.draft.recognizers import SIGNS
+    from keepsense.engines.protocol import NUMBER_FORMATS
+    from keepsense.hierarchies.column_kinds import KINDS
+    from keepsense.hierarchies.ordinal_scales import SCALES
     from keepsense.project.roles import ROLES
     from keepsense.taxonomy.code_systems import SYSTEMS
 
@@ -107,11 +107,11 @@ def _drafts() -> str:
         return ", ".join(f"`{item}`" for item in items)
 
     said = {
-        "identifier": patterns.IDENTIFIERS,
-        "person": patterns.PERSONS,
-        "quasi-identifier": patterns.KNOWN_BY_OTHERS | patterns.PLACES | patterns.COORDINATES,
-        "sensitive": patterns.SENSITIVE | patterns.MEASURED,
-        "weight": patterns.WEIGHTS,
+        "identifier": vocabulary.IDENTIFIERS,
+        "person": vocabulary.PERSONS,
+        "quasi-identifier": vocabulary.KNOWN_BY_OTHERS | vocabulary.PLACES | vocabulary.COORDINATES,
+        "sensitive": vocabulary.SENSITIVE | vocabulary.MEASURED,
+        "weight": vocabulary.WEIGHTS,
     }
     return "\n".join(
         [
@@ -198,9 +198,9 @@ def metrics_table(about: str) -> str:
 
 def _project_file() -> str:
     """Every key of the project file, from the schema that checks it."""
-    from keepsense.methods.registry import methods
-    from keepsense.privacy import PRIVACY
-    from keepsense.project.schema import json_schema
+    from keepsense.methods.method import methods
+    from keepsense.privacy.privacy_model import PRIVACY
+    from keepsense.project.project_file import json_schema
 
     schema = json_schema()
     sections = {
@@ -321,7 +321,7 @@ def _command_line() -> str:
     from typer.main import get_command
 
     from keepsense.cli import app
-    from keepsense.commands.parts.names import filled
+    from keepsense.commands.options import filled
 
     lines = ["# The command line", "", "`keepsense COMMAND --help` shows the same in the terminal.", ""]
     lines += ["Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense, 130 interrupted.", ""]

@@ -11,8 +11,8 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 
-from keepsense.commands.demo import publish_demo, run_demo
-from keepsense.commands.run import render
+from keepsense.commands.demo_command import publish_demo, run_demo
+from keepsense.commands.run_command import render
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "images" / "demo.svg"
 FONTS = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace'

@@ -23,15 +23,15 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from keepsense.counts import Counts
-from keepsense.engines import started
-from keepsense.methods.calling import call
-from keepsense.methods.perturb import private
+from keepsense.engines.protocol import started
+from keepsense.methods.method_call import call
+from keepsense.methods.perturb import differential_privacy
 from keepsense.progress import Event
-from keepsense.project.file import read_project
-from keepsense.random import generator
+from keepsense.project.project_file import read_project
 from keepsense.recoding import Cells
 from keepsense.release.job.job import Job
 from keepsense.release.preflight import refuse_contradictions
+from keepsense.secure_random import generator
 
 Rows = Sequence[Mapping[str, str]]
 Chances = dict[str, dict[Any, dict[Any, float]]]
@@ -141,7 +141,7 @@ def _caught() -> Iterator[None]:
         raise _CaughtError(function, parameters, given)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(private, "call", stop)
+        patch.setattr(differential_privacy, "call", stop)
         yield
 
 

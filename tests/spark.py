@@ -20,7 +20,7 @@ from urllib.request import ProxyHandler, build_opener
 
 import pytest
 
-from keepsense.engines import ENGINES, engine
+from keepsense.engines.protocol import ENGINES, engine
 
 ROOT = Path(__file__).resolve().parents[1]
 SMALL = {

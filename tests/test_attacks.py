@@ -11,8 +11,8 @@ from experiments.attack import run as attack
 from experiments.attack.attacks import Rate, Seen, inference, linkability, linkage, risk, singling_out
 from experiments.attack.data import AGE, Table
 
-from keepsense.methods.registry import METHODS, methods
-from keepsense.sample import people
+from keepsense.methods.method import METHODS, methods
+from keepsense.sample_people import people
 
 PEOPLE = 400
 CLASSES = 80

@@ -19,17 +19,19 @@ from experiments.sets.data import Data
 from scipy.stats import spearmanr
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy, make_test_bed, reduce_abstractness
-from keepsense.hierarchies.judge import evaluate, weight_sets
-from keepsense.hierarchies.words.base import base_hierarchy
-from keepsense.hierarchies.words.concepts import senses_of
-from keepsense.methods.aggregate import microaggregate_sets
-from keepsense.methods.generalize.lattice import semantic_tables
-from keepsense.privacy import record_linkage
-from keepsense.semantics import Distance, distance
-from keepsense.taxonomy import from_edges
-from keepsense.taxonomy.embedded import wordnet
-from keepsense.utility import average_class_size, gen_iloss
+from keepsense.hierarchies.aika_adjustments import reduce_abstractness
+from keepsense.hierarchies.degraded_hierarchies import make_test_bed
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_scores import evaluate, weight_sets
+from keepsense.hierarchies.word_concepts import base_hierarchy, senses_of
+from keepsense.methods.generalize.objective import semantic_tables
+from keepsense.methods.sets.set_microaggregation import microaggregate_sets
+from keepsense.risk.record_linkage import record_linkage
+from keepsense.semantics.distance import Distance, distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.class_size_metrics import average_class_size
+from keepsense.utility.generalization_losses import gen_iloss
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = {"nurse": 80, "surgeon": 12, "pilot": 3, "clerk": 9, "poet": 1, "painter": 2, "baker": 7, "farmer": 21}

@@ -18,9 +18,9 @@ MODEL = '''
 from dataclasses import dataclass
 from typing import ClassVar
 
-from keepsense.privacy.base import Model
-from keepsense.privacy.parameters import Count
-from keepsense.privacy.registry import privacy_model
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.privacy_model import Count
+from keepsense.privacy.privacy_model import privacy_model
 
 
 @privacy_model(
@@ -48,8 +48,8 @@ def small_classes(classes, promise, evidence):
 METHOD = '''
 """Hide everything: one class, and nothing left to tell."""
 
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.registry import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method import Method, registered
 from keepsense.recoding import Cut, Cuts
 
 
@@ -67,7 +67,7 @@ METHOD = registered(
 )
 '''
 DISTANCE = """
-from keepsense.semantics.base import Distance, register
+from keepsense.semantics.distance import Distance, register
 
 
 @register
@@ -97,8 +97,8 @@ def columns(recoded):
     return float(len(recoded.counts.names))
 '''
 LOADER = """
-from keepsense.taxonomy import from_edges
-from keepsense.taxonomy.loaders.detect import LOADERS, Loader
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.taxonomy.formats.taxonomy_formats import LOADERS, Loader
 
 
 def read_arrows(path):
@@ -124,8 +124,9 @@ arrows = tiny.loader
 """
 USE = """
 import json, sys
-from keepsense.privacy import PRIVACY, model, verify
-from keepsense.project.schema import json_schema
+from keepsense.privacy.privacy_model import PRIVACY, model
+from keepsense.verification.verifier import verify
+from keepsense.project.project_file import json_schema
 
 table = {"job": ["nurse", "nurse", "nurse", "clerk"]}
 promises = json_schema()["properties"]["privacy"]["items"]["anyOf"]
@@ -161,9 +162,9 @@ EVERYTHING = """
 import json, sys
 from pathlib import Path
 import keepsense as ks
-from keepsense.project.schema import json_schema
+from keepsense.project.project_file import json_schema
 from keepsense.registry import EXTENSION_POINTS
-from keepsense.taxonomy import read_taxonomy
+from keepsense.taxonomy.formats.taxonomy_formats import read_taxonomy
 
 Path("jobs.arrows").write_text("nurse -> medic\\nclerk -> office\\nmedic -> work\\noffice -> work\\n")
 jobs = read_taxonomy("jobs.arrows")

@@ -13,8 +13,8 @@ from keepsense.recoding import Cut, Cuts
 from keepsense.release.example import example_release
 from keepsense.release.figures.measure import measured_for_report, measured_utility
 from keepsense.report.report import render
-from keepsense.report.subject import Subject
-from keepsense.utility.recoded import Recoded
+from keepsense.report.report_subject import Subject
+from keepsense.utility.recoded_table import Recoded
 
 ROOT = Path(__file__).resolve().parents[1]
 

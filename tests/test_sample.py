@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+from keepsense import sample_people
 from keepsense.errors import BadInput
-from keepsense.sample import COLUMNS, SEPARATOR, WORD_COLUMNS, _words, people, write_people
+from keepsense.sample_people import COLUMNS, SEPARATOR, WORD_COLUMNS, people, write_people
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +90,7 @@ def test_interests_are_small_sets_that_follow_the_hobby(table: pa.Table) -> None
 
 
 def test_postcodes_belong_to_one_place(table: pa.Table) -> None:
-    spellings = {word for words in _words.VARIANTS["place"].values() for word in words}
+    spellings = {word for words in sample_people.VARIANTS["place"].values() for word in words}
     pairs = zip(column(table, "postcode"), column(table, "place"), strict=True)
     places: dict[str, set[str]] = {}
     for postcode, place in pairs:
@@ -100,7 +101,7 @@ def test_postcodes_belong_to_one_place(table: pa.Table) -> None:
 
 @pytest.mark.parametrize("name", WORD_COLUMNS)
 def test_some_cells_are_written_otherwise(table: pa.Table, name: str) -> None:
-    odd = {word for words in _words.VARIANTS[name].values() for word in words}
+    odd = {word for words in sample_people.VARIANTS[name].values() for word in words}
     share = np.mean([word in odd for word in column(table, name)])
     assert 0 < share < 0.04
 
@@ -118,7 +119,7 @@ def test_files_hold_what_people_gives(tmp_path: Path, kind: str) -> None:
 
 
 def test_several_batches_make_one_table(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import keepsense.sample.generate as module
+    from keepsense import sample_people as module
 
     monkeypatch.setattr(module, "_BATCH", 100)
     table = module.people(250, seed=2)
@@ -139,7 +140,7 @@ def test_bad_targets_are_refused_and_leave_nothing(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_leaves_nothing_half_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    import keepsense.sample.generate as module
+    from keepsense import sample_people as module
 
     def interrupted(start: int, n: int, rng: np.random.Generator) -> pa.RecordBatch:
         raise KeyboardInterrupt

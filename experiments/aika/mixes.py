@@ -19,16 +19,21 @@ from scipy.stats import rankdata
 from experiments.gsl.columns import Column
 from experiments.gsl.correlate import SUPPRESSION
 from experiments.gsl.one_column import OneColumn, Tables
-from keepsense.hierarchies import Hierarchy, base_hierarchy, reduce_abstractness, reduce_outliers, scores
-from keepsense.hierarchies.judge import interval_size, privacy_vulnerability, weight_sets
-from keepsense.hierarchies.tree import tree_of
-from keepsense.hierarchies.words.adjust import RENAMES, keep_levels
-from keepsense.hierarchies.words.base import RULES
-from keepsense.hierarchies.words.candidates import OUTLIER_SIZES
-from keepsense.hierarchies.words.concepts import Namer
-from keepsense.hierarchies.words.facets import Facets, diversify
-from keepsense.semantics import Distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.aika_adjustments import (
+    RENAMES,
+    Facets,
+    diversify,
+    keep_levels,
+    reduce_abstractness,
+    reduce_outliers,
+)
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_candidates import OUTLIER_SIZES
+from keepsense.hierarchies.hierarchy_scores import interval_size, privacy_vulnerability, scores, weight_sets
+from keepsense.hierarchies.hierarchy_tree import tree_of
+from keepsense.hierarchies.word_concepts import RULES, Namer, base_hierarchy
+from keepsense.semantics.distance import Distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 Floats = NDArray[np.float64]
 WANTED = 100

@@ -12,7 +12,7 @@ from experiments import tables
 from experiments.aika.mixes import BOUNDARIES, ENOUGH, POOLS, READINGS, shares
 from experiments.gsl.correlate import SUPPRESSION
 from experiments.tables import Row
-from keepsense.hierarchies.judge import ASPECTS
+from keepsense.hierarchies.hierarchy_scores import ASPECTS
 
 SOURCES = ("constructor", "constructor, outliers not grouped", "ancestors replaced")
 OUTCOMES = ("SSE", "disclosure risk", "GenILoss", "CAVG")

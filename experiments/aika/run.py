@@ -16,10 +16,12 @@ from experiments.aika.mixes import BOUNDARIES, POOLS, READINGS, Judged, foretold
 from experiments.gsl.columns import Column, columns
 from experiments.gsl.correlate import SUPPRESSION, structure
 from experiments.tables import Row
-from keepsense.hierarchies import Hierarchy, candidates, evaluate, make_test_bed
-from keepsense.hierarchies.judge import ASPECTS
-from keepsense.semantics import Distance, distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.degraded_hierarchies import make_test_bed
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_candidates import candidates
+from keepsense.hierarchies.hierarchy_scores import ASPECTS, evaluate
+from keepsense.semantics.distance import Distance, distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 SEED = 2016
 OUTCOMES = report.OUTCOMES

@@ -13,8 +13,8 @@ import numpy as np
 
 from experiments.thesis.data import folder
 from experiments.thesis.data import specialties as specialty_tree
-from keepsense.sample import people as sample_people
-from keepsense.taxonomy import Taxonomy
+from keepsense.sample_people import people as sample_people
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 Row = dict[str, str]
 

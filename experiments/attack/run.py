@@ -18,9 +18,9 @@ import numpy as np
 from experiments.attack.attacks import Seen, coded, inference, linkability, linkage, risk, singling_out
 from experiments.attack.data import Row, Table, tables
 from keepsense.errors import KeepsenseError
-from keepsense.methods.registry import METHODS, Method
-from keepsense.project.file import Column, Project
-from keepsense.project.meaning import Given, Meaning
+from keepsense.methods.method import METHODS, Method
+from keepsense.project.column_meaning import Given, Meaning
+from keepsense.project.project_file import Column, Project
 from keepsense.release.run import run as release
 
 K = 5

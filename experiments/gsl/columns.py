@@ -22,10 +22,11 @@ from pathlib import Path
 import numpy as np
 
 from keepsense.counts import Value
-from keepsense.hierarchies import Hierarchy, base_hierarchy, reduce_abstractness
-from keepsense.hierarchies.words.concepts import Senses, senses_of
-from keepsense.taxonomy import Concept
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.aika_adjustments import reduce_abstractness
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.word_concepts import Senses, base_hierarchy, senses_of
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.taxonomy import Concept
 
 HERE = Path(__file__).parent
 OLD_ROWS = 23_817

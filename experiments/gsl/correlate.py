@@ -19,11 +19,12 @@ from scipy.stats import rankdata
 from experiments.gsl.columns import Column
 from experiments.gsl.one_column import KS, OneColumn, Tables
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy, scores
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_scores import scores
 from keepsense.methods.generalize.datafly import datafly
 from keepsense.methods.generalize.incognito import incognito
 from keepsense.recoding import Cuts
-from keepsense.semantics import Distance
+from keepsense.semantics.distance import Distance
 
 Floats = NDArray[np.float64]
 ALGORITHMS = ("Datafly", "Incognito")

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.recoding import SUPPRESSED, Cuts
-from keepsense.semantics import Distance
-from keepsense.utility import semantic_loss, semantic_sse
-from keepsense.utility.meaning import value_concepts, value_distances
+from keepsense.semantics.distance import Distance
+from keepsense.utility.semantic_loss import semantic_loss, semantic_sse
+from keepsense.utility.value_distances import value_concepts, value_distances
 
 
 class Losses:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.gsl.columns import Column
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.recoding import SUPPRESSED
-from keepsense.semantics import Distance
-from keepsense.utility.levels import level_losses
-from keepsense.utility.meaning import leaf_distances, value_concepts, value_distances
+from keepsense.semantics.distance import Distance
+from keepsense.utility.generalization_losses import level_losses
+from keepsense.utility.value_distances import leaf_distances, value_concepts, value_distances
 
 Floats = NDArray[np.float64]
 KS = tuple(range(2, 101))

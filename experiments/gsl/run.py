@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from experiments import tables
 from experiments.gsl import correlate, report, sets, times
 from experiments.gsl.columns import columns
-from keepsense.hierarchies import Hierarchy, make_test_bed
-from keepsense.hierarchies.words.test_bed import PERTURBATIONS, Perturbation
-from keepsense.semantics import distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.degraded_hierarchies import PERTURBATIONS, Perturbation, make_test_bed
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 SEED = 2017
 BEDS: dict[str, tuple[Perturbation, ...]] = {"all perturbations": PERTURBATIONS, "ancestors replaced": ("ancestors",)}

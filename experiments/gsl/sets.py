@@ -14,16 +14,17 @@ from experiments.gsl.correlate import SUPPRESSION, anonymized, share_of
 from experiments.gsl.losses import Losses
 from experiments.gsl.one_column import KS
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy, scores, set_score
-from keepsense.hierarchies.choice import ranked_sets
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_choice import ranked_sets
+from keepsense.hierarchies.hierarchy_scores import scores, set_score
 from keepsense.methods.generalize.datafly import datafly
 from keepsense.methods.generalize.incognito import incognito
-from keepsense.methods.generalize.lattice import semantic_tables
+from keepsense.methods.generalize.objective import semantic_tables
 from keepsense.methods.generalize.semantic_datafly import semantic_datafly
 from keepsense.recoding import Cuts
-from keepsense.semantics import Distance
-from keepsense.utility import compare_clusters
-from keepsense.utility.meaning import value_concepts, value_distances
+from keepsense.semantics.distance import Distance
+from keepsense.utility.clustering import compare_clusters
+from keepsense.utility.value_distances import value_concepts, value_distances
 
 RANKS = (1, 50, 100)
 WAYS = (

@@ -11,10 +11,11 @@ from experiments.gsl.columns import data_folder
 from experiments.gsl.correlate import anonymized
 from experiments.gsl.losses import Losses
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy, Steps, a_posteriori, a_priori
-from keepsense.methods.generalize.lattice import semantic_tables
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_choice import Steps, a_posteriori, a_priori
+from keepsense.methods.generalize.objective import semantic_tables
 from keepsense.recoding import Cuts
-from keepsense.semantics import Distance
+from keepsense.semantics.distance import Distance
 
 SIZES = (10, 25, 50, 75, 100)
 

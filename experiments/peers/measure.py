@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 
 Row = tuple[str, ...]
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from keepsense import __version__
 from keepsense.counts import Counts, Value
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.registry import method
-from keepsense.privacy import KAnonymity
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.method import method
+from keepsense.privacy.k_anonymity import KAnonymity
 
 
 def hierarchies(folder: Path, names: list[str]) -> dict[str, Hierarchy]:

@@ -21,15 +21,15 @@ from experiments.peers import ours, report
 from experiments.peers.measure import MEASURES, figures
 from experiments.thesis.data import folder
 from keepsense.counts import Counts, Value
-from keepsense.engines import started
-from keepsense.hierarchies import read_arx
-from keepsense.methods.registry import method
-from keepsense.privacy import KAnonymity
-from keepsense.project.file import Project
+from keepsense.engines.protocol import started
+from keepsense.hierarchies.formats.arx_csv import read_arx
+from keepsense.methods.method import method
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.project.project_file import Project
 from keepsense.release.job.job import Job
-from keepsense.sample import people
-from keepsense.utility import loss
-from keepsense.utility.meaning import value_concepts, value_distances
+from keepsense.sample_people import people
+from keepsense.utility.generalization_losses import loss
+from keepsense.utility.value_distances import value_concepts, value_distances
 
 HERE = Path(__file__).parent
 PINNED = ("anjana==1.2.3", "anonypy==0.2.1", "pycanon==1.3.5")

@@ -19,11 +19,13 @@ from pathlib import Path
 import numpy as np
 
 from keepsense.counts import Value
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.methods.aggregate import ConceptSets, ItemSets, from_lists, map_sets, read_baskets
-from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.loaders.open_directory import read_open_directory
-from keepsense.taxonomy.loaders.tables import read_edges
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.sets.concept_sets import ConceptSets, map_sets
+from keepsense.sets.item_sets import ItemSets, from_lists, read_baskets
+from keepsense.taxonomy.formats.edge_tables import read_edges
+from keepsense.taxonomy.formats.open_directory import read_open_directory
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 SEED = 2014
 SAMPLE = 1_000

@@ -9,7 +9,7 @@ import numpy as np
 
 from experiments import tables
 from experiments.tables import Row
-from keepsense.methods.aggregate import KINDS
+from keepsense.sets.set_distance import KINDS
 
 KS = (2, 3, 4, 5)
 CONTENT = "by content"

@@ -17,21 +17,17 @@ from experiments import tables
 from experiments.sets import report
 from experiments.sets.data import SAMPLE, SEED, Data, diagnoses, groceries, query_logs
 from experiments.sets.space import Floats, TableSpace, all_distances, centres_of
-from keepsense.methods.aggregate import (
-    KINDS,
-    ConceptSets,
-    ItemDistances,
-    SetComparison,
-    SetSpace,
-    compare_sets,
-    generalize_sets_apriori,
-    generalize_sets_top_down,
-    mdav,
-    microaggregate_sets,
-)
-from keepsense.privacy import verify_sets
-from keepsense.semantics import distance
-from keepsense.utility.sets import average_distances
+from keepsense.methods.microaggregate.mdav import mdav
+from keepsense.methods.sets.apriori import generalize_sets_apriori
+from keepsense.methods.sets.set_microaggregation import microaggregate_sets
+from keepsense.methods.sets.top_down_sets import generalize_sets_top_down
+from keepsense.semantics.distance import distance
+from keepsense.sets.concept_sets import ConceptSets
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.set_distance import KINDS, SetSpace
+from keepsense.utility.set_comparison import SetComparison, compare_sets
+from keepsense.utility.set_losses import average_distances
+from keepsense.verification.verifier import verify_sets
 
 SIZES = (2, 3, 4, 5)
 ORDERS = ("by content", *(f"seed {seed}" for seed in range(1, 6)))
@@ -104,7 +100,8 @@ def table_one(data: Data) -> Iterator[dict[str, Any]]:
 def ordered(sets: ConceptSets, order: str) -> Positions:
     """Positions of the records in one order: by content, as the product has them, or as a seed shuffles them.
 
-    >>> from keepsense.methods.aggregate import from_lists, map_sets
+    >>> from keepsense.sets.item_sets import from_lists
+    >>> from keepsense.sets.concept_sets import map_sets
     >>> sets = map_sets(from_lists([["b", "c"], ["b"], ["a"]]), None)
     >>> ordered(sets, "by content").tolist(), sorted(ordered(sets, "seed 1").tolist())
     ([2, 1, 0], [0, 1, 2])

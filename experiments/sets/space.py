@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.methods.aggregate import Partition, SetSpace
+from keepsense.methods.microaggregate.mdav import Partition
+from keepsense.sets.set_distance import SetSpace
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ class TableSpace:
 
     def from_centre(self, left: NDArray[np.int64]) -> Floats:
         """Distances to the record with the least mean distance to what is left; of equals the first."""
-        from keepsense.methods.aggregate.kernels.groups import closest
+        from keepsense.sets.set_kernels import closest
 
         return self.from_record(int(closest(self._sums / max(1, self._total), left, self.noise)))
 

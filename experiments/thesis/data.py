@@ -14,8 +14,9 @@ import numpy as np
 
 from experiments.gsl import columns as insurance
 from keepsense.counts import Counts
-from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 HERE = Path(__file__).parent
 MISSING = {"?", "PhysicianNotFound"}

@@ -10,22 +10,17 @@ import numpy as np
 
 from experiments.thesis.data import Sample
 from keepsense.counts import Counts, distinct_rows
-from keepsense.methods.perturb import (
-    correlated_noise,
-    distort_by_frequency,
-    distort_naively,
-    noise,
-    rank_swapping_by_one_ranking,
-    rank_swapping_of_tuples,
-    strict_rank_swapping,
-    swap_by_clusters,
-    swap_freely,
-)
+from keepsense.methods.perturb.naive_baselines import distort_by_frequency, distort_naively, swap_freely
+from keepsense.methods.perturb.noise import correlated_noise, noise
+from keepsense.methods.perturb.rank_swapping import swap_by_clusters
+from keepsense.methods.perturb.rank_swapping_by_one_ranking import rank_swapping_by_one_ranking
+from keepsense.methods.perturb.rank_swapping_of_tuples import rank_swapping_of_tuples
+from keepsense.methods.perturb.strict_rank_swapping import strict_rank_swapping
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import Nominal, nominal
-from keepsense.semantics.correlation import dependence, distance_variance
-from keepsense.semantics.mean import semantic_mean
-from keepsense.semantics.variance import rmse, semantic_variance
+from keepsense.semantics.distance_correlation import dependence, distance_variance
+from keepsense.semantics.semantic_operators import semantic_mean, semantic_variance
+from keepsense.utility.semantic_loss import rmse
 
 KS = (2, 5, 10, 20, 50, 100)
 FEW_KS = (2, 10, 100)

@@ -23,18 +23,19 @@ from keepsense.errors import Infeasible
 from keepsense.results import Comparison, Release, Trial
 
 if TYPE_CHECKING:
-    from keepsense.engines import Engine
-    from keepsense.guide.advise import Guidance
+    from keepsense.draft.inspection import Inspection
+    from keepsense.engines.protocol import Engine
+    from keepsense.guide.advice import Guidance
     from keepsense.guide.answers import Purpose
-    from keepsense.hierarchies import Hierarchy
-    from keepsense.privacy import Model, Verification
+    from keepsense.hierarchies.hierarchy import Hierarchy
+    from keepsense.privacy.privacy_model import Model
     from keepsense.progress import Listener
-    from keepsense.project.file import Project
-    from keepsense.project.inspection.inspect import Inspection
-    from keepsense.project.meaning import Given
+    from keepsense.project.column_meaning import Given
+    from keepsense.project.project_file import Project
     from keepsense.release.figures.assess import Assessment
     from keepsense.results import ArrowTable
-    from keepsense.taxonomy import Taxonomy
+    from keepsense.taxonomy.taxonomy import Taxonomy
+    from keepsense.verification.check_result import Verification
 
 F = TypeVar("F")
 File: TypeAlias = "str | PathLike[str]"
@@ -44,7 +45,7 @@ Names: TypeAlias = "str | Sequence[str]"
 class ColumnPromise(Protocol):
     """A promise that is yet to be given its column, such as `LDiversity(2)`.
 
-    >>> from keepsense.privacy import LDiversity
+    >>> from keepsense.privacy.l_diversity import LDiversity
     >>> wanted: ColumnPromise = LDiversity(2)
     >>> wanted.on("illness").columns
     ('illness',)
@@ -139,8 +140,8 @@ def anonymize(  # noqa: PLR0913
     >>> sorted(set(release.frame["job"])), round(release.utility["certainty penalty"], 2)
     (['medic', 'office'], 0.5)
     """
-    from keepsense.draft.wishes import Wishes, columns_of, drafted, models_of
-    from keepsense.engines import at_home
+    from keepsense.draft.project_draft import Wishes, columns_of, draft_from_arguments, models_of
+    from keepsense.engines.protocol import at_home
 
     wishes = Wishes(
         columns_of(
@@ -162,7 +163,7 @@ def anonymize(  # noqa: PLR0913
         k,
     )
     engine = engine or at_home(data)
-    project, inspection, given = drafted(data, wishes, engine=engine)
+    project, inspection, given = draft_from_arguments(data, wishes, engine=engine)
     return _made(data, project, inspection, given, {"rng": seed, "engine": engine, "listener": listener})
 
 
@@ -197,7 +198,7 @@ def run(  # noqa: PLR0913
     ...     ks.run(Path(folder) / "keepsense.toml").frame.num_rows
     10
     """
-    from keepsense.project.settings import adjusted_project
+    from keepsense.project.project_file import adjusted_project
     from keepsense.release.run import run as make
 
     path = None if reuse is None else Path(reuse)
@@ -236,8 +237,8 @@ def inspect(data: object, *, engine: str | Engine | None = None) -> Inspection:
     >>> ks.inspect({"job": ["nurse", "clerk", "nurse"], "age": [31, 40, 35]}).having("quasi-identifier")
     ('job', 'age')
     """
-    from keepsense.engines import at_home
-    from keepsense.project.inspection.inspect import inspect as look
+    from keepsense.draft.inspection import inspect as look
+    from keepsense.engines.protocol import at_home
 
     return look(data, engine=engine or at_home(data))
 
@@ -266,9 +267,9 @@ def verify(  # noqa: PLR0913
     >>> ks.verify({"job": ["medic", "medic", "clerk"]}, k=2, quasi_identifiers=["job"]).ok
     False
     """
-    from keepsense.engines import at_home
-    from keepsense.privacy import KAnonymity, XYAnonymity
-    from keepsense.privacy import verify as check
+    from keepsense.engines.protocol import at_home
+    from keepsense.privacy.k_anonymity import KAnonymity, XYAnonymity
+    from keepsense.verification.verifier import verify as check
 
     promises: list[Model] = list(models)
     if k is not None:
@@ -316,8 +317,8 @@ def assess(  # noqa: PLR0913
     >>> ks.assess(before, after, ["job"]).k
     1
     """
-    from keepsense.engines import at_home
-    from keepsense.hierarchies.formats import read_hierarchy
+    from keepsense.engines.protocol import at_home
+    from keepsense.hierarchies.formats.hierarchy_formats import read_hierarchy
     from keepsense.release.figures.asked import Asked
     from keepsense.release.figures.assess import assess as compared
 
@@ -378,15 +379,15 @@ def guide(
     >>> ks.guide({"age": [31, 34, 38, 52] * 9}, purpose="general").advice[0].name
     'local recoding'
     """
-    from keepsense.guide.advise import advise
+    from keepsense.guide.advice import advise
     from keepsense.guide.answers import Answers, from_project
 
     if data is None:
         return advise(Answers(purpose=purpose, promise=promise, truthful=truthful, k=k), limit)
-    from keepsense.draft.wishes import Wishes, drafted
-    from keepsense.engines import at_home
+    from keepsense.draft.project_draft import Wishes, draft_from_arguments
+    from keepsense.engines.protocol import at_home
 
-    project, inspection, _ = drafted(data, Wishes(), engine=engine or at_home(data))
+    project, inspection, _ = draft_from_arguments(data, Wishes(), engine=engine or at_home(data))
     answers = from_project(project, inspection.rows)
     return advise(replace(answers, purpose=purpose, promise=promise, truthful=truthful, k=k, privacy=()), limit)
 

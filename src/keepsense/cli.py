@@ -22,10 +22,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from keepsense import __version__
-from keepsense.commands import COMMANDS
-from keepsense.commands.parts.names import NamesInHelp
+from keepsense.commands.command_registry import COMMANDS
+from keepsense.commands.options import NamesInHelp
+from keepsense.display import visible
 from keepsense.errors import VALUES_LISTED, Finding, Infeasible, InputWarning, KeepsenseError, PrivacyWarning
-from keepsense.shown import visible
 
 DONE, GOAL_NOT_MET, BAD_INPUT, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 TRACEBACK = "KEEPSENSE_TRACEBACK"

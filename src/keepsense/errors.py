@@ -4,7 +4,7 @@ Every message names the file, column or concept, says what is wrong and what to 
 appear in a message unless the caller asked for them.
 
 >>> from keepsense.errors import KeepsenseError
->>> from keepsense.taxonomy import wordnet
+>>> from keepsense.taxonomy.embedded_taxonomies import wordnet
 >>> try:
 ...     wordnet().code("nurs")
 ... except KeepsenseError as error:
@@ -93,7 +93,7 @@ class TooSlow(BadInput):
 class BadTaxonomy(BadInput):
     """A taxonomy cannot be built or read: a cycle, an unknown parent, a duplicate id, a damaged file.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> from_edges([("cat", "animal"), ("animal", "cat")])
     Traceback (most recent call last):
     ...
@@ -106,7 +106,7 @@ class BadTaxonomy(BadInput):
 class UnknownConcept(BadInput):
     """A concept was asked for that the taxonomy does not hold.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> from_edges([("cat", "animal")]).code("kitten")
     Traceback (most recent call last):
     ...
@@ -119,7 +119,7 @@ class UnknownConcept(BadInput):
 class BadHierarchy(BadInput):
     """A generalization hierarchy is not valid or does not cover a column.
 
-    >>> from keepsense.hierarchies import Hierarchy
+    >>> from keepsense.hierarchies.hierarchy import Hierarchy
     >>> Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "*")])
     Traceback (most recent call last):
     ...
@@ -172,7 +172,7 @@ class Infeasible(KeepsenseError):
 class BudgetExceeded(KeepsenseError):
     """A differential privacy budget would be exceeded; nothing was released.
 
-    >>> from keepsense.methods.perturb.dp import Budget
+    >>> from keepsense.methods.perturb.privacy_budget import Budget
     >>> Budget(1.0).spend(2.0, "age")
     Traceback (most recent call last):
     ...

@@ -1,8 +1,8 @@
 """One registry of metrics: each figure of utility and of risk, with what it means in words, told beside its code.
 
 Releases, the command line, reports and the documentation take labels, meanings, directions and formats from here.
-Metrics of utility are computed from a `keepsense.utility.recoded.Recoded`, those of risk from a
-`keepsense.privacy.attacks.exposed.Exposed`.
+Metrics of utility are computed from a `keepsense.utility.recoded_table.Recoded`, those of risk from a
+`keepsense.risk.risk_metrics.Exposed`.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Metric:
 
 
 METRICS: Registry[Metric] = Registry(
-    "metric", packages=("keepsense.privacy.attacks", "keepsense.utility"), group="keepsense.metrics"
+    "metric", packages=("keepsense.risk", "keepsense.utility"), group="keepsense.metrics"
 )
 """All metrics by name; a module of `utility` or `privacy`, or another package, adds its own with `metric`."""
 
@@ -207,7 +207,7 @@ def figures(about: About, subject: object, *, every_run: bool | None = None) -> 
     """Every metric that applies to a subject, by rank: those of every run, those of reports, or (None) all.
 
     >>> from keepsense.counts import Counts
-    >>> from keepsense.privacy.attacks.exposed import Exposed
+    >>> from keepsense.risk.risk_metrics import Exposed
     >>> [(f.name, f.text) for f in figures("risk", Exposed(Counts.of({"job": ["nurse", "nurse", "clerk"]})))][:2]
     [('prosecutor, highest', '100%'), ('prosecutor, average', '66.7%')]
     """

@@ -10,14 +10,14 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, overload
 
+from keepsense.display import Shown, Summary, percent
 from keepsense.errors import BadInput, Finding
-from keepsense.shown import Shown, Summary, percent
 
 if TYPE_CHECKING:
-    from keepsense.privacy import Verification
-    from keepsense.project.inspection.inspect import Inspection
+    from keepsense.draft.inspection import Inspection
     from keepsense.recoding import Recoding
     from keepsense.release.run import Outcome
+    from keepsense.verification.check_result import Verification
 
 F = TypeVar("F")
 G = TypeVar("G")
@@ -90,7 +90,7 @@ class Release(Shown, Generic[F]):
     @cached_property
     def frame(self) -> F:
         """The released rows, read back from the file that the verifier checked."""
-        from keepsense.engines import started
+        from keepsense.engines.protocol import started
 
         job = self.outcome.job
         if self.outcome.table is not None:
@@ -105,7 +105,7 @@ class Release(Shown, Generic[F]):
     @cached_property
     def columns(self) -> tuple[ReleasedColumn, ...]:
         """Every column that came in: its role and why, and what became of it."""
-        from keepsense.project.inspection.inspect import SAID
+        from keepsense.draft.inspection import SAID
         from keepsense.release.changes import changes, how_released
 
         job = self.outcome.job
@@ -167,7 +167,7 @@ class Release(Shown, Generic[F]):
 
     def report(self, path: str | PathLike[str], audience: Literal["internal", "public"] = "internal") -> Path:
         """Write the report as one HTML page that needs no network; the internal one shows original distributions."""
-        from keepsense.report import write_report
+        from keepsense.report.report import write_report
 
         return write_report(self.outcome, Path(path), audience)
 

@@ -105,7 +105,7 @@ def test_hierarchies_and_taxonomies_in_memory_are_used() -> None:
         {"job": COLUMNS["job"]}, k=20, quasi_identifiers=["job"], hierarchies={"job": jobs}, suppression=0.0
     )
     assert set(release.frame["job"]) == {"medic", "office"}
-    from keepsense.taxonomy import from_edges
+    from keepsense.taxonomy.taxonomy_builder import from_edges
 
     kinds = from_edges([("nurse", "medic"), ("surgeon", "medic"), ("clerk", "office"), ("cashier", "office"),
                         ("medic", "work"), ("office", "work")], name="jobs")  # fmt: skip

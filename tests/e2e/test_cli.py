@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
-from keepsense import __version__, cli, sample
+from keepsense import __version__, cli, sample_people
 from keepsense.errors import Finding, Infeasible, KeepsenseError, PrivacyWarning
-from keepsense.hierarchies.core import MissingValues
-from keepsense.taxonomy import library
+from keepsense.hierarchies.hierarchy import MissingValues
+from keepsense.taxonomy.formats import taxonomy_library
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def test_import_takes_a_language_and_a_namespace(run: Run, tmp_path: Path) -> No
     (tmp_path / "berufe.csv").write_text("kind,parent\nArzt,Beruf\nKoch,Beruf\n", encoding="utf-8")
     told = ("--option", "child=kind", "--option", "language=de")
     assert run("taxonomy", "import", "berufe.csv", *told, "--quiet").code == 0
-    assert library.find("berufe").info["language"] == "de"
+    assert taxonomy_library.find("berufe").info["language"] == "de"
     term = "[Term]\nid: {0}\nname: {0}\nnamespace: {1}\n\n"
     terms = term.format("A:1", "one") + term.format("B:1", "two") + term.format("B:2", "two") + "is_a: B:1\n"
     (tmp_path / "two.obo").write_text("format-version: 1.2\n\n" + terms.replace("\n\nis_a", "\nis_a"), encoding="utf-8")
@@ -218,7 +218,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(sample, "write_people", fail)
+    monkeypatch.setattr(sample_people, "write_people", fail)
 
 
 def test_a_mistake_of_the_user_is_one_line_and_exit_2(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,7 +319,7 @@ def test_a_bug_is_exit_3_and_shows_no_data(run: Run, monkeypatch: pytest.MonkeyP
     failing(monkeypatch, ValueError("Ann Example has gout"))
     outcome = run("sample", "people.csv")
     assert outcome.code == cli.BUG
-    assert "bug in Keepsense (ValueError at commands/sample.py:" in outcome.err
+    assert "bug in Keepsense (ValueError at commands/sample_command.py:" in outcome.err
     assert "gout" not in outcome.err + outcome.out
 
 
@@ -340,7 +340,7 @@ def test_a_warning_is_one_line(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
         warnings.simplefilter("always")
         warnings.warn("only k is promised", PrivacyWarning, stacklevel=1)
 
-    monkeypatch.setattr(sample, "write_people", warn)
+    monkeypatch.setattr(sample_people, "write_people", warn)
     assert run("sample", "people.csv", "--quiet").err == "keepsense: warning: only k is promised\n"
 
 

@@ -13,12 +13,13 @@ import numpy as np
 import pytest
 
 from keepsense import cli
-from keepsense.hierarchies import Hierarchy, score
-from keepsense.project.file import Column
-from keepsense.project.meaning import Meaning
-from keepsense.semantics import distance
-from keepsense.taxonomy import Mapping
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_scores import score
+from keepsense.project.column_meaning import Meaning
+from keepsense.project.project_file import Column
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.value_mapping import Mapping
 
 WORDS = ("truck driver", "driver", "nurse", "surgeon", "medical practitioner", "coach", "pilot", "clerk", "baker")
 DOMAINS = (None, "person")

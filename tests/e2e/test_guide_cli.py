@@ -16,7 +16,7 @@ from tests.clocks import tick
 from typer.testing import CliRunner
 
 from keepsense import cli
-from keepsense.commands import guide as guide_command
+from keepsense.commands import guide_command
 
 
 @dataclass

@@ -12,7 +12,8 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 from tests.e2e.test_cli import Run, run  # noqa: F401  (a fixture)
 
-from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 PROJECT = """
 [source]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.e2e.test_cli import Run, run  # noqa: F401  (a fixture)
 
-from keepsense.project.file import read_project
+from keepsense.project.project_file import read_project
 
 NAMES = ["[/]", "[red]job", "[link=file:///etc/passwd]x[/link]", "esc\x1b[2J", "right\u202eleft"]
 

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 from tests.pins import commands
 
-from keepsense.commands.parts.outputs import ERROR, OUTPUTS, output_schema
+from keepsense.commands.command_registry import ERROR, OUTPUTS, output_schema
 
 GROUPS = ("taxonomy", "hierarchy")
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.spark import NEEDS_JAVA, Cluster, cluster, environment
 
-from keepsense.privacy import KAnonymity, verify
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.verification.verifier import verify
 
 pytestmark = [pytest.mark.more, NEEDS_JAVA]
 
@@ -91,7 +92,7 @@ print("released", done.verification.records, done.verification.classes, len(kill
 
 
 def write_table(folder: Path, rows: int) -> None:
-    from keepsense.sample import write_people
+    from keepsense.sample_people import write_people
 
     write_people(folder / "people.parquet", rows, seed=3)
 

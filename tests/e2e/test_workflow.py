@@ -20,7 +20,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
-from keepsense.engines import Reading, engine
+from keepsense.engines.protocol import Reading, engine
 
 FORMATS = ("people.csv", "people.parquet", "people.xlsx", "people.jsonl", "people.arrow", "people.duckdb", "people.db")
 FORMATS += ("people.rds", "people.RData", "people.sav", "people.dta")

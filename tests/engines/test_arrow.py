@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.engines import arrow
+from keepsense.engines import dictionary_encoding
 
 texts = st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"])), max_size=20)
 whole = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20)
@@ -25,9 +25,9 @@ def test_values_become_what_arrow_makes_of_them(cells: list[Any]) -> None:
         expected = pa.array(cells)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         with pytest.raises((pa.ArrowInvalid, pa.ArrowTypeError)):
-            arrow.array(cells)
+            dictionary_encoding.array(cells)
         return
-    made = arrow.array(cells)
+    made = dictionary_encoding.array(cells)
     made.validate(full=True)
     assert made.type == expected.type
     assert made.equals(expected)
@@ -41,9 +41,9 @@ def test_a_type_that_is_asked_for_is_given_or_refused(kind: Any, cells: list[Any
         expected = pa.array(cells, kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError) as error:
         with pytest.raises(type(error)):
-            arrow.array(cells, kind)
+            dictionary_encoding.array(cells, kind)
         return
-    made = arrow.array(cells, kind)
+    made = dictionary_encoding.array(cells, kind)
     made.validate(full=True)
     assert made.type == kind
     assert made.equals(expected)
@@ -52,14 +52,14 @@ def test_a_type_that_is_asked_for_is_given_or_refused(kind: Any, cells: list[Any
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "?", "U3", "M8[s]"])
 def test_arrays_of_numpy(dtype: str) -> None:
     cells = np.arange(7).astype(dtype)[::2]
-    made, expected = arrow.array(cells), pa.array(cells)
+    made, expected = dictionary_encoding.array(cells), pa.array(cells)
     assert made.type == expected.type
     assert made.equals(expected)
-    back = arrow.numbers(made[1:])
+    back = dictionary_encoding.numbers(made[1:])
     np.testing.assert_array_equal(back, expected[1:].to_numpy(zero_copy_only=False))
     assert back.dtype == expected.to_numpy(zero_copy_only=False).dtype
 
 
 def test_half_of_a_pair_of_codes_is_refused_as_arrow_does() -> None:
     with pytest.raises(UnicodeEncodeError):
-        arrow.array(["\ud800"])
+        dictionary_encoding.array(["\ud800"])

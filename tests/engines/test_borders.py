@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import keepsense
-from keepsense.engines import ENGINES
-from keepsense.engines.formats import FORMATS
+from keepsense.engines.formats.table_formats import FORMATS
+from keepsense.engines.protocol import ENGINES
 
 ROOT = Path(keepsense.__file__).parent
 OTHERS = sorted(path for path in ROOT.rglob("*.py") if "engines" not in path.relative_to(ROOT).parts)
 HIDDEN = {"duckdb", "_duckdb", "pyspark", "openpyxl", "psycopg", "narwhals"}
 """Libraries that only engines and their formats use."""
-WORKBOOKS = {("taxonomy/loaders/classification.py", "openpyxl")}
+WORKBOOKS = {("taxonomy/formats/classification_file.py", "openpyxl")}
 """Offices publish their classifications as workbooks whose cells are no table: notes above, titles in several rows."""
 INSIDE = {"connection", "folder", "keep", "keep_arrow", "view", "query", "types", "type_of"}
 """What an engine or its tables have beyond the protocols."""
@@ -41,7 +41,7 @@ def test_only_engines_know_databases_and_frames() -> None:
 
 def test_nobody_else_opens_the_folder_of_an_engine_or_a_format() -> None:
     """Nothing would be left to exchange if others imported what is inside."""
-    rooms = [f"keepsense.engines.{name}" for name in (*ENGINES, "store", "scratch")]
+    rooms = [f"keepsense.engines.{name}" for name in (*ENGINES, "duckdb_store", "temporary_folders")]
     rooms += [f"keepsense.engines.formats.{name}" for name in FORMATS]
     found = {(file, name) for file, tree in trees() for name in imported(tree) if name.startswith(tuple(rooms))}
     assert not found

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.spark import EVERY_ENGINE, started
 
 from keepsense.counts import Counts
-from keepsense.engines import Reading, Writing, engine
-from keepsense.engines.formats import format_of
+from keepsense.engines.formats.table_formats import format_of
+from keepsense.engines.protocol import Reading, Writing, engine
 from keepsense.errors import BadInput, InputWarning
 from keepsense.recoding import Cells, Cut, Cuts, Draws
 

@@ -8,8 +8,8 @@ import pytest
 from tests.spark import EVERY_ENGINE, session
 
 import keepsense as ks
-from keepsense import engines
 from keepsense.cli import main
+from keepsense.engines import protocol
 
 PROJECT = """
 [source]
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "people.csv").write_text(f"age,illness\n{rows}", encoding="utf-8")
     (tmp_path / "keepsense.toml").write_text(PROJECT, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(engines, "USUAL", "an engine that nobody asked for")
+    monkeypatch.setattr(protocol, "USUAL", "an engine that nobody asked for")
     return tmp_path
 
 

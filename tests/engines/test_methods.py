@@ -21,17 +21,17 @@ from tests.spark import EVERY_ENGINE, NEEDS_JAVA, session, started
 
 import keepsense as ks
 from keepsense.counts import Counts, Value
-from keepsense.engines import USUAL
+from keepsense.engines.protocol import USUAL
+from keepsense.methods.method import methods
 from keepsense.methods.perturb import dp_numbers
-from keepsense.methods.registry import methods
 from keepsense.metrics import figures
-from keepsense.privacy.attacks.exposed import Exposed
-from keepsense.random import generator
 from keepsense.recoding import Cells, Cuts, Draws, Recoding
 from keepsense.release.figures.measure import measured_risk, recoded
 from keepsense.release.job.job import Job
 from keepsense.release.job.recode import recode
-from keepsense.sample import people
+from keepsense.risk.risk_metrics import Exposed
+from keepsense.sample_people import people
+from keepsense.secure_random import generator
 
 OTHERS = [name for name in EVERY_ENGINE if name != USUAL]
 SPARK = pytest.param("spark", marks=[pytest.mark.more, NEEDS_JAVA])

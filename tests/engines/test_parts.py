@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.counts import Counts
-from keepsense.engines import coding, parts
-from keepsense.engines.coding import Coded, counted, encoded
-from keepsense.engines.parts import CodedRows, counted_in_parts, division, in_turn
-from keepsense.large_counts import LargeCounts, first_alike, joined
+from keepsense.counts_out_of_core import LargeCounts, first_alike, joined
+from keepsense.engines import dictionary_encoding, partitioned_count
+from keepsense.engines.dictionary_encoding import Coded, counted, encoded
+from keepsense.engines.partitioned_count import CodedRows, counted_in_parts, division, in_turn
 from keepsense.recoding import Cut, Cuts
 
 ROWS = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4), st.integers(0, 2), st.integers(0, 3)), min_size=1)
@@ -107,7 +107,7 @@ def test_few_possible_tuples_get_a_place_each(monkeypatch: pytest.MonkeyPatch) -
     rng = np.random.default_rng(1)
     columns, further = columns_of([tuple(row) for row in rng.integers(0, (5, 4, 3, 4), (4000, 4)).tolist()])
     few = plainly(counted(columns, further, {}))
-    monkeypatch.setattr(coding, "_PLACES", 0)
+    monkeypatch.setattr(dictionary_encoding, "_PLACES", 0)
     assert plainly(counted(columns, further, {})) == few
 
 
@@ -123,7 +123,7 @@ def test_parts_are_about_equally_large_and_estimates_near(monkeypatch: pytest.Mo
     rows = CodedRows(columns, {}, 0, 5000)
     exact = len(counted(columns, {}, {}))
     assert rows.about([None] * 3) == exact
-    monkeypatch.setattr(parts, "_HASHED", 6000)
+    monkeypatch.setattr(partitioned_count, "_HASHED", 6000)
     assert 0.8 * exact < rows.about([None] * 3) < 1.25 * exact
 
 

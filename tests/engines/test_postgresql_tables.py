@@ -12,10 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.postgresql import Server, server
 
-from keepsense.engines import Reading, Writing, engine
-from keepsense.engines.formats._postgresql_names import same_table, split_name
-from keepsense.engines.formats._postgresql_types import as_csv
-from keepsense.engines.formats.postgresql import MARK, mark, opened, staged
+from keepsense.engines.formats.postgresql import MARK, as_csv, mark, opened, same_table, split_name, staged
+from keepsense.engines.protocol import Reading, Writing, engine
 from keepsense.errors import BadInput, InDoubt
 
 __all__ = ["server"]

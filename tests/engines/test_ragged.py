@@ -13,8 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from keepsense.engines import Reading, Writing, engine
-from keepsense.engines.scratch import PREFIX, sweep
+from keepsense.engines.protocol import Reading, Writing, engine
+from keepsense.engines.temporary_folders import PREFIX, sweep
 from keepsense.errors import BadInput
 
 
@@ -129,7 +129,7 @@ def test_records_in_cells_are_looked_at_but_not_counted(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs locks as Unix has them")
 def test_rooms_of_killed_programs_are_swept_and_living_ones_kept(tmp_path: Path) -> None:
     """A killed program cannot clear away its copy of a table; the next one does."""
-    code = "import time; from keepsense.engines import engine; duck = engine()"
+    code = "import time; from keepsense.engines.protocol import engine; duck = engine()"
     code += "; print(duck.scratch('x').parent, flush=True); time.sleep(60)"
     process = subprocess.Popen(
         [sys.executable, "-c", code], env={**os.environ, "TMPDIR": str(tmp_path)}, stdout=subprocess.PIPE, text=True

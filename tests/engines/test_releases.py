@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from keepsense.engines import Writing, engine
-from keepsense.project.file import Project
+from keepsense.engines.protocol import Writing, engine
+from keepsense.project.project_file import Project
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 

@@ -16,16 +16,16 @@ from tests.spark import NEEDS_JAVA, session, started
 
 import keepsense as ks
 from keepsense.counts import Counts
-from keepsense.engines import Reading, at_home, engine
+from keepsense.engines.protocol import Reading, at_home, engine
+from keepsense.engines.spark import count, input_files
 from keepsense.engines.spark import count as counting
-from keepsense.engines.spark import lines, parts
-from keepsense.engines.spark.draws import numbers
+from keepsense.engines.spark.recode import numbers
 from keepsense.engines.spark.session import spark_session
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.project.file import EngineChoice, Project
+from keepsense.project.project_file import EngineChoice, Project
 from keepsense.recoding import Cells, Draws
 from keepsense.release.run import run
-from keepsense.sample import people
+from keepsense.sample_people import people
 
 COLUMNS = {
     "sex": {"role": "quasi-identifier"},
@@ -136,7 +136,7 @@ def test_draws_and_deals_do_not_depend_on_partitions_and_plans_do_not_show_the_k
             assert not after.ordered
             released.append(Counter(zip(*running.frame(after).to_pydict().values(), strict=True)))
         plan = after.frame._jdf.queryExecution().toString()
-        from keepsense.random import generator
+        from keepsense.secure_random import generator
 
         key = generator(11).bytes(16)
         assert key.hex() not in plan
@@ -159,7 +159,7 @@ def test_draws_and_deals_do_not_depend_on_partitions_and_plans_do_not_show_the_k
 def test_counts_are_those_of_duckdb(few: int, many: int, sums: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(counting, "FEW", few)
     monkeypatch.setattr(counting, "MANY", many)
-    monkeypatch.setattr(parts, "_TOGETHER", 70)
+    monkeypatch.setattr(count, "_TOGETHER", 70)
     whole = people(500, 2)
     gaps = pa.array(np.arange(500) % 7 == 0)
     table = whole.set_column(2, "age", pc.if_else(gaps, None, whole["age"]))
@@ -189,7 +189,7 @@ def same_counts(here: Counts, there: Counts) -> None:
 def test_counts_of_parquet_files_are_those_of_duckdb(
     together: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "_TOGETHER", together)
+    monkeypatch.setattr(count, "_TOGETHER", together)
     whole = people(500, 2).select(["sex", "age", "postcode", "hobby"])
     every = pa.DictionaryArray.from_arrays(pa.array(np.arange(500) % 3, pa.int32()), pa.array(["x", "y", "z", "never"]))
     gaps = pa.array(np.arange(500) % 7 == 0)
@@ -270,7 +270,7 @@ def test_a_folder_of_parquet_files_is_read_by_the_executors(tmp_path: Path) -> N
 def test_a_plain_text_file_is_read_by_the_executors_as_duckdb_reads_it(
     splits: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lines, "LEAST", 0)
+    monkeypatch.setattr(input_files, "LEAST", 0)
     rows = [f"{i};{'x' * (i % 17)};{i % 5} käse|^]\\.;" for i in range(500)]
     for end in ("\n", "\r\n"):
         (tmp_path / "plain.csv").write_bytes(end.join(["job;age;note;job", *rows, ""]).encode())
@@ -278,7 +278,7 @@ def test_a_plain_text_file_is_read_by_the_executors_as_duckdb_reads_it(
             size = (tmp_path / "plain.csv").stat().st_size // splits
             spark._session.conf.set("spark.sql.files.maxPartitionBytes", size)
             spark._session.conf.set("spark.sql.files.openCostInBytes", 0)
-            table = lines.of_lines(spark._session, spark._room, str(tmp_path / "plain.csv"), Reading())
+            table = input_files.of_lines(spark._session, spark._room, str(tmp_path / "plain.csv"), Reading())
             assert table is not None
             there = duck.frame(duck.read(tmp_path / "plain.csv"))
             assert spark.frame(table).to_pydict() == there.to_pydict(), "in the order of the file, too"
@@ -288,7 +288,7 @@ def test_a_plain_text_file_is_read_by_the_executors_as_duckdb_reads_it(
 @pytest.mark.more
 @NEEDS_JAVA
 def test_any_other_text_file_passes_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "LEAST", 0)
+    monkeypatch.setattr(input_files, "LEAST", 0)
     others = {
         "quoted.csv": b'job,note\nnurse,"a,b"\n',
         "broken.csv": b'job,note\nnurse,"a\nb"\n',
@@ -300,7 +300,7 @@ def test_any_other_text_file_passes_the_driver(tmp_path: Path, monkeypatch: pyte
     with started("spark") as spark, engine("duckdb") as duck:
         for name, content in others.items():
             (tmp_path / name).write_bytes(content)
-            assert lines.of_lines(spark._session, spark._room, str(tmp_path / name), Reading()) is None, name
+            assert input_files.of_lines(spark._session, spark._room, str(tmp_path / name), Reading()) is None, name
             here, there = (rows.frame(rows.read(tmp_path / name)).to_pydict() for rows in (spark, duck))
             assert here == there, name
         (tmp_path / "ragged.csv").write_bytes(b"job,note\nnurse,a\nclerk\n")

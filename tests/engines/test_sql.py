@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.spark import EVERY_ENGINE, session, started
 
-from keepsense.engines import Reading, Writing, sql
+from keepsense.engines.protocol import Reading, Writing, sql
 from keepsense.errors import BadInput
 
 PEOPLE = {"job": ["nurse", "clerk", None], "Job": [31, 40, 52], "likes": [["tea", "milk"], ["tea"], None]}

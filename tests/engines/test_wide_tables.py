@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from keepsense.engines.base import SqlTable
-from keepsense.engines.duckdb import profile
+from keepsense.engines.duckdb import count
 from keepsense.engines.duckdb.engine import DuckDBEngine
 from keepsense.engines.duckdb.table import DuckTable
-from keepsense.engines.formats.csv import _names
-from keepsense.engines.store import Store
+from keepsense.engines.duckdb_store import Store
+from keepsense.engines.formats.csv_file import _names
+from keepsense.engines.protocol import SqlTable
 from keepsense.errors import BadInput
-from keepsense.hierarchies import scales
+from keepsense.hierarchies import ordinal_scales
 
 
 def test_columns_that_are_counted_together_have_the_profiles_they_have_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,8 +27,8 @@ def test_columns_that_are_counted_together_have_the_profiles_they_have_alone(mon
     table = engine.read(columns)
     for limit in (1000, 3):
         alone = engine.profiles(table, limit)
-        monkeypatch.setattr(profile, "_FEW", 10)
-        monkeypatch.setattr(profile, "_TOGETHER", 7)
+        monkeypatch.setattr(count, "_FEW", 10)
+        monkeypatch.setattr(count, "_TOGETHER", 7)
         together = engine.profiles(table, limit)
         monkeypatch.undo()
         assert [asdict(p) for p in together] == [asdict(p) for p in alone]
@@ -74,20 +74,20 @@ def test_a_machine_is_not_asked_for_more_threads_than_it_can_run(monkeypatch: py
 
 
 def test_a_value_is_spelled_plainly_once_however_many_scales_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    values, spelled, plain = ["purple", "green", "nurse", "baker"], [], scales._plain
+    values, spelled, plain = ["purple", "green", "nurse", "baker"], [], ordinal_scales._plain
 
     def counted(text: str) -> str:
         spelled.append(text)
         return plain(text)
 
-    assert scales.order_of(values) is None  # now the scales know their own steps
-    monkeypatch.setattr(scales, "_plain", counted)
-    assert scales.order_of(values) is None
+    assert ordinal_scales.order_of(values) is None  # now the scales know their own steps
+    monkeypatch.setattr(ordinal_scales, "_plain", counted)
+    assert ordinal_scales.order_of(values) is None
     assert spelled == values
 
 
 def test_thousands_of_columns_cost_little_more_than_the_same_cells_below_each_other(tmp_path: Path) -> None:
-    from keepsense.project.inspection.inspect import inspect
+    from keepsense.draft.inspection import inspect
 
     def seconds(columns: int) -> float:
         path = tmp_path / f"{columns}.csv"

@@ -12,25 +12,24 @@ from types import ModuleType
 from typing import Any
 
 from keepsense import files
-from keepsense.draft.arx import read_arx_project
-from keepsense.engines import engine
-from keepsense.engines.base import Reading, Writing
-from keepsense.engines.formats import FORMATS as TABLES
-from keepsense.engines.store import Store
+from keepsense.draft.arx_project import read_arx_project
+from keepsense.engines.duckdb_store import Store
+from keepsense.engines.formats.table_formats import FORMATS as TABLES
+from keepsense.engines.protocol import Reading, Writing, engine
 from keepsense.errors import KeepsenseError
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.formats import FORMATS as HIERARCHIES
-from keepsense.hierarchies.formats import read_hierarchy, write_hierarchy
-from keepsense.project.file import read_project
+from keepsense.hierarchies.formats.hierarchy_formats import FORMATS as HIERARCHIES
+from keepsense.hierarchies.formats.hierarchy_formats import read_hierarchy, write_hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.project.project_file import read_project
 from keepsense.release.folder import description, ledger, recipient, recoding_file
-from keepsense.taxonomy import from_edges
-from keepsense.taxonomy.loaders import LOADERS, read_taxonomy
+from keepsense.taxonomy import mapping_file
+from keepsense.taxonomy.formats.taxonomy_formats import LOADERS, read_taxonomy
 from keepsense.taxonomy.lookup import lookup
-from keepsense.taxonomy.mapping import file as mapping_file
-from keepsense.taxonomy.mapping.mapper import map_values
-from tests.draft.test_arx import archive
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from tests.draft.test_arx_project import archive
 from tests.taxonomy.test_loader_fuzz import OPTIONS, SAMPLES
-from tests.taxonomy.test_wndb import write as write_wordnet
+from tests.taxonomy.test_wordnet_database import write as write_wordnet
 
 
 @dataclass(frozen=True)
@@ -150,7 +149,7 @@ PACKED = {
         {**RECODING[2], "codes": TWO, "source": {**TWO, "shape": [2]}, "suppressed": {**TWO, "shape": [2]}},
     ],
 }
-_add(Reader("project", "keepsense.toml", read_project, lambda: [PROJECT], ("keepsense.project.file", files)))
+_add(Reader("project", "keepsense.toml", read_project, lambda: [PROJECT], ("keepsense.project.project_file", files)))
 _add(
     Reader(
         "ledger",
@@ -199,7 +198,7 @@ _add(
         "x.deid",
         lambda path: read_arx_project(path).unpack(path.with_name("unpacked"), force=True),
         lambda: [archive(), archive(packed=False)],
-        ("keepsense.draft.arx",),
+        ("keepsense.draft.arx_project",),
         binary=True,
     )
 )
@@ -301,9 +300,9 @@ _add(
         _taxonomy(None),
         lambda: [*SAMPLES.values(), *(seed for seeds in MORE.values() for seed in seeds)],
         (
-            "keepsense.taxonomy.loaders.detect",
-            "keepsense.taxonomy.loaders._source",
-            "keepsense.taxonomy.loaders._safe_xml",
+            "keepsense.taxonomy.formats.taxonomy_formats",
+            "keepsense.taxonomy.formats.source_files",
+            "keepsense.taxonomy.formats.source_files",
         ),
     )
 )
@@ -320,7 +319,16 @@ def _own(compress: bool) -> Callable[[], list[bytes]]:
 
 for _packed in (False, True):
     _name = f"taxonomy-keepsense{'-compressed' if _packed else ''}"
-    _add(Reader(_name, "x.taxonomy", _taxonomy("keepsense"), _own(_packed), ("keepsense.taxonomy.store",), binary=True))
+    _add(
+        Reader(
+            _name,
+            "x.taxonomy",
+            _taxonomy("keepsense"),
+            _own(_packed),
+            ("keepsense.taxonomy.taxonomy_file",),
+            binary=True,
+        )
+    )
 
 SNAPSHOT = {
     f"sct2_{kind}_Snapshot{language}_INT_1.txt": b"\n".join(b"\t".join(line.split()) for line in lines) + b"\n"
@@ -377,9 +385,9 @@ def _wordnet_files() -> list[bytes]:
         return [(made / name).read_bytes() for name in ("data.noun", "index.noun")]
 
 
-_add(Reader("taxonomy-wordnet", "x", _wordnet, _wordnet_files, ("keepsense.taxonomy.loaders.wndb",)))
+_add(Reader("taxonomy-wordnet", "x", _wordnet, _wordnet_files, ("keepsense.taxonomy.formats.wordnet_database",)))
 _add(
-    Reader("taxonomy-snomed", "x.txt", _snomed, lambda: list(SNAPSHOT.values()), ("keepsense.taxonomy.loaders.snomed",))
+    Reader("taxonomy-snomed", "x.txt", _snomed, lambda: list(SNAPSHOT.values()), ("keepsense.taxonomy.formats.snomed",))
 )
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -462,7 +470,7 @@ _add(
         "x.csv.gz",
         _table("csv"),
         _written("csv", "x.csv.gz"),
-        ("keepsense.engines.formats.csv",),
+        ("keepsense.engines.formats.csv_file",),
         binary=True,
     )
 )

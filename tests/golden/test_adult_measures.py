@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from keepsense.counts import Counts
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.privacy import KAnonymity, verify
-from keepsense.privacy.attacks.matching import judge
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.privacy_model import judge
 from keepsense.recoding import Cuts
-from keepsense.utility import average_class_size, discernibility, loss, released_classes
+from keepsense.utility.class_size_metrics import average_class_size, discernibility, released_classes
+from keepsense.utility.generalization_losses import loss
+from keepsense.verification.verifier import verify
 
 pytestmark = [pytest.mark.golden, pytest.mark.data]
 

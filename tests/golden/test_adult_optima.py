@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.incognito import incognito
 from keepsense.methods.generalize.optimal import optimal
 from keepsense.methods.generalize.samarati import samarati
-from keepsense.privacy import DistinctDiversity, KAnonymity
-from keepsense.utility import average_class_size, discernibility, loss
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
+from keepsense.utility.class_size_metrics import average_class_size, discernibility
+from keepsense.utility.generalization_losses import loss
 
 pytestmark = [pytest.mark.golden, pytest.mark.data]
 

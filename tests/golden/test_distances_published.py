@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 from benchmarks._nltk import reader
 
-from keepsense.methods.aggregate.item_distances import ItemDistances
-from keepsense.methods.aggregate.set_distance import set_distance
-from keepsense.semantics import DISTANCES, LeacockChodorow, WuPalmer, distance
-from keepsense.semantics import Path as PathDistance
-from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.semantics.distance import DISTANCES, distance
+from keepsense.semantics.edge_distances import LeacockChodorow, WuPalmer
+from keepsense.semantics.edge_distances import Path as PathDistance
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.set_distance import set_distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 pytestmark = pytest.mark.golden
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.scoring import score
-from keepsense.hierarchies.words.concepts import with_concepts
-from keepsense.semantics import distance
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_scores import score
+from keepsense.hierarchies.word_concepts import with_concepts
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 ROWS = [
     ("math teacher", "teacher", "education", "occupation"),

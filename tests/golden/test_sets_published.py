@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from keepsense.arrays import Rows
-from keepsense.methods.aggregate import ItemDistances, SetSpace, set_distance
-from keepsense.semantics import distance
-from keepsense.taxonomy import from_edges
+from keepsense.semantics.distance import distance
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.set_distance import SetSpace, set_distance
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 pytestmark = pytest.mark.golden
 

@@ -7,8 +7,8 @@ import pytest
 
 from keepsense.counts import Counts
 from keepsense.semantics.attribute import nominal
-from keepsense.semantics.order import closeness_ranks, most_distant_value
-from keepsense.taxonomy import from_edges
+from keepsense.semantics.semantic_operators import closeness_ranks, most_distant_value
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 pytestmark = pytest.mark.golden
 

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.draft.write import draft
+from keepsense.draft.inspection import inspect
+from keepsense.draft.project_text import draft
 from keepsense.errors import BadInput
-from keepsense.guide.apply import changed, difference, write
-from keepsense.methods.registry import methods
-from keepsense.project.inspection.inspect import inspect
-from keepsense.project.lines import spelled
+from keepsense.methods.method import methods
+from keepsense.project.toml_editor import changed, difference, spelled, write
 
 FILE = """# my project
 unlisted = "drop"  # by hand

@@ -12,15 +12,15 @@ from tests.conftest import ROOT
 
 from keepsense import methods
 from keepsense.counts import Counts
-from keepsense.explain.lesson import example
 from keepsense.guide.catalogue import catalogue, children, entry, flowchart, function
-from keepsense.guide.describe import as_data, as_page, as_text
-from keepsense.methods import aggregate, generalize, perturb
-from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.generalize import multidim, table
-from keepsense.methods.registry import Described, Method, method
-from keepsense.methods.registry import methods as every_method
-from keepsense.privacy import KAnonymity
+from keepsense.guide.catalogue_text import as_data, as_page, as_text
+from keepsense.lessons.lesson import example
+from keepsense.methods import generalize, microaggregate, perturb
+from keepsense.methods.generalize import multidimensional_template, table_template
+from keepsense.methods.method import Described, Method, method
+from keepsense.methods.method import methods as every_method
+from keepsense.methods.method_flowchart import Flowchart
+from keepsense.privacy.k_anonymity import KAnonymity
 from keepsense.registry import plain
 
 EVERY = list(catalogue().values())
@@ -69,7 +69,7 @@ NO_METHOD = {
 }
 
 
-@pytest.mark.parametrize("room", [perturb, aggregate], ids=lambda room: room.__name__)
+@pytest.mark.parametrize("room", [perturb, microaggregate], ids=lambda room: room.__name__)
 def test_every_exported_method_is_described(room: Any) -> None:
     described = {e.code.split(":")[1] for e in EVERY if e.code}
     assert set(room.__all__) - NO_METHOD <= described, "it needs a Method beside it"
@@ -160,8 +160,10 @@ def test_a_category_makes_every_part_of_the_technique_concrete(name: str) -> Non
 
 
 def test_parameters_of_the_flowcharts_are_those_of_the_templates() -> None:
-    assert set(flowchart("table recoding").parameters) <= set(inspect.signature(table.recode).parameters)
-    assert set(flowchart("multidimensional recoding").parameters) <= set(inspect.signature(multidim.divide).parameters)
+    assert set(flowchart("table recoding").parameters) <= set(inspect.signature(table_template.recode).parameters)
+    assert set(flowchart("multidimensional recoding").parameters) <= set(
+        inspect.signature(multidimensional_template.divide).parameters
+    )
     assert "metric" in flowchart("lattice recoding").parameters
 
 
@@ -202,7 +204,7 @@ def test_table_recodings_fill_in_what_the_catalogue_says(
     assert seen["candidates"] == values["candidates"]
     assert seen["stop"] == values["stop"]
     made = seen["metric"]
-    named = made.__name__ if made is table.distinct_values else made.__qualname__.split(".")[0]
+    named = made.__name__ if made is table_template.distinct_values else made.__qualname__.split(".")[0]
     assert named == values["metric"]
     few = seen["suppress_at_most"] == 2
     assert few == (values["suppression"] == "at most k")
@@ -271,7 +273,7 @@ def test_samarati_finds_the_lowest_height_and_optimal_the_least_loss() -> None:
 def test_the_page_of_the_documentation_is_the_catalogue() -> None:
     page = ROOT / "docs" / "explanation" / "catalogue.md"
     assert page.read_text(encoding="utf-8") == as_page(), (
-        "write it anew: python -m keepsense.guide.describe > docs/explanation/catalogue.md"
+        "write it anew: python -m keepsense.guide.catalogue_text > docs/explanation/catalogue.md"
     )
 
 

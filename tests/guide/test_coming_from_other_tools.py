@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-import keepsense.privacy.attacks.exposed
+import keepsense.risk.risk_metrics
 import keepsense.utility  # noqa: F401  (and those of utility)
-from keepsense.commands import COMMANDS
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.methods.generalize.lattice import METRICS as GOALS
-from keepsense.methods.registry import METHODS
+from keepsense.commands.command_registry import COMMANDS
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.methods.generalize.objective import METRICS as GOALS
+from keepsense.methods.method import METHODS
 from keepsense.metrics import METRICS
-from keepsense.privacy import PRIVACY
-from keepsense.project.file import Column, Project
+from keepsense.privacy.privacy_model import PRIVACY
+from keepsense.project.project_file import Column, Project
 from keepsense.project.roles import ROLES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "coming-from-other-tools.md").read_text(encoding="utf-8")

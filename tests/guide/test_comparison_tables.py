@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from keepsense.guide.properties import APPLICABLE, FEATURES, PRESERVED, SATISFIES, mark
+from keepsense.guide.catalogue import APPLICABLE, FEATURES, PRESERVED, SATISFIES, mark
+from keepsense.methods.method import methods
 from keepsense.methods.perturb.noise import noise_for
-from keepsense.methods.registry import methods
 
 COLUMNS = (
     "sampling",

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from keepsense.errors import BadInput
-from keepsense.guide.advise import Advice, advise, suited
+from keepsense.guide.advice import Advice, advise, suited
 from keepsense.guide.answers import Answers, asks_for_k, forms, from_project, promises
-from keepsense.privacy import PRIVACY, model
-from keepsense.project.file import Project, check_project
+from keepsense.privacy.privacy_model import PRIVACY, model
+from keepsense.project.project_file import Project, check_project
 from keepsense.registry import plain
 from keepsense.release.run import run
 

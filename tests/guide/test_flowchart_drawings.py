@@ -8,11 +8,9 @@ import pytest
 
 from keepsense.errors import BadInput
 from keepsense.guide.catalogue import catalogue, entry, flowchart
-from keepsense.guide.flowchart import lanes, shown
-from keepsense.guide.flowchart_svg import draw_svg
-from keepsense.guide.flowchart_text import draw_text
-from keepsense.guide.taxonomy_tree import draw_tree_svg, draw_tree_text, tree, trees
-from keepsense.methods.flowchart import Edge, Flowchart, Node
+from keepsense.guide.catalogue_text import draw_tree_svg, draw_tree_text, tree, trees
+from keepsense.guide.flowchart_drawing import draw_svg, draw_text, lanes, shown
+from keepsense.methods.method_flowchart import Edge, Flowchart, Node
 
 LOOP = Flowchart(
     (

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from keepsense.explain.lesson import example
 from keepsense.guide.catalogue import entry as find
 from keepsense.guide.catalogue import flowchart, function
-from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.generalize import lattice, multidim, table
-from keepsense.methods.generalize.parts.table_state import State
-from keepsense.privacy import KAnonymity
+from keepsense.lessons.lesson import example
+from keepsense.methods.generalize import lattice_template, multidimensional_template, table_template
+from keepsense.methods.generalize.table_state import State
+from keepsense.methods.method_flowchart import Flowchart
+from keepsense.privacy.k_anonymity import KAnonymity
 
 
 class Walk:
@@ -65,8 +65,8 @@ def test_table_recoding(name: str, given: dict[str, Any], walk: Walk) -> None:
     walk.note(State, "decide", "finished", once=True)
     walk.note(State, "steps", "candidates")
     walk.note(State, "take", "apply")
-    walk.note(table, "_recoding", "settle")
-    real = table._best
+    walk.note(table_template, "_recoding", "settle")
+    real = table_template._best
 
     def best(*args: Any, **options: Any) -> Any:
         found = real(*args, **options)
@@ -76,7 +76,7 @@ def test_table_recoding(name: str, given: dict[str, Any], walk: Walk) -> None:
             walk.at.append("choose")
         return found
 
-    walk.patch.setattr(table, "_best", best)
+    walk.patch.setattr(table_template, "_best", best)
     visited = walk.run(name, **given)
     assert visited.count("apply") >= 2
     # the table that is released is judged once more, as it will be read
@@ -90,10 +90,10 @@ def _without_repeats(visited: list[str]) -> list[str]:
 
 def test_lattice_recoding(walk: Walk) -> None:
     space = type(_space())
-    walk.note(lattice.LatticeSearch, "__init__", "prepare")
+    walk.note(lattice_template.LatticeSearch, "__init__", "prepare")
     walk.note(space, "node", "candidates")
-    walk.note(lattice.LatticeSearch, "check", "choose")
-    walk.note(lattice.LatticeSearch, "tag", "apply")
+    walk.note(lattice_template.LatticeSearch, "check", "choose")
+    walk.note(lattice_template.LatticeSearch, "tag", "apply")
     walk.note(import_module("keepsense.methods.generalize.samarati"), "recoding", "settle")
     visited = walk.run("samarati")
     settled = visited[: visited.index("settle") + 1]
@@ -103,18 +103,18 @@ def test_lattice_recoding(walk: Walk) -> None:
 
 def _space() -> Any:
     lesson = example()
-    return lattice.LatticeSearch(lesson.counts, lesson.hierarchies, [KAnonymity(2)]).space
+    return lattice_template.LatticeSearch(lesson.counts, lesson.hierarchies, [KAnonymity(2)]).space
 
 
 @pytest.mark.parametrize(
     ("name", "given"), [("infogain mondrian", {"target": "ill"}), ("lsd mondrian", {"target": "days"})]
 )
 def test_multidimensional_recoding(name: str, given: dict[str, Any], walk: Walk) -> None:
-    walk.note(multidim._Division, "__init__", "prepare")
-    walk.note(multidim._Division, "view", "candidates", once=True)
-    walk.note(multidim._Division, "choose", "choose")
-    walk.note(multidim._Division, "cut", "apply")
-    walk.note(multidim._Division, "cells", "settle")
+    walk.note(multidimensional_template._Division, "__init__", "prepare")
+    walk.note(multidimensional_template._Division, "view", "candidates", once=True)
+    walk.note(multidimensional_template._Division, "choose", "choose")
+    walk.note(multidimensional_template._Division, "cut", "apply")
+    walk.note(multidimensional_template._Division, "cells", "settle")
     visited = walk.run(name, numbers=["age"], **given)
     assert visited.count("apply") >= 2
     assert follows(flowchart("multidimensional recoding"), visited), visited

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from tests.clocks import tick
 
-from keepsense.guide.advise import Advice, recommend
+from keepsense.guide.advice import Advice, recommend
 from keepsense.guide.answers import Answers
 from keepsense.guide.catalogue import entry
 from keepsense.guide.try_out import Trial, try_out
 from keepsense.progress import Event
-from keepsense.project.file import Project, check_project
+from keepsense.project.project_file import Project, check_project
 
 
 @pytest.fixture(autouse=True)

@@ -14,27 +14,38 @@ from tests.hierarchies.trees import hierarchies
 from tests.strategies import taxonomies
 
 from keepsense.errors import BadInput
-from keepsense.hierarchies.core import Hierarchy, MissingValues, signature
-from keepsense.hierarchies.judge import minimal_distortion
-from keepsense.hierarchies.scoring import scores
-from keepsense.hierarchies.tree import POLICIES, tree_of
-from keepsense.hierarchies.validate import check
-from keepsense.hierarchies.words.adjust import (
+from keepsense.hierarchies.aika_adjustments import (
     RENAMES,
+    Facets,
+    diversify,
+    inner_concepts,
     keep_levels,
     reduce_abstractness,
     reduce_outliers,
+    related,
     remove_levels,
+    replace_concepts,
 )
-from keepsense.hierarchies.words.base import RULES, base_hierarchy, choose_parents
-from keepsense.hierarchies.words.candidates import candidates
-from keepsense.hierarchies.words.concepts import Ancestry, Namer, senses_of, with_concepts
-from keepsense.hierarchies.words.facets import Facets, diversify, inner_concepts, related, replace_concepts
-from keepsense.hierarchies.words.test_bed import drop_levels, make_test_bed, perturb, regroup
-from keepsense.semantics import distance
-from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.embedded import wordnet
-from keepsense.taxonomy.mapping.mapper import map_values
+from keepsense.hierarchies.degraded_hierarchies import drop_levels, make_test_bed, perturb, regroup
+from keepsense.hierarchies.hierarchy import Hierarchy, MissingValues, signature
+from keepsense.hierarchies.hierarchy_candidates import candidates
+from keepsense.hierarchies.hierarchy_checks import check
+from keepsense.hierarchies.hierarchy_scores import minimal_distortion, scores
+from keepsense.hierarchies.hierarchy_tree import POLICIES, tree_of
+from keepsense.hierarchies.word_concepts import (
+    RULES,
+    Ancestry,
+    Namer,
+    base_hierarchy,
+    choose_parents,
+    senses_of,
+    with_concepts,
+)
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 JOBS = ["nurse", "surgeon", "pianist", "violinist", "pilot", "math teacher", "veterinarian", "electrician"]
 

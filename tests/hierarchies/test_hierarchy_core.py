@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.core import Hierarchy, MissingValues, assemble, signature
-from keepsense.hierarchies.tree import POLICIES, Tree, from_nodes, grow, to_hierarchy, tree_of
-from keepsense.hierarchies.validate import check, check_rows, require
+from keepsense.hierarchies.hierarchy import Hierarchy, MissingValues, assemble, signature
+from keepsense.hierarchies.hierarchy_checks import check, check_rows, require
+from keepsense.hierarchies.hierarchy_tree import POLICIES, Tree, from_nodes, grow, to_hierarchy, tree_of
 
 JOBS = [("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")]
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.hierarchies.trees import hierarchies
 
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.edit import (
+from keepsense.hierarchies.hierarchy import Hierarchy, signature
+from keepsense.hierarchies.hierarchy_checks import check
+from keepsense.hierarchies.hierarchy_editor import (
     OPERATIONS,
     Editor,
     add_leaf,
@@ -23,7 +24,6 @@ from keepsense.hierarchies.edit import (
     rename,
     split,
 )
-from keepsense.hierarchies.validate import check
 
 ROWS = [
     ("nurse", "medic", "person", "*"),

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.errors import BadHierarchy, BadInput, InputWarning
-from keepsense.hierarchies.build import with_missing
-from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.formats._files import DEEPEST
 from keepsense.hierarchies.formats.aika_xml import format_xml, parse_xml, read_xml, write_xml
-from keepsense.hierarchies.formats.arx import CsvForm, format_arx, parse_arx, read_arx, write_arx
-from keepsense.hierarchies.formats.json_file import format_json, parse_json, read_json, write_json
-from keepsense.hierarchies.formats.tree_text import format_tree, parse_tree, read_tree, write_tree
-from keepsense.hierarchies.tree import Tree, to_hierarchy
-from keepsense.taxonomy import from_edges
+from keepsense.hierarchies.formats.arx_csv import CsvForm, format_arx, parse_arx, read_arx, write_arx
+from keepsense.hierarchies.formats.hierarchy_formats import DEEPEST
+from keepsense.hierarchies.formats.indented_text import format_tree, parse_tree, read_tree, write_tree
+from keepsense.hierarchies.formats.json_hierarchy import format_json, parse_json, read_json, write_json
+from keepsense.hierarchies.hierarchy import Hierarchy, signature
+from keepsense.hierarchies.hierarchy_builder import with_missing
+from keepsense.hierarchies.hierarchy_tree import Tree, to_hierarchy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 JOBS = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "clerk", "*")], name="job")
 LABEL = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=6).filter(lambda s: s.strip())

@@ -15,32 +15,36 @@ from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
-from keepsense.hierarchies import masked
-from keepsense.hierarchies.build import guess_kind, hierarchies_for
-from keepsense.hierarchies.choice import Steps, Times, a_posteriori, a_priori, by_gsl, choose, ranked_sets
-from keepsense.hierarchies.core import Hierarchy, MissingValues
-from keepsense.hierarchies.explanation import explain
-from keepsense.hierarchies.improvement import improve
-from keepsense.hierarchies.judge import (
+from keepsense.hierarchies.hierarchy import Hierarchy, MissingValues
+from keepsense.hierarchies.hierarchy_builder import guess_kind, hierarchies_for
+from keepsense.hierarchies.hierarchy_candidates import candidates
+from keepsense.hierarchies.hierarchy_checks import check
+from keepsense.hierarchies.hierarchy_choice import Steps, Times, a_posteriori, a_priori, by_gsl, choose, ranked_sets
+from keepsense.hierarchies.hierarchy_faults import explain, improve
+from keepsense.hierarchies.hierarchy_scores import (
     Evaluation,
     evaluate,
+    grade,
     interval_size,
+    level_weights,
     minimal_distortion,
     privacy_vulnerability,
     reward,
+    score,
+    score_all,
+    scores,
+    set_score,
     sweep,
     weight_sets,
 )
-from keepsense.hierarchies.kinds.numeric import equal_width, numeric_candidates
-from keepsense.hierarchies.scoring import grade, level_weights, score, score_all, scores, set_score
-from keepsense.hierarchies.tree import POLICIES, Tree, to_hierarchy, tree_of
-from keepsense.hierarchies.validate import check
-from keepsense.hierarchies.words.base import base_hierarchy
-from keepsense.hierarchies.words.candidates import candidates
-from keepsense.hierarchies.words.concepts import with_concepts
-from keepsense.semantics import distance
-from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.hierarchy_tree import POLICIES, Tree, to_hierarchy, tree_of
+from keepsense.hierarchies.kinds.code_kind import masked
+from keepsense.hierarchies.kinds.numeric_kind import equal_width, numeric_candidates
+from keepsense.hierarchies.word_concepts import base_hierarchy, with_concepts
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 PETS = from_edges([("cat", "feline"), ("lion", "feline"), ("feline", "animal"), ("dog", "animal")])
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from experiments.gsl.columns import HERE, columns, mapping_table
 
-from keepsense.hierarchies import check
-from keepsense.taxonomy.embedded import wordnet
+from keepsense.hierarchies.hierarchy_checks import check
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 TABLES = sorted(path.stem for path in (HERE / "mappings").glob("*.csv"))
 

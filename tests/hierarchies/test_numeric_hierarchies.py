@@ -12,15 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import BadHierarchy, BadInput, InputWarning
-from keepsense.hierarchies import dates, masked, ordered
-from keepsense.hierarchies.core import Hierarchy, signature
-from keepsense.hierarchies.kinds import KINDS, KindName
-from keepsense.hierarchies.kinds.date import calendar_rule
-from keepsense.hierarchies.kinds.numeric import agglomerative, banded, equal_frequency, equal_width, numeric_candidates
-from keepsense.hierarchies.ranges.intervals import parse_interval
-from keepsense.hierarchies.scoring import score
-from keepsense.hierarchies.sizes import interval_losses
-from keepsense.hierarchies.validate import check
+from keepsense.hierarchies.column_kinds import KINDS, KindName
+from keepsense.hierarchies.group_widths import interval_losses
+from keepsense.hierarchies.hierarchy import Hierarchy, signature
+from keepsense.hierarchies.hierarchy_checks import check
+from keepsense.hierarchies.hierarchy_scores import score
+from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.kinds.code_kind import masked
+from keepsense.hierarchies.kinds.date_kind import calendar_rule, dates
+from keepsense.hierarchies.kinds.numeric_kind import (
+    agglomerative,
+    banded,
+    equal_frequency,
+    equal_width,
+    numeric_candidates,
+)
+from keepsense.hierarchies.kinds.ordinal_kind import ordered
 
 NUMBERS = st.lists(
     st.one_of(st.integers(-1000, 1000), st.floats(-1e6, 1e6, allow_nan=False, width=32)),

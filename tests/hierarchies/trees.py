@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.tree import Tree
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_tree import Tree
 
 
 @st.composite

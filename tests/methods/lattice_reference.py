@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram
-from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import Model, bind, decide, suppression_limit
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.requirement import suppression_limit
+from keepsense.privacy.privacy_model import Model, bind, decide
 
 Columns = Mapping[str, Sequence[Any]]
 

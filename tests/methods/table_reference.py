@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.recoding import Cells, Cuts
 
 JOBS = Hierarchy.of_rows(

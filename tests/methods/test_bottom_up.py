@@ -20,9 +20,10 @@ from tests.methods.table_reference import (
 from keepsense.counts import Counts
 from keepsense.errors import Infeasible
 from keepsense.methods.generalize.bottom_up import bottom_up
-from keepsense.methods.generalize.parts.requirement import requirement
-from keepsense.methods.generalize.parts.table_state import State
-from keepsense.privacy import DistinctDiversity, KAnonymity
+from keepsense.methods.generalize.requirement import requirement
+from keepsense.methods.generalize.table_state import State
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
 from keepsense.progress import Event
 
 

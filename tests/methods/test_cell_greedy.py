@@ -10,14 +10,16 @@ from tests.methods.table_reference import HIERARCHIES, assert_true_ancestors, co
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.cell_greedy import cell_greedy
 from keepsense.methods.generalize.kernels.greedy import cheapest, dissolve, grow, joining_costs, relocate
-from keepsense.methods.generalize.local import local_recoding
+from keepsense.methods.generalize.local_recoding import local_recoding
 from keepsense.methods.generalize.optimal import optimal
-from keepsense.privacy import DistinctDiversity, KAnonymity, TCloseness
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
+from keepsense.privacy.t_closeness import TCloseness
 from keepsense.recoding import Cells
-from keepsense.utility import loss
+from keepsense.utility.generalization_losses import loss
 
 
 @settings(deadline=None, max_examples=50)

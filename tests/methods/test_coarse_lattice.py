@@ -13,16 +13,19 @@ from hypothesis import strategies as st
 from tests.methods.lattice_reference import tables
 
 from keepsense.counts import Counts
-from keepsense.engines.coding import counted, encoded
-from keepsense.engines.parts import CodedRows
+from keepsense.counts_out_of_core import LargeCounts
+from keepsense.engines.dictionary_encoding import counted, encoded
+from keepsense.engines.partitioned_count import CodedRows
 from keepsense.errors import Infeasible, TooLarge
-from keepsense.hierarchies import Hierarchy
-from keepsense.large_counts import LargeCounts
-from keepsense.methods.generalize import coarse_lattice
-from keepsense.methods.generalize.lattice import LatticeSearch, LossTables
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize import coarse_lattice, lattice_loops
+from keepsense.methods.generalize.lattice_template import LatticeSearch
+from keepsense.methods.generalize.objective import LossTables
 from keepsense.methods.generalize.optimal import optimal
-from keepsense.methods.generalize.parts import plain
-from keepsense.privacy import DistinctDiversity, EntropyDiversity, KAnonymity, Model, TCloseness
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.t_closeness import TCloseness
 
 MODELS: list[list[Model]] = [
     [KAnonymity(2)],
@@ -97,7 +100,7 @@ def people(rows: int, seed: int = 5) -> tuple[dict[str, list[str]], dict[str, li
 @pytest.mark.parametrize("room", [20_000, 60_000, 200_000, 10**9])
 @pytest.mark.parametrize("compiled", [False, True])
 def test_larger_tables_take_the_same_way(room: int, compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plain, "WORK", 0 if compiled else 10**18)
+    monkeypatch.setattr(lattice_loops, "WORK", 0 if compiled else 10**18)
     columns, along, trees = people(1500)
     counts, large = both(columns, along, room, most=300, threads=2)
     models = [KAnonymity(4), DistinctDiversity(2, "ill")]

@@ -12,17 +12,20 @@ from tests.methods.table_reference import AGES, HIERARCHIES, JOBS, SEXES, counte
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy, MissingValues, read_arx
+from keepsense.hierarchies.formats.arx_csv import read_arx
+from keepsense.hierarchies.hierarchy import Hierarchy, MissingValues
 from keepsense.methods.generalize.datafly import datafly
-from keepsense.methods.generalize.kernels.table import alone, group
-from keepsense.methods.generalize.lattice import semantic_tables
+from keepsense.methods.generalize.grouping_kernels import alone, group
+from keepsense.methods.generalize.objective import semantic_tables
 from keepsense.methods.generalize.semantic_datafly import semantic_datafly
-from keepsense.methods.generalize.table import distinct_values, least_loss, recode
-from keepsense.privacy import DistinctDiversity, KAnonymity, TCloseness
+from keepsense.methods.generalize.table_template import distinct_values, least_loss, recode
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
+from keepsense.privacy.t_closeness import TCloseness
 from keepsense.progress import Event
 from keepsense.recoding import Cuts
-from keepsense.semantics import distance
-from keepsense.taxonomy import from_edges
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 WORK = from_edges(
     [("nurse", "medic"), ("surgeon", "medic"), ("medic", "worker"), ("optician", "worker"), ("clerk", "office worker"),

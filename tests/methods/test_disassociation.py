@@ -15,15 +15,15 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.aggregate import disassociation, from_lists, map_sets, semantic_disassociation
-from keepsense.methods.aggregate.disassociation import Cluster, taken_apart
-from keepsense.methods.aggregate.items import read_cells
-from keepsense.privacy import PiecesOfSets, verify_sets
-from keepsense.privacy.promises.pieces import broken_clusters
-from keepsense.project.file import check_project
+from keepsense.methods.sets.disassociation import Cluster, disassociation, semantic_disassociation, taken_apart
+from keepsense.privacy.km_anonymity import PiecesOfSets, broken_clusters
+from keepsense.project.project_file import check_project
 from keepsense.release.run import run
-from keepsense.semantics import distance
-from keepsense.taxonomy import from_edges
+from keepsense.semantics.distance import distance
+from keepsense.sets.concept_sets import map_sets
+from keepsense.sets.item_sets import from_lists, read_cells
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.verification.verifier import verify_sets
 
 FOOD = from_edges(
     [

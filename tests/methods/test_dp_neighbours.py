@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tests.neighbours import bound_by_score
 
 from keepsense.counts import Counts
-from keepsense.methods.perturb import Budget, dp_numbers, noisy_count, noisy_histogram, noisy_means
+from keepsense.methods.perturb import dp_numbers
+from keepsense.methods.perturb.dp_numbers import noisy_count, noisy_histogram, noisy_means
+from keepsense.methods.perturb.privacy_budget import Budget
 
 pytest.importorskip("opendp")
 

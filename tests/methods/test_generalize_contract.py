@@ -15,15 +15,18 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 
 from keepsense.counts import Counts
-from keepsense.engines import engine
+from keepsense.engines.protocol import engine
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.registry import Method, methods
-from keepsense.methods.registry import method as find
-from keepsense.privacy import DistinctDiversity, KAnonymity, TCloseness, verify
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.method import Method, methods
+from keepsense.methods.method import method as find
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
+from keepsense.privacy.t_closeness import TCloseness
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
-from keepsense.semantics import distance
-from keepsense.taxonomy import from_edges
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.verification.verifier import verify
 
 TREE = from_edges(
     [

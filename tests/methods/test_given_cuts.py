@@ -12,16 +12,18 @@ import pytest
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.dimension import dimensions
 from keepsense.methods.generalize.infogain_mondrian import infogain_mondrian
 from keepsense.methods.generalize.lsd_mondrian import lsd_mondrian
 from keepsense.methods.generalize.mondrian import mondrian
-from keepsense.methods.generalize.multidim import divide
-from keepsense.methods.generalize.parts.dimension import dimensions
-from keepsense.methods.generalize.parts.given import CannotCut
+from keepsense.methods.generalize.multidimensional_template import divide
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian, together
-from keepsense.methods.registry import methods
-from keepsense.privacy import DistinctDiversity, KAnonymity, Model
+from keepsense.methods.generalize.user_cuts import CannotCut
+from keepsense.methods.method import methods
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Event
 from keepsense.recoding import Cells
 from keepsense.release.example import example_job

@@ -10,14 +10,16 @@ import pytest
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, PrivacyWarning
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies, call
-from keepsense.methods.generalize import optimal
-from keepsense.methods.registry import Method, methods
-from keepsense.privacy import KAnonymity, Model, TCloseness
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.optimal import optimal
+from keepsense.methods.method import Method, methods
+from keepsense.methods.method_call import by_hierarchies, call
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.t_closeness import TCloseness
 from keepsense.recoding import Cells, Cuts
 from keepsense.semantics.attribute import Ordered
-from keepsense.utility.losses import column_losses
+from keepsense.utility.generalization_losses import column_losses
 
 WEIGHING = [method for method in methods() if not method.unweighed]
 GENERALIZING = [method for method in WEIGHING if method.runner is by_hierarchies]
@@ -120,7 +122,7 @@ def test_importance_names_columns_and_is_above_0() -> None:
 @pytest.mark.parametrize("metric", ["loss", "geometric loss", "ncp", "height", "non-uniform entropy"])
 def test_the_best_node_is_the_best_by_weighed_loss(metric: str) -> None:
     """Against all nodes, one by one: the search's bounds hold for weighed losses too."""
-    from keepsense.methods.generalize.lattice import LatticeSearch
+    from keepsense.methods.generalize.lattice_template import LatticeSearch
 
     counts, trees = _table(80)
     importance = {"home": 5.0, "work": 0.5}

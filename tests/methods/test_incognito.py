@@ -12,21 +12,18 @@ from tests.methods.lattice_reference import judge, nodes_of, tables, value
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.incognito import incognito
-from keepsense.methods.generalize.lattice import semantic_tables
-from keepsense.privacy import (
-    AverageRisk,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    Model,
-    TCloseness,
-    XYAnonymity,
-)
-from keepsense.semantics import distance
-from keepsense.taxonomy import from_edges
-from keepsense.utility import semantic_loss, semantic_sse, value_concepts, value_distances
+from keepsense.methods.generalize.objective import semantic_tables
+from keepsense.privacy.k_anonymity import KAnonymity, XYAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.risk_thresholds import AverageRisk
+from keepsense.privacy.t_closeness import TCloseness
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.semantic_loss import semantic_loss, semantic_sse
+from keepsense.utility.value_distances import value_concepts, value_distances
 
 MONOTONE: list[tuple[list[Model], tuple[float, ...]]] = [
     ([KAnonymity(2)], (0.0, 0.1, 0.3)),

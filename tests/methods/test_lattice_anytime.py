@@ -14,13 +14,15 @@ from tests.methods.lattice_reference import judge, nodes_of, tables, value
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.anytime import anytime
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.anytime import anytime, block_bound, blocks
 from keepsense.methods.generalize.kernels.cuts import cheapest
-from keepsense.methods.generalize.lattice import LatticeSearch
+from keepsense.methods.generalize.lattice_template import LatticeSearch
 from keepsense.methods.generalize.optimal import optimal
-from keepsense.methods.generalize.parts.lattice_blocks import block_bound, blocks
-from keepsense.privacy import DistinctDiversity, EntropyDiversity, KAnonymity, Model, TCloseness
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.t_closeness import TCloseness
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.kernels.local import group_at, lowest_levels
-from keepsense.methods.generalize.local import local_recoding
-from keepsense.privacy import DistinctDiversity, KAnonymity
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.grouping_kernels import group_at, lowest_levels
+from keepsense.methods.generalize.local_recoding import local_recoding
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
 
 JOBS = Hierarchy.of_rows(

@@ -11,18 +11,24 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
-from keepsense.methods.aggregate.adaptive import adaptive_microaggregation
-from keepsense.methods.aggregate.centres import centres
-from keepsense.methods.aggregate.closeness import t_close_microaggregation
-from keepsense.methods.aggregate.mdav import Partition, mdav
-from keepsense.methods.aggregate.orders import individual_ranking, microaggregation_along_a_score, runs, scores
-from keepsense.methods.aggregate.record_space import RecordSpace
-from keepsense.methods.aggregate.records import microaggregation_of_records, own_order
-from keepsense.privacy import KAnonymity, TCloseness, verify
+from keepsense.methods.microaggregate.adaptive_microaggregation import adaptive_microaggregation
+from keepsense.methods.microaggregate.individual_ranking import (
+    individual_ranking,
+    microaggregation_along_a_score,
+    runs,
+    scores,
+)
+from keepsense.methods.microaggregate.mdav import Partition, mdav
+from keepsense.methods.microaggregate.microaggregation import microaggregation_of_records, own_order
+from keepsense.methods.microaggregate.record_space import RecordSpace, centres
+from keepsense.methods.microaggregate.t_close_microaggregation import t_close_microaggregation
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.t_closeness import TCloseness
 from keepsense.recoding import Cells
-from keepsense.semantics import distance
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered
-from keepsense.taxonomy import from_edges
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.verification.verifier import verify
 
 JOBS = from_edges(
     [

@@ -7,13 +7,20 @@ import pytest
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.methods.perturb import Edit, Sets, check_groups, join, mend, noise, noise_on_sets, rank_swapping
-from keepsense.methods.registry import method as find_method
+from keepsense.methods.edit_rules import Edit, mend
+from keepsense.methods.method import method as find_method
+from keepsense.methods.perturb.noise import noise
+from keepsense.methods.perturb.noise_on_sets import noise_on_sets
+from keepsense.methods.perturb.rank_swapping import rank_swapping
+from keepsense.methods.perturb.strict_rank_swapping import check_groups
+from keepsense.methods.records import join
 from keepsense.recoding import Cells
-from keepsense.semantics import distance
 from keepsense.semantics.attribute import Attribute, Nominal, Ordered
-from keepsense.semantics.variance import rmse
-from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.semantics.distance import distance
+from keepsense.sets.set_distance import Sets
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.semantic_loss import rmse
 
 LEVELS = ["none", "school", "college", "doctorate"]
 
@@ -156,8 +163,8 @@ def test_bad_input_is_refused_by_name() -> None:
 
 
 def test_items_with_the_delimiter_inside_stand_in_quotes() -> None:
-    from keepsense.semantics import distance
-    from keepsense.taxonomy import from_edges
+    from keepsense.semantics.distance import distance
+    from keepsense.taxonomy.taxonomy_builder import from_edges
 
     spices = from_edges([("salt, sea", "salt"), ("salt, rock", "salt"), ("salt", "spice"), ("pepper", "spice")])
     counts = Counts.of({"s": ['"salt, sea",pepper', "pepper", '"salt, rock"'] * 4})

@@ -12,19 +12,20 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.ranges.bands import round_bands
-from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
+from keepsense.hierarchies.round_bands import round_bands
+from keepsense.methods.generalize.dimension import Cutting, dimensions, nominal, numeric, semantic
 from keepsense.methods.generalize.infogain_mondrian import infogain_mondrian
 from keepsense.methods.generalize.lsd_mondrian import lsd_mondrian
 from keepsense.methods.generalize.mondrian import mondrian
-from keepsense.methods.generalize.multidim import Cutting, divide, groups
-from keepsense.methods.generalize.parts.dimension import dimensions, nominal, numeric, semantic
+from keepsense.methods.generalize.multidimensional_template import divide, groups
 from keepsense.methods.generalize.semantic_mondrian import exchanged, semantic_mondrian, together
-from keepsense.privacy import DistinctDiversity, KAnonymity
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
 from keepsense.recoding import Cells
-from keepsense.taxonomy import from_edges
-from keepsense.utility.shared import importance_of
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.generalization_losses import importance_of
 
 INFOGAIN: Any = importlib.import_module(infogain_mondrian.__module__)
 JOBS = Hierarchy.of_rows(
@@ -185,7 +186,7 @@ def test_large_weights_and_two_promises_take_the_compiled_loop_too() -> None:
 def test_ranks_in_several_words_and_groups_of_many_tuples_are_divided_alike(
     monkeypatch: pytest.MonkeyPatch, bits: int, size: int
 ) -> None:
-    monkeypatch.setattr("keepsense.methods.generalize.parts.together._BITS", bits)
+    monkeypatch.setattr("keepsense.methods.generalize.joint_loss_gain._BITS", bits)
     counts, trees = crowd(5, size)
     space = dimensions(counts, trees)
     score = together(space, [1.0] * 4)
@@ -330,12 +331,11 @@ def test_events_tell_each_round() -> None:
 @given(counts=tables(), k=st.integers(2, 4))
 def test_orders_kept_from_round_to_round_give_the_same_groups(rule: Any, counts: Counts, k: int) -> None:
     """Large tables are not sorted again in every round; small ones are, and are the reference."""
-    from keepsense.methods.generalize import multidim
-    from keepsense.methods.generalize.parts import dimension
+    from keepsense.methods.generalize import dimension, multidimensional_template
 
     plain = rule(counts, k)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(multidim, "_MANY", 0)
+        patch.setattr(multidimensional_template, "_MANY", 0)
         patch.setattr(dimension, "_FEW", 0)
         kept = rule(counts, k)
     assert released(plain) == released(kept)

@@ -21,9 +21,9 @@ from tests.methods.table_reference import (
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.mu_argus import mu_argus
-from keepsense.privacy import DistinctDiversity
+from keepsense.privacy.l_diversity import DistinctDiversity
 from keepsense.progress import Event
 from keepsense.recoding import Cells
 

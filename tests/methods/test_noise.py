@@ -13,18 +13,23 @@ from tests.strategies import taxonomies
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.methods.perturb import replace
+from keepsense.methods.perturb import noise_on_words
 from keepsense.methods.perturb.noise import correlated_noise, noise
-from keepsense.methods.perturb.noise_numbers import noise_on_numbers
-from keepsense.methods.perturb.noise_words import correlated_errors
-from keepsense.methods.perturb.replace import Candidates, replace_by_partner, replace_by_reference
-from keepsense.methods.perturb.stream import NoiseStream
-from keepsense.semantics import distance
+from keepsense.methods.perturb.noise_on_numbers import noise_on_numbers
+from keepsense.methods.perturb.noise_on_streams import NoiseStream
+from keepsense.methods.perturb.noise_on_words import (
+    Candidates,
+    correlated_errors,
+    replace_by_partner,
+    replace_by_reference,
+)
 from keepsense.semantics.attribute import Nominal, Ordered
-from keepsense.semantics.correlation import distance_correlation
-from keepsense.semantics.mean import semantic_mean
-from keepsense.semantics.variance import rmse, semantic_variance
-from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.semantics.distance import distance
+from keepsense.semantics.distance_correlation import distance_correlation
+from keepsense.semantics.semantic_operators import semantic_mean, semantic_variance
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.semantic_loss import rmse
 
 FEW = settings(max_examples=40, deadline=None)
 
@@ -111,7 +116,7 @@ def test_replacements_beside_a_partner_follow_the_rule(taxonomy: Taxonomy, block
     errors = rng.normal(0, 0.4, counts.total)
     errors[0] = 0.0
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(replace, "_PARTNER_BYTES", 4 * len(taxonomy) * block)
+        patch.setattr(noise_on_words, "_PARTNER_BYTES", 4 * len(taxonomy) * block)
         found = replace_by_partner(a, b, codes[0], codes[1], errors, rng=rng)
     rules = [
         _allowed(matrix, int(a.concepts[x]), int(b.concepts[y]), e, False)  # type: ignore[index]

@@ -13,20 +13,14 @@ from tests.methods.lattice_reference import judge, nodes_of, tables, value
 
 from keepsense.counts import Counts
 from keepsense.errors import Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize.lattice import METRICS, LossTables
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.objective import METRICS, LossTables
 from keepsense.methods.generalize.optimal import optimal
-from keepsense.privacy import (
-    AverageRisk,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    MaximumRisk,
-    Model,
-    RecursiveDiversity,
-    TCloseness,
-    XYAnonymity,
-)
+from keepsense.privacy.k_anonymity import KAnonymity, XYAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.risk_thresholds import AverageRisk, MaximumRisk
+from keepsense.privacy.t_closeness import TCloseness
 
 MODELS: list[list[Model]] = [
     [KAnonymity(2)],

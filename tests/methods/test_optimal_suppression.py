@@ -13,9 +13,10 @@ from tests.methods.table_reference import counted
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.generalize import local_suppression, optimal_local_suppression
-from keepsense.methods.generalize.parts.fewest_cells import at_least, fewest_cells
-from keepsense.privacy import DistinctDiversity
+from keepsense.methods.generalize.local_suppression import at_least, local_suppression
+from keepsense.methods.generalize.optimal_suppression import optimal_local_suppression
+from keepsense.methods.generalize.parts.fewest_cells import fewest_cells
+from keepsense.privacy.l_diversity import DistinctDiversity
 
 SMALL = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from("uv")), min_size=2, max_size=7

@@ -9,29 +9,18 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.perturb import (
-    Edit,
-    broken,
-    check_groups,
-    correlated_noise,
-    distort_by_frequency,
-    distort_naively,
-    draw,
-    estimate,
-    made_invariant,
-    mend,
-    noise,
-    pram,
-    rank_swapping_of_tuples,
-    strict_rank_swapping,
-    swap_by_clusters,
-    swap_freely,
-)
-from keepsense.semantics import distance
+from keepsense.methods.edit_rules import Edit, broken, mend
+from keepsense.methods.perturb.naive_baselines import distort_by_frequency, distort_naively, swap_freely
+from keepsense.methods.perturb.noise import correlated_noise, noise
+from keepsense.methods.perturb.pram import draw, estimate, made_invariant, pram
+from keepsense.methods.perturb.rank_swapping import swap_by_clusters
+from keepsense.methods.perturb.rank_swapping_of_tuples import rank_swapping_of_tuples
+from keepsense.methods.perturb.strict_rank_swapping import check_groups, strict_rank_swapping
 from keepsense.semantics.attribute import Nominal, Ordered
-from keepsense.semantics.correlation import distance_correlation
-from keepsense.semantics.variance import rmse
-from keepsense.taxonomy import from_edges
+from keepsense.semantics.distance import distance
+from keepsense.semantics.distance_correlation import distance_correlation
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.semantic_loss import rmse
 
 
 def _table(rows: int = 600) -> tuple[Counts, list[Nominal]]:

@@ -13,11 +13,15 @@ import pytest
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize import differentially_private_generalization, safe
-from keepsense.methods.generalize.safe import delta_of, smallest_class
-from keepsense.methods.registry import method
-from keepsense.project.file import Project, check_project
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize import dp_generalization
+from keepsense.methods.generalize.dp_generalization import (
+    delta_of,
+    differentially_private_generalization,
+    smallest_class,
+)
+from keepsense.methods.method import method
+from keepsense.project.project_file import Project, check_project
 from keepsense.release.run import run
 from keepsense.report.report import render
 
@@ -132,7 +136,7 @@ def test_what_is_published_of_neighbours_is_the_same_where_the_draws_are(
         def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
             return np.asarray(n)
 
-    monkeypatch.setattr(safe, "generator", lambda rng: Everybody(np.random.PCG64(1)))
+    monkeypatch.setattr(dp_generalization, "generator", lambda rng: Everybody(np.random.PCG64(1)))
     published = []
     for name, rows in (("with", [*USUAL, "clerk,f"]), ("without", USUAL)):
         done = run(project(), folder=written(tmp_path / name, rows), rng=1)
@@ -177,7 +181,7 @@ def test_columns_in_which_the_data_have_a_say_are_refused(tmp_path: Path, column
 
 def test_a_larger_share_or_a_smaller_class_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The promise is worked out again from what was done, and not believed."""
-    monkeypatch.setattr(safe, "smallest_class", lambda epsilon, delta: 5)
+    monkeypatch.setattr(dp_generalization, "smallest_class", lambda epsilon, delta: 5)
     with pytest.raises(Infeasible, match="approximate differential privacy"):
         run(project(), folder=written(tmp_path, USUAL), rng=1)
 
@@ -185,7 +189,7 @@ def test_a_larger_share_or_a_smaller_class_is_found_out(tmp_path: Path, monkeypa
 def test_parameters_that_no_class_keeps_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadInput, match="at most 1 - e"):
         delta_of(10, 0.5, 0.9)
-    monkeypatch.setattr(safe, "_LARGEST_K", 30)
+    monkeypatch.setattr(dp_generalization, "_LARGEST_K", 30)
     with pytest.raises(BadInput, match="larger epsilon"):
         smallest_class(1.0, 1e-6)
     with pytest.raises(BadInput, match="needs epsilon"):
@@ -194,6 +198,6 @@ def test_parameters_that_no_class_keeps_are_refused(monkeypatch: pytest.MonkeyPa
 
 
 def test_the_usual_class_that_words_name_is_the_smallest() -> None:
-    from keepsense.methods.generalize import safe
+    from keepsense.methods.generalize import dp_generalization
 
-    assert smallest_class(1.0, 1e-6) == safe._USUAL_CLASS
+    assert smallest_class(1.0, 1e-6) == dp_generalization._USUAL_CLASS

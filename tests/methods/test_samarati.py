@@ -13,9 +13,12 @@ from tests.methods.lattice_reference import judge, nodes_of, tables, value
 
 from keepsense.counts import Counts
 from keepsense.errors import Infeasible
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.samarati import samarati
-from keepsense.privacy import DistinctDiversity, EntropyDiversity, KAnonymity, Model, TCloseness
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.t_closeness import TCloseness
 
 MODELS: list[list[Model]] = [
     [KAnonymity(2)],

@@ -13,15 +13,14 @@ from hypothesis import strategies as st
 from tests.methods.tiny_hierarchies import food_hierarchy
 
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.methods.aggregate.apriori import generalize_sets_apriori
-from keepsense.methods.aggregate.compare import compare_sets
-from keepsense.methods.aggregate.concepts import map_sets
-from keepsense.methods.aggregate.item_tree import GeneralizedSets, ItemTree
-from keepsense.methods.aggregate.items import from_lists
-from keepsense.methods.aggregate.set_files import read_baskets
-from keepsense.methods.aggregate.topdown import generalize_sets_top_down
-from keepsense.privacy import verify_sets
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.sets.apriori import generalize_sets_apriori
+from keepsense.methods.sets.set_column import GeneralizedSets, ItemTree
+from keepsense.methods.sets.top_down_sets import generalize_sets_top_down
+from keepsense.sets.concept_sets import map_sets
+from keepsense.sets.item_sets import from_lists, read_baskets
+from keepsense.utility.set_comparison import compare_sets
+from keepsense.verification.verifier import verify_sets
 
 ITEMS = [str(leaf) for leaf in food_hierarchy().leaves]
 RECORDS = st.lists(st.sets(st.sampled_from(ITEMS), max_size=4).map(sorted), min_size=1, max_size=16)

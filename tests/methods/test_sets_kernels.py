@@ -7,11 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
-from keepsense.methods.aggregate.item_distances import ItemDistances
-from keepsense.methods.aggregate.kernels import groups as kernels
-from keepsense.methods.aggregate.set_distance import KINDS, set_distance
-from keepsense.semantics import distance
-from keepsense.taxonomy import Taxonomy
+from keepsense.methods.microaggregate.microaggregation_kernels import farthest, nearest, nearest_in_parts
+from keepsense.semantics.distance import distance
+from keepsense.sets import set_kernels as kernels
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.set_distance import KINDS, set_distance
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 NOISE = 1e-9
 # few different distances, so that there are ties, some of them off by rounding noise only
@@ -33,11 +34,11 @@ def first_best(pairs: list[tuple[float, int]], sign: int) -> int:
 def test_choosing(pairs: list[tuple[float, int]], wanted: int) -> None:
     distances = np.array([d for d, _ in pairs])
     left = np.array([c for _, c in pairs], dtype=np.int64)
-    assert kernels.farthest(distances, left, NOISE) == first_best(pairs, 1)
+    assert farthest(distances, left, NOISE) == first_best(pairs, 1)
     assert kernels.closest(distances, left, NOISE) == first_best(pairs, -1)
     alive = [i for i, c in enumerate(left) if c]
     slow = sorted(alive, key=lambda i: (round(float(distances[i]), 6), i))[:wanted]
-    assert kernels.nearest(distances, left, wanted, NOISE).tolist() == slow
+    assert nearest(distances, left, wanted, NOISE).tolist() == slow
 
 
 @settings(max_examples=40, deadline=None)
@@ -48,7 +49,7 @@ def test_nearest_of_each_part(pairs: list[tuple[float, int]], parts: int, seed: 
     record = rng.integers(0, len(distances), 20)
     part = rng.integers(0, parts, 20)
     alive = rng.random(20) < 0.7
-    found = kernels.nearest_in_parts(distances, record, part, alive, parts, NOISE).tolist()
+    found = nearest_in_parts(distances, record, part, alive, parts, NOISE).tolist()
     for p in range(parts):
         rows = [i for i in range(20) if part[i] == p and alive[i]]
         slow = min(rows, key=lambda i: (round(float(distances[record[i]]), 6), i), default=-1)

@@ -10,15 +10,14 @@ from tests.strategies import taxonomies
 
 from keepsense.arrays import Rows
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.aggregate.centroid import centroids
-from keepsense.methods.aggregate.concepts import distinct_sets, map_sets
-from keepsense.methods.aggregate.item_distances import ItemDistances
-from keepsense.methods.aggregate.items import from_lists
-from keepsense.methods.aggregate.mdav import Partition, mdav
-from keepsense.methods.aggregate.set_distance import KINDS, SetSpace, set_distance
-from keepsense.methods.aggregate.sets import microaggregate_sets
-from keepsense.semantics import distance
-from keepsense.taxonomy import Taxonomy
+from keepsense.methods.microaggregate.mdav import Partition, mdav
+from keepsense.methods.sets.set_microaggregation import centroids, microaggregate_sets
+from keepsense.semantics.distance import distance
+from keepsense.sets.concept_sets import distinct_sets, map_sets
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.item_sets import from_lists
+from keepsense.sets.set_distance import KINDS, SetSpace, set_distance
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 NOISE = SetSpace.noise
 
@@ -229,7 +228,7 @@ def test_long_records_take_another_way_to_the_same_centroid(monkeypatch: pytest.
     for kind in KINDS:
         parts = mdav(SetSpace(kind, items, rows), np.ones(30, np.int64), 4)
         usual = centroids(kind, items, rows, parts, usual_size=True)
-        monkeypatch.setattr("keepsense.methods.aggregate.centroid._LONG", 0)
+        monkeypatch.setattr("keepsense.methods.sets.set_microaggregation._LONG", 0)
         other = centroids(kind, items, rows, parts, usual_size=True)
         monkeypatch.undo()
         for g, (records, _) in enumerate(parts):

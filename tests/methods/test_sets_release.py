@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.aggregate.compare import compare_sets
-from keepsense.methods.aggregate.concepts import map_sets
-from keepsense.methods.aggregate.items import from_delimited, from_lists, from_long
-from keepsense.methods.aggregate.mdav import Partition
-from keepsense.methods.aggregate.set_distance import KINDS
-from keepsense.methods.aggregate.set_files import read_baskets
-from keepsense.methods.aggregate.sets import deal, microaggregate_sets
-from keepsense.privacy import verify_sets
-from keepsense.semantics import distance
-from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.methods.microaggregate.mdav import Partition
+from keepsense.methods.sets.set_microaggregation import deal, microaggregate_sets
+from keepsense.semantics.distance import distance
+from keepsense.sets.concept_sets import map_sets
+from keepsense.sets.item_sets import from_delimited, from_lists, from_long, read_baskets
+from keepsense.sets.set_distance import KINDS
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.set_comparison import compare_sets
+from keepsense.verification.verifier import verify_sets
 
 PHONES = from_edges(
     [("smartphone", "phone"), ("landline", "phone"), ("phone", "thing"), ("charger", "thing")],

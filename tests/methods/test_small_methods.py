@@ -11,10 +11,10 @@ from tests.methods.table_reference import counted, released, rows_of_tables
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies.ranges.intervals import parse_interval
-from keepsense.methods.generalize.coding import top_and_bottom_coding
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.methods.generalize.local_suppression import local_suppression
 from keepsense.methods.generalize.sampling import sampling
+from keepsense.methods.generalize.top_bottom_coding import top_and_bottom_coding
 
 # ---- sampling --------------------------------------------------------------------------------------------------------
 

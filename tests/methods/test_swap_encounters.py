@@ -7,19 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keepsense.methods.perturb import (
-    check_groups,
-    correlated_noise,
-    noise,
-    rank_swapping_by_one_ranking,
-    rank_swapping_of_tuples,
-    strict_rank_swapping,
-    swap_by_clusters,
-    swap_freely,
-)
+from keepsense.methods.perturb.naive_baselines import swap_freely
+from keepsense.methods.perturb.noise import correlated_noise, noise
+from keepsense.methods.perturb.rank_swapping import swap_by_clusters
+from keepsense.methods.perturb.rank_swapping_by_one_ranking import rank_swapping_by_one_ranking
+from keepsense.methods.perturb.rank_swapping_of_tuples import rank_swapping_of_tuples
+from keepsense.methods.perturb.strict_rank_swapping import check_groups, strict_rank_swapping
 from keepsense.recoding import Cells
-from keepsense.semantics.correlation import distance_correlation
-from keepsense.semantics.variance import rmse
+from keepsense.semantics.distance_correlation import distance_correlation
+from keepsense.utility.semantic_loss import rmse
 
 pytestmark = pytest.mark.data
 

@@ -20,12 +20,12 @@ from tests.methods.table_reference import (
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.top_down import top_down
-from keepsense.privacy import DistinctDiversity
+from keepsense.privacy.l_diversity import DistinctDiversity
 from keepsense.progress import Event
 from keepsense.recoding import Cuts
-from keepsense.utility import loss
+from keepsense.utility.generalization_losses import loss
 
 NAMES = ("job", "age", "sex")
 

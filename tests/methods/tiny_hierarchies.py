@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 
 
 def food_hierarchy() -> Hierarchy:

@@ -17,7 +17,10 @@ from hypothesis import strategies as st
 from pycanon import anonymity
 
 from keepsense.counts import Counts
-from keepsense.privacy import DistinctDiversity, EntropyDiversity, KAnonymity, TCloseness, verify
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity
+from keepsense.privacy.t_closeness import TCloseness
+from keepsense.verification.verifier import verify
 
 records = st.lists(
     st.tuples(

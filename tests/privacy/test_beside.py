@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 import keepsense as ks
 from keepsense.counts import Counts, with_joined
 from keepsense.errors import BadInput, Infeasible, KeepsenseError
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.generalize import optimal
-from keepsense.methods.registry import METHODS, methods
-from keepsense.privacy import bind, decide, joined_columns, model, suppression_limit, verify
-from keepsense.project.file import Project
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.optimal import optimal
+from keepsense.methods.generalize.requirement import suppression_limit
+from keepsense.methods.method import METHODS, methods
+from keepsense.privacy.privacy_model import bind, decide, joined_columns, model
+from keepsense.project.project_file import Project
 from keepsense.release.run import run
+from keepsense.verification.verifier import verify
 
 Row = dict[str, str | None]
 

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from keepsense.arrays import Rows
 from keepsense.counts import Histogram
-from keepsense.privacy.promises import emd
+from keepsense.privacy import earth_movers_distance
 
 
 def least_work(share, target, cost):
@@ -61,7 +61,9 @@ def symmetric(rng, n, metric):
 @settings(max_examples=30, deadline=None)
 def test_equal_distance_is_total_variation(table):
     n = table.shape[1]
-    assert emd.equal(histogram_of(table), table.sum(0)) == pytest.approx(expected(table, 1 - np.eye(n)), abs=1e-9)
+    assert earth_movers_distance.equal(histogram_of(table), table.sum(0)) == pytest.approx(
+        expected(table, 1 - np.eye(n)), abs=1e-9
+    )
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -71,7 +73,9 @@ def test_ordered_distance_equals_the_linear_program(table, random):
     positions = np.array(random.sample(range(20), n), dtype=float)
     length = np.ptp(positions) or 1.0
     cost = np.abs(positions[:, None] - positions) / length
-    assert emd.ordered(histogram_of(table), table.sum(0), positions) == pytest.approx(expected(table, cost), abs=1e-9)
+    assert earth_movers_distance.ordered(histogram_of(table), table.sum(0), positions) == pytest.approx(
+        expected(table, cost), abs=1e-9
+    )
 
 
 def random_levels(random, leaves):
@@ -95,7 +99,9 @@ def test_hierarchical_distance_equals_the_linear_program(table, random):
     for i in range(n):
         for j in range(n):
             cost[i, j] = np.flatnonzero(codes[i] == codes[j])[0] / max(1, height)
-    assert emd.hierarchical(histogram_of(table), table.sum(0), codes) == pytest.approx(expected(table, cost), abs=1e-9)
+    assert earth_movers_distance.hierarchical(histogram_of(table), table.sum(0), codes) == pytest.approx(
+        expected(table, cost), abs=1e-9
+    )
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -118,7 +124,9 @@ def test_tree_distance_equals_the_linear_program(table, random):
     cost = np.array([[sum(lengths[list(set(a) ^ set(b))]) for b in above] for a in above])
     row = [i for i, nodes in enumerate(above) for _ in nodes]
     rows = Rows.from_pairs(row, [v for nodes in above for v in nodes], n)
-    assert emd.tree(histogram_of(table), table.sum(0), rows, lengths) == pytest.approx(expected(table, cost), abs=1e-9)
+    assert earth_movers_distance.tree(histogram_of(table), table.sum(0), rows, lengths) == pytest.approx(
+        expected(table, cost), abs=1e-9
+    )
 
 
 @given(tables(7), st.integers(0, 10_000), st.booleans())
@@ -126,13 +134,16 @@ def test_tree_distance_equals_the_linear_program(table, random):
 def test_exact_transport_equals_the_linear_program_and_lies_between_its_bounds(table, seed, metric):
     cost = symmetric(np.random.default_rng(seed), table.shape[1], metric)
     h, whole = histogram_of(table), table.sum(0)
-    found = emd.exact(h, whole, cost)
+    found = earth_movers_distance.exact(h, whole, cost)
     assert found == pytest.approx(expected(table, cost), abs=1e-9)
-    low, high = emd.bounds(h, whole, cost)
+    low, high = earth_movers_distance.bounds(h, whole, cost)
     assert (low <= found + 1e-9).all()
     assert (found <= high + 1e-9).all()
     for threshold in (0.0, 0.1, 0.3, float(found[0])):
-        assert (emd.within(h, whole, cost, threshold) == (found <= threshold + emd.NOISE)).all()
+        assert (
+            earth_movers_distance.within(h, whole, cost, threshold)
+            == (found <= threshold + earth_movers_distance.NOISE)
+        ).all()
 
 
 def test_shared_mass_must_move_where_the_triangle_inequality_fails():
@@ -140,9 +151,9 @@ def test_shared_mass_must_move_where_the_triangle_inequality_fails():
     cost = np.array([[0, 0.1, 1.0], [0.1, 0, 0.1], [1.0, 0.1, 0]])
     table = np.array([[1, 1, 0]])
     h, whole = histogram_of(table), np.array([0, 1, 1])
-    assert not emd.is_metric(cost)
-    assert emd.exact(h, whole, cost) == pytest.approx([0.1])
-    assert emd.exact(h, whole, cost, metric=True) == pytest.approx([0.5])
+    assert not earth_movers_distance.is_metric(cost)
+    assert earth_movers_distance.exact(h, whole, cost) == pytest.approx([0.1])
+    assert earth_movers_distance.exact(h, whole, cost, metric=True) == pytest.approx([0.5])
 
 
 def test_li_et_al_2007_example_of_ordered_distance():
@@ -151,7 +162,7 @@ def test_li_et_al_2007_example_of_ordered_distance():
     table[0, :3] = 1
     table[1, [3, 5, 8]] = 1
     whole = np.ones(9, dtype=np.int64)
-    found = emd.ordered(histogram_of(table), whole, np.arange(9.0))
+    found = earth_movers_distance.ordered(histogram_of(table), whole, np.arange(9.0))
     assert found == pytest.approx([0.375, 1 / 6])
 
 
@@ -161,15 +172,15 @@ def test_classes_without_records_are_no_distance_away():
     cost = 1 - np.eye(2)
     levels = np.array([[0, 0], [1, 0]], dtype=np.int32)
     for found in (
-        emd.equal(h, whole),
-        emd.ordered(h, whole, np.arange(2.0)),
-        emd.hierarchical(h, whole, levels),
-        emd.exact(h, whole, cost),
+        earth_movers_distance.equal(h, whole),
+        earth_movers_distance.ordered(h, whole, np.arange(2.0)),
+        earth_movers_distance.hierarchical(h, whole, levels),
+        earth_movers_distance.exact(h, whole, cost),
     ):
         assert found.tolist() == [0.0, 0.25]
 
 
 def test_large_matrices_are_never_taken_for_metrics():
-    assert not emd.is_metric(1 - np.eye(401))
-    assert emd.is_metric(1 - np.eye(20))
-    assert not emd.is_metric(np.array([[0.0, 1.0], [0.5, 0.0]]))
+    assert not earth_movers_distance.is_metric(1 - np.eye(401))
+    assert earth_movers_distance.is_metric(1 - np.eye(20))
+    assert not earth_movers_distance.is_metric(np.array([[0.0, 1.0], [0.5, 0.0]]))

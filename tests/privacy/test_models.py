@@ -14,46 +14,22 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput, Infeasible
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.privacy import (
-    AlphaKAnonymity,
-    AverageRisk,
-    BasicLikeness,
-    ConceptDisclosure,
-    ConceptLikeness,
-    Concepts,
-    DeltaDisclosure,
-    DeltaPresence,
-    DistinctDiversity,
-    EnhancedLikeness,
-    EntropyDiversity,
-    EstimatedKMap,
-    KAnonymity,
-    KMap,
-    Links,
-    MaximumRisk,
-    Ordered,
-    PopulationUniqueness,
-    ProbabilisticKAnonymity,
-    RecursiveDiversity,
-    Semantic,
-    StrictAverageRisk,
-    TCloseness,
-    Tree,
-    XYAnonymity,
-    bind,
-    decide,
-    model,
-    models,
-    monotonic,
-    needed_columns,
-    suppression_limit,
-    validate,
-    with_population,
-)
-from keepsense.privacy.attacks.matching import judge
-from keepsense.semantics import distance
-from keepsense.taxonomy import from_edges
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.requirement import suppression_limit
+from keepsense.privacy.alpha_k_anonymity import AlphaKAnonymity
+from keepsense.privacy.beta_likeness import BasicLikeness, ConceptLikeness, EnhancedLikeness
+from keepsense.privacy.delta_disclosure import ConceptDisclosure, DeltaDisclosure
+from keepsense.privacy.earth_movers_distance import Links, Ordered, Semantic, Tree
+from keepsense.privacy.k_anonymity import KAnonymity, ProbabilisticKAnonymity, XYAnonymity
+from keepsense.privacy.k_map import DeltaPresence, KMap, with_population
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from keepsense.privacy.population_uniqueness import EstimatedKMap, PopulationUniqueness
+from keepsense.privacy.privacy_model import bind, decide, judge, model, models, monotonic, needed_columns, validate
+from keepsense.privacy.reference_distributions import Concepts
+from keepsense.privacy.risk_thresholds import AverageRisk, MaximumRisk, StrictAverageRisk
+from keepsense.privacy.t_closeness import TCloseness
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 SICK = Hierarchy.of_rows(
     [("flu", "lung", "*"), ("cold", "lung", "*"), ("ulcer", "gut", "*"), ("colic", "gut", "*")], name="disease"

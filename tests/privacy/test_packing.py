@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keepsense.engines import sql
 from keepsense.engines.duckdb import sql as connections
+from keepsense.engines.protocol import sql
 from keepsense.errors import InternalError
-from keepsense.privacy import verify
-from keepsense.privacy.checks import packing
-from keepsense.privacy.checks.classes import Classes
+from keepsense.verification import released_classes
+from keepsense.verification.released_classes import Classes
+from keepsense.verification.verifier import verify
 
 CELLS = st.sampled_from(["a", "b", "it's", "", "*", None, "ä", "a b", "0"])
 PROMISES = [
@@ -61,9 +61,9 @@ def test_numbers_and_texts_tell_the_same(tmp_path_factory, listed, table, promis
         )
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(packing, "LEAST_ROWS", 10**9)
+        patched.setattr(released_classes, "LEAST_ROWS", 10**9)
         by_text = verified()
-        patched.setattr(packing, "LEAST_ROWS", 1)
+        patched.setattr(released_classes, "LEAST_ROWS", 1)
         patched.setattr(connections, "_LISTED", listed)
         by_number = verified()
     assert by_number == by_text
@@ -74,7 +74,7 @@ def test_classes_have_the_same_numbers_and_cells(tmp_path, monkeypatch):
     pq.write_table(pa.table({"job": ["cook", None, "cook", "clerk"], "age": [30, 40, 30, None]}), path)
     tuples = []
     for least in (10**9, 1):
-        monkeypatch.setattr(packing, "LEAST_ROWS", least)
+        monkeypatch.setattr(released_classes, "LEAST_ROWS", least)
         with sql() as connection:
             classes = Classes(connection, {"released": connection.table("released", path)}, ["job", "age"])
             tuples.append(connection.run(f"SELECT class_, c0, c1, own FROM {classes.tuples} ORDER BY class_"))
@@ -86,7 +86,7 @@ def test_classes_have_the_same_numbers_and_cells(tmp_path, monkeypatch):
 def test_as_many_values_are_different_as_there_are(tmp_path, monkeypatch, values):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({"job": ["cook"] * values + ["clerk"], "ill": [*map(str, range(values)), "0"]}), path)
-    monkeypatch.setattr(packing, "LEAST_ROWS", 1)
+    monkeypatch.setattr(released_classes, "LEAST_ROWS", 1)
     for least, holds in ((1, True), (2, False)):
         promise = {"model": "l-diversity", "form": "distinct", "l": least, "column": "ill"}
         checked = verify(path, [promise], quasi_identifiers=["job"]).checks[0]
@@ -100,21 +100,21 @@ def test_as_many_values_are_different_as_there_are(tmp_path, monkeypatch, values
 def test_too_many_values_or_combinations_are_grouped_as_texts(tmp_path, monkeypatch):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({"job": ["cook", "clerk", "nurse"], "age": [30, 40, 50]}), path)
-    monkeypatch.setattr(packing, "LEAST_ROWS", 1)
+    monkeypatch.setattr(released_classes, "LEAST_ROWS", 1)
     for setting, most in (("MOST_VALUES", 2), ("_MOST", 15)):
         with monkeypatch.context() as limited, sql() as connection:
-            limited.setattr(packing, setting, most)
+            limited.setattr(released_classes, setting, most)
             connection.table("released", path)
-            assert packing.packed(connection, "released", ["c0", "c1"], 3) is None
+            assert released_classes.packed(connection, "released", ["c0", "c1"], 3) is None
     with sql() as connection:
         connection.table("released", path)
-        assert packing.packed(connection, "released", ["c0", "c1"], 3).digits[0].end == 16
+        assert released_classes.packed(connection, "released", ["c0", "c1"], 3).digits[0].end == 16
 
 
 def test_a_cell_that_has_no_place_stops_the_verifier(tmp_path, monkeypatch):
     path = tmp_path / "people.parquet"
     pq.write_table(pa.table({"job": ["cook", "clerk", "cook", "clerk"]}), path)
-    monkeypatch.setattr(packing, "LEAST_ROWS", 1)
+    monkeypatch.setattr(released_classes, "LEAST_ROWS", 1)
     place = connections.DuckDBConnection.place
     monkeypatch.setattr(connections.DuckDBConnection, "place", lambda self, c, values: place(self, c, values[:1]))
     with pytest.raises(InternalError, match="no place"):

@@ -10,18 +10,11 @@ import pytest
 
 import keepsense
 from keepsense.errors import BadInput
-from keepsense.methods.registry import METHODS
-from keepsense.privacy import (
-    PRIVACY,
-    DistinctDiversity,
-    EntropyDiversity,
-    KAnonymity,
-    LDiversity,
-    RecursiveDiversity,
-    TCloseness,
-    model,
-    models,
-)
+from keepsense.methods.method import METHODS
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity, LDiversity, RecursiveDiversity
+from keepsense.privacy.privacy_model import PRIVACY, model, models
+from keepsense.privacy.t_closeness import TCloseness
 
 
 @pytest.mark.parametrize("name", models())
@@ -108,11 +101,11 @@ def _any(name):
 
 
 OTHERS = {
-    ("commands/parts/outputs.py", "average risk"),  # a key of what the comparison of projects writes
-    ("commands/compare.py", "average risk"),  # a heading of the table that compares projects
+    ("commands/command_registry.py", "average risk"),  # a key of what the comparison of projects writes
+    ("commands/compare_command.py", "average risk"),  # a heading of the table that compares projects
     ("api.py", "k-anonymity"),  # what a user would say: the default of a public function
     *(  # what another tool's models are called here
-        ("draft/arx.py", name)
+        ("draft/arx_project.py", name)
         for name in (
             "k-anonymity",
             "l-diversity",

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.metrics import by_name, figures
-from keepsense.privacy import interval_disclosure, separations, special_uniques, special_uniques_by_meaning
-from keepsense.privacy.attacks import suda as module
-from keepsense.privacy.attacks.exposed import Exposed
-from keepsense.privacy.attacks.intervals import number_pairs
 from keepsense.recoding import Cells
+from keepsense.risk import suda as module
+from keepsense.risk.attribute_disclosure import interval_disclosure, number_pairs
+from keepsense.risk.risk_metrics import Exposed, separations
+from keepsense.risk.suda import special_uniques, special_uniques_by_meaning
 
 GUIDE = [
     ("urban", "female", "secondary incomplete", "employed"),
@@ -192,7 +192,7 @@ def test_intervals_are_averaged_and_checked():
 
 
 def module_widths():
-    from keepsense.privacy.attacks.intervals import WIDTHS
+    from keepsense.risk.attribute_disclosure import WIDTHS
 
     return WIDTHS
 

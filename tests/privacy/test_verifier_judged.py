@@ -12,9 +12,12 @@ from tests import judge
 
 from keepsense.arrays import Rows
 from keepsense.counts import Histogram
-from keepsense.privacy import PRIVACY, Check, RecursiveDiversity, verify, verify_sets
-from keepsense.privacy.checks.closeness import class_distances
-from keepsense.privacy.promises import emd
+from keepsense.privacy import earth_movers_distance
+from keepsense.privacy.l_diversity import RecursiveDiversity
+from keepsense.privacy.privacy_model import PRIVACY
+from keepsense.verification.check_result import Check
+from keepsense.verification.closeness_check import class_distances
+from keepsense.verification.verifier import verify, verify_sets
 
 DISEASES = ("flu", "cold", "ulcer", "colic")
 NEAR = [[0, 0.2, 1, 1], [0.2, 0, 0.9, 1], [1, 0.9, 0, 0.3], [1, 1, 0.3, 0]]
@@ -277,14 +280,17 @@ def test_meaning_is_compared_at_billions_of_rows(metric):
         row, code = np.nonzero(counts)
         return Histogram(tuple("abcde"), Rows.from_pairs(row, code, len(counts)), counts[row, code].astype(np.int64))
 
-    expected = emd.exact(histogram(small), reference, matrix)
+    expected = earth_movers_distance.exact(histogram(small), reference, matrix)
     big = histogram(small * times)
-    assert emd.exact(big, reference * times, matrix) == pytest.approx(expected, abs=1e-12)
-    low, high = emd.bounds(big, reference * times, matrix)
+    assert earth_movers_distance.exact(big, reference * times, matrix) == pytest.approx(expected, abs=1e-12)
+    low, high = earth_movers_distance.bounds(big, reference * times, matrix)
     assert (low <= expected + 1e-12).all()
     assert (high >= expected - 1e-12).all()
     for threshold in (*(expected - 1e-6), *(expected + 1e-6)):
-        assert emd.within(big, reference * times, matrix, threshold).tolist() == (expected <= threshold).tolist()
+        assert (
+            earth_movers_distance.within(big, reference * times, matrix, threshold).tolist()
+            == (expected <= threshold).tolist()
+        )
     rows = [(i, "abcde"[j], int(small[i, j]) * times) for i in range(3) for j in range(5)]
     whole = {"abcde"[j]: int(reference[j]) * times for j in range(5)}
     evidence = {"values": list("abcde"), "matrix": matrix.tolist()}

@@ -18,44 +18,25 @@ from hypothesis import strategies as st
 
 import keepsense.privacy
 from keepsense.counts import Counts
-from keepsense.engines import sql
+from keepsense.engines.protocol import sql
 from keepsense.errors import BadInput
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.privacy import (
-    PRIVACY,
-    AlphaKAnonymity,
-    AverageRisk,
-    BasicLikeness,
-    ConceptDisclosure,
-    ConceptLikeness,
-    Concepts,
-    DeltaDisclosure,
-    DeltaPresence,
-    DistinctDiversity,
-    EnhancedLikeness,
-    EntropyDiversity,
-    EstimatedKMap,
-    KAnonymity,
-    KmAnonymity,
-    KMap,
-    Links,
-    MaximumRisk,
-    Ordered,
-    PopulationUniqueness,
-    ProbabilisticKAnonymity,
-    RecursiveDiversity,
-    Semantic,
-    StrictAverageRisk,
-    TCloseness,
-    XYAnonymity,
-    models,
-    verify,
-    verify_sets,
-    with_population,
-)
-from keepsense.privacy.attacks.matching import judge
-from keepsense.privacy.checks.classes import Classes
-from keepsense.taxonomy import from_edges
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.privacy.alpha_k_anonymity import AlphaKAnonymity
+from keepsense.privacy.beta_likeness import BasicLikeness, ConceptLikeness, EnhancedLikeness
+from keepsense.privacy.delta_disclosure import ConceptDisclosure, DeltaDisclosure
+from keepsense.privacy.earth_movers_distance import Links, Ordered, Semantic
+from keepsense.privacy.k_anonymity import KAnonymity, ProbabilisticKAnonymity, XYAnonymity
+from keepsense.privacy.k_map import DeltaPresence, KMap, with_population
+from keepsense.privacy.km_anonymity import KmAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity, EntropyDiversity, RecursiveDiversity
+from keepsense.privacy.population_uniqueness import EstimatedKMap, PopulationUniqueness
+from keepsense.privacy.privacy_model import PRIVACY, judge, models
+from keepsense.privacy.reference_distributions import Concepts
+from keepsense.privacy.risk_thresholds import AverageRisk, MaximumRisk, StrictAverageRisk
+from keepsense.privacy.t_closeness import TCloseness
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.verification.released_classes import Classes
+from keepsense.verification.verifier import verify, verify_sets
 
 DISEASES = ("flu", "cold", "ulcer", "colic")
 SICK = Hierarchy.of_rows(
@@ -153,10 +134,10 @@ def test_it_shares_no_code_with_the_models(path):
     """Of the engines it takes a connection, of the models the list that says where its own checks are."""
     own = (
         "keepsense.errors",
-        "keepsense.shown",
+        "keepsense.display",
         "keepsense.engines",
-        "keepsense.privacy.registry",
-        "keepsense.privacy.checks.",
+        "keepsense.privacy.privacy_model",
+        "keepsense.verification.",
     )
     names = {
         "Shown",
@@ -173,7 +154,7 @@ def test_it_shares_no_code_with_the_models(path):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("keepsense"):
             assert f"{node.module}.".startswith(own), f"{path.name} imports {node.module}"
-            if node.module in ("keepsense.engines", "keepsense.privacy.registry"):
+            if node.module in ("keepsense.engines", "keepsense.privacy.privacy_model"):
                 assert {alias.name for alias in node.names} <= names
         if isinstance(node, ast.Import):
             assert not any(alias.name.startswith(("keepsense", "duckdb")) for alias in node.names)
@@ -244,7 +225,7 @@ def test_every_promise_about_a_file_has_a_check(name):
     entry = PRIVACY[name]
     assert entry.model.about == "mechanism" or entry.checker() or entry.checker(of_sets=True)
     for check in (entry.checker(), entry.checker(of_sets=True)):
-        assert check is None or check.__module__.startswith("keepsense.privacy.checks.")
+        assert check is None or check.__module__.startswith("keepsense.verification.")
 
 
 RELEASE = {"job": ["medic", "medic", "*", "clerk", "clerk"], "disease": ["flu", "cold", "flu", "flu", "cold"]}
@@ -296,7 +277,7 @@ def test_suppressed_records_count_against_the_limit():
 
 
 @pytest.mark.parametrize("promise", [KAnonymity(2), DistinctDiversity(2, "disease"), TCloseness(0.3, "disease")])
-def test_suppressed_records_are_a_class_that_keeps_every_promise(promise: keepsense.privacy.Model):
+def test_suppressed_records_are_a_class_that_keeps_every_promise(promise: keepsense.privacy.privacy_model.Model):
     """Two classes of four keep all three; the lone record that is hidden everywhere keeps none."""
     shown = {"job": ["medic"] * 4 + ["clerk"] * 4, "disease": ["flu", "cold"] * 4}
     assert verify(shown, [promise], quasi_identifiers=["job"]).ok

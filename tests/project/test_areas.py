@@ -10,17 +10,18 @@ import pytest
 from typer.testing import CliRunner
 
 from keepsense import cli
-from keepsense.draft.hierarchy import built_for_column
-from keepsense.draft.write import draft
-from keepsense.engines import engine
+from keepsense.draft.column_hierarchy import built_for_column
+from keepsense.draft.inspection import inspect
+from keepsense.draft.project_text import draft
+from keepsense.engines.protocol import engine
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.project.file import check_project
-from keepsense.project.inspection.inspect import inspect
-from keepsense.random import generator
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.project.project_file import check_project
 from keepsense.release.job.job import Job
-from keepsense.taxonomy import library, map_values
-from keepsense.taxonomy.places import beside
+from keepsense.secure_random import generator
+from keepsense.taxonomy.formats import taxonomy_library
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.place_disambiguation import beside
 
 AMERICAN = {
     "city": ["Springfield", "Portland", "Columbus", "Aurora", "Bloomington", "Peoria", "Glendale", "Rochester"],
@@ -71,7 +72,7 @@ def test_a_draft_names_the_columns_that_place_a_city(table: dict[str, list[str]]
 def test_the_same_cities_alone_are_not_placed_so() -> None:
     (alone,) = inspect({"city": AMERICAN["city"] * 6}).columns
     assert alone.meaning is None or not alone.meaning.within
-    places = library.find("places")
+    places = taxonomy_library.find("places")
     by_themselves = map_values(AMERICAN["city"], places, column="city")
     beside_states = map_values(
         AMERICAN["city"], places, column="city", within=beside(AMERICAN["city"], AMERICAN["state"], places)
@@ -112,7 +113,7 @@ def test_map_takes_columns_that_place_a_city(tmp_path: Path) -> None:
 
 
 def test_one_name_of_two_places_stands_for_what_they_share() -> None:
-    places = library.find("places")
+    places = taxonomy_library.find("places")
     both = map_values(["London"], places, within=beside(["London"] * 2, ["England", "Ontario"], places))
     assert (both.codes.tolist(), both.how) == ([-1], ("doubtful",))  # London on either side of the sea: who is asked
     american = map_values(["Springfield"], places, within=beside(["Springfield"] * 2, ["IL", "MO"], places))
@@ -120,13 +121,13 @@ def test_one_name_of_two_places_stands_for_what_they_share() -> None:
 
 
 def test_a_village_that_shares_a_name_stands_for_its_area() -> None:
-    places = library.find("places")
+    places = taxonomy_library.find("places")
     village = map_values(["Paris"], places, within=beside(["Paris"], [("Maine", "United States")], places))
     assert (places.label(int(village.codes[0])), village.how) == ("Maine", ("doubtful",))
 
 
 def test_a_country_outside_of_the_domain_does_not_lend_its_names() -> None:
-    british = library.find("places").below("United Kingdom")
+    british = taxonomy_library.find("places").below("United Kingdom")
     mapping = map_values(["London", "Leeds"], british, within=beside(["London", "Leeds"], ["Canada", "UK"], british))
     assert mapping.concepts.get("London") is None
     assert british.label(mapping.concepts["Leeds"]) == "Leeds"

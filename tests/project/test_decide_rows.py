@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from keepsense.project.inspection.decide import decisions
-from keepsense.project.inspection.inspect import inspect
+from keepsense.draft.inspection import inspect
+from keepsense.draft.open_questions import decisions
 
 
 def _file(folder: Path, name: str, numbers: list[int]) -> str:

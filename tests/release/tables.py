@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "baker", "farmer")
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keepsense.draft.wishes import Wishes, drafted
-from keepsense.hierarchies.formats import read_hierarchy
+from keepsense.draft.project_draft import Wishes, draft_from_arguments
+from keepsense.hierarchies.formats.hierarchy_formats import read_hierarchy
 from keepsense.release.run import Outcome, run
-from keepsense.utility.alignment import whole_table
-from keepsense.utility.pairs import leaf_sets, pairs
+from keepsense.utility.recoded_table import leaf_sets, pairs, whole_table
 
 DATA = Path(os.environ.get("KEEPSENSE_DATA", Path(__file__).resolve().parents[3] / "shared" / "data")) / "adult"
 
@@ -91,7 +90,7 @@ def true_of(column: str, value: str, label: str) -> bool:
 def released(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     if not (DATA / "adult.csv").exists():
         pytest.skip("needs the real data folder beside the checkout")
-    project, _, given = drafted(DATA / "adult.csv", Wishes(suppression=0.05))
+    project, _, given = draft_from_arguments(DATA / "adult.csv", Wishes(suppression=0.05))
     folder = tmp_path_factory.mktemp("adult")
     return run(project, given=given, folder=folder, into=folder / "release", rng=1)
 

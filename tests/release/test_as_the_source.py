@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from tests.release.tables import project
 
-from keepsense.draft.write import draft
-from keepsense.engines import Reading, engine
+from keepsense.draft.inspection import inspect
+from keepsense.draft.project_text import draft
+from keepsense.engines.protocol import Reading, engine
 from keepsense.errors import BadInput
-from keepsense.project.inspection.inspect import inspect
 from keepsense.release.changes import changes
 from keepsense.release.folder.recipient import read_release
 from keepsense.release.reopen import reopen

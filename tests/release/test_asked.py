@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from keepsense.cli import app
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.privacy.privacy_model import model
 from keepsense.release.figures.asked import Asked
 from keepsense.release.figures.assess import assess
 

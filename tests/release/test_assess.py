@@ -14,12 +14,12 @@ from tests.release.tables import write_jobs, write_people
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.privacy import individual_risk
-from keepsense.privacy.attacks.disclosure import within_classes
 from keepsense.release.compare import compare
 from keepsense.release.figures.assess import assess
-from keepsense.utility.association import association
-from keepsense.utility.columns import change
+from keepsense.risk.attribute_disclosure import within_classes
+from keepsense.risk.reidentification import individual_risk
+from keepsense.utility.associations import association
+from keepsense.utility.column_changes import change
 
 JOBS = st.sampled_from(["nurse", "clerk", "baker", "*"])
 ILL = st.sampled_from(["flu", "cold", "asthma"])

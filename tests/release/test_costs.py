@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from tests.pins.terminal import keepsense
 
-from keepsense.draft.wishes import Wishes, drafted
-from keepsense.engines import started
-from keepsense.project.file import Project
+from keepsense.draft.project_draft import Wishes, draft_from_arguments
+from keepsense.engines.protocol import started
+from keepsense.project.project_file import Project
 from keepsense.release.figures import costs as measuring
 from keepsense.release.figures.costs import NEARLY_ALL, Costs, costs, in_words
 from keepsense.release.job.job import Job
 from keepsense.release.run import run
-from keepsense.report import write_report
+from keepsense.report.report import write_report
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -102,7 +102,7 @@ def test_a_sample_tells_within_15_percent_what_the_full_run_loses(
         pytest.skip("needs the real data folder beside the checkout")
     monkeypatch.setattr(measuring, "MOST_TUPLES", most)
     monkeypatch.setattr(measuring, "_STEPS", 1)
-    project, _, given = drafted(DATA / file, Wishes(suppression=0.05))
+    project, _, given = draft_from_arguments(DATA / file, Wishes(suppression=0.05))
     with started(project.engine.name) as engine:
         job = Job(project, tmp_path, engine, np.random.default_rng(1), given=given)
         told = costs(job)

@@ -14,7 +14,7 @@ from tests.release.tables import project
 
 import keepsense as ks
 from keepsense.errors import BadInput
-from keepsense.hierarchies.ranges.spans import date_span, number_span
+from keepsense.hierarchies.intervals import date_span, number_span
 from keepsense.release.folder.recipient import _explained
 from keepsense.release.run import Outcome, run
 from keepsense.report.report import render

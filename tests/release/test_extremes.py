@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from tests.release.tables import project
 
-from keepsense.hierarchies.ranges.intervals import parse_interval
-from keepsense.methods.registry import METHODS, methods
+from keepsense.hierarchies.intervals import parse_interval
+from keepsense.methods.method import METHODS, methods
 from keepsense.release.run import run
-from keepsense.report import write_report
+from keepsense.report.report import write_report
 
 OLDEST, RICHEST, FIRST, LAST = "117", "9412377", "1909-04-13", "2031-08-27"
 TRACES = (OLDEST, RICHEST, "9,412,377", "9412376", "9412378", "1909", "2031", "1900s", "2030s")

@@ -14,9 +14,9 @@ import pytest
 from tests.release.tables import project
 from tests.release.test_methods_by_name import CHANGES, PARAMETERS, PROMISES, SAFE
 
-from keepsense.engines import engine
-from keepsense.methods.registry import methods
-from keepsense.privacy.registry import PRIVACY
+from keepsense.engines.protocol import engine
+from keepsense.methods.method import methods
+from keepsense.privacy.privacy_model import PRIVACY
 from keepsense.release.run import run
 from keepsense.report.report import render
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from keepsense.errors import BadInput
-from keepsense.project.file import check_project
+from keepsense.project.project_file import check_project
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 

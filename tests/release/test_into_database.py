@@ -16,12 +16,11 @@ import pytest
 from tests.postgresql import Server, server
 from tests.release.tables import project, write_jobs
 
-from keepsense.engines import engine
 from keepsense.engines.formats.postgresql import mark
+from keepsense.engines.protocol import engine
 from keepsense.errors import BadInput, InDoubt, Infeasible
-from keepsense.methods.registry import METHODS, method
-from keepsense.project.file import Project
-from keepsense.random import generator
+from keepsense.methods.method import METHODS, method
+from keepsense.project.project_file import Project
 from keepsense.recoding import Cut, Cuts
 from keepsense.release.folder import place
 from keepsense.release.folder.ledger import read_ledger
@@ -29,6 +28,7 @@ from keepsense.release.folder.place import place_of
 from keepsense.release.job.job import Job
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
+from keepsense.secure_random import generator
 
 __all__ = ["server"]
 
@@ -116,7 +116,7 @@ def test_the_released_table_can_be_checked_later(server: Server, people: Path) -
 
 KILLED = """
 import json, os, sys
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.folder import place
 from keepsense.release.run import run
 

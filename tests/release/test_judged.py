@@ -12,11 +12,12 @@ import pytest
 from tests.release.judged import EVIDENCE, ILLNESSES, NEAR, Drawn, complaints, draw, write_inputs
 
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.methods.registry import METHODS, methods
-from keepsense.privacy import Semantic, TCloseness
-from keepsense.project.file import Project
-from keepsense.project.meaning import Given
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.method import METHODS, methods
+from keepsense.privacy.earth_movers_distance import Semantic
+from keepsense.privacy.t_closeness import TCloseness
+from keepsense.project.column_meaning import Given
+from keepsense.project.project_file import Project
 from keepsense.release.run import run
 
 METHODS_OF_CLASSES = [found.name for found in methods(in_projects=True) if found.gives("k-anonymity")]

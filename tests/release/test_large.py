@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
-from keepsense.engines import memory
+from keepsense.counts_out_of_core import LargeCounts
+from keepsense.engines import memory_limits
 from keepsense.engines.duckdb import count as counting
 from keepsense.engines.duckdb.engine import DuckDBEngine
-from keepsense.engines.parts import CodedRows
+from keepsense.engines.partitioned_count import CodedRows
 from keepsense.errors import TooLarge, TooSlow
-from keepsense.large_counts import LargeCounts
-from keepsense.methods.registry import METHODS
-from keepsense.project.file import Project
+from keepsense.methods.method import METHODS
+from keepsense.project.project_file import Project
 from keepsense.release.run import Outcome, run
-from keepsense.sample import people
+from keepsense.sample_people import people
 
 KINDS = {"age": "numeric", "postcode": "code"}
 DIVERSE = {"model": "l-diversity", "l": 2, "column": "diagnosis"}
@@ -103,7 +103,7 @@ def test_what_needs_all_combinations_is_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_other_methods_are_refused_with_what_would_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (counting, memory):
+    for module in (counting, memory_limits):
         monkeypatch.setattr(module, "needed", lambda *_: 10**15)
     asked = project("sex", "age", method={"name": "datafly"})
     with pytest.raises(TooLarge, match=r"takes about .* GB.*or let 'optimal' decide.* takes about 0\.4 GB"):

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from keepsense.errors import BadInput, Infeasible
-from keepsense.privacy.attacks.linkage import Linkage
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.example import example_job
 from keepsense.release.figures import measure
 from keepsense.release.folder import description
 from keepsense.release.folder.description import DESCRIPTION, transition_matrices
 from keepsense.release.run import Outcome, run
+from keepsense.risk.record_linkage import Linkage
 
 PROMISED = {"privacy": [{"model": "linkage risk", "threshold": 0.1}]}
 

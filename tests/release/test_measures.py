@@ -15,16 +15,14 @@ from tests.clocks import tick
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.metrics import Estimate, Note, by_name, figures
-from keepsense.privacy.attacks import linkage
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.recoding import Cells, Cut, Cuts
 from keepsense.release.example import example_job
 from keepsense.release.figures import alternatives, measure
 from keepsense.release.figures.alternatives import lattice, other_methods
 from keepsense.release.figures.measure import (
-    column_distances,
     measured_for_report,
     measured_risk,
     measured_utility,
@@ -34,9 +32,10 @@ from keepsense.release.figures.measure import (
 )
 from keepsense.release.job.sets import recode_sets
 from keepsense.release.run import Outcome, run
-from keepsense.utility import loss
-from keepsense.utility.recoded import Recoded
-from keepsense.utility.scales import covered, mutual_distances, released_distances
+from keepsense.risk import record_linkage
+from keepsense.utility.generalization_losses import loss
+from keepsense.utility.recoded_table import Recoded
+from keepsense.utility.value_distances import column_distances, covered, mutual_distances, released_distances
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "baker", "farmer")
 
@@ -230,20 +229,20 @@ def test_linkage_takes_a_sample_where_there_are_too_many(tmp_path: Path, monkeyp
     counts, cells = done.job.own_counts, done.recodings[0].cells(done.job.own_counts)  # type: ignore[union-attr]
     scale = recoded(done.job, done.recodings).scale_of
 
-    def attacked(notes: list[Note]) -> dict[str, linkage.Linkage]:
-        return linkage.linkage_before_and_after(
+    def attacked(notes: list[Note]) -> dict[str, record_linkage.Linkage]:
+        return record_linkage.linkage_before_and_after(
             counts, cells, lambda some: column_distances(scale, counts, some), notes
         )
 
     whole = attacked([])
-    monkeypatch.setattr(linkage, "MOST_PAIRS", 10)
-    monkeypatch.setattr(linkage, "FEWEST_TRIED", 40)
+    monkeypatch.setattr(record_linkage, "MOST_PAIRS", 10)
+    monkeypatch.setattr(record_linkage, "FEWEST_TRIED", 40)
     notes: list[Note] = []
     some = attacked(notes)
     assert some["before"].tried == 40
     assert "40 records" in notes[0].text
     assert abs(some["before"].risk - whole["before"].risk) < 0.2
-    monkeypatch.setattr(linkage, "MOST_VALUES", 3)
+    monkeypatch.setattr(record_linkage, "MOST_VALUES", 3)
     assert attacked(notes) == {}
     assert "not measured" in notes[-1].text
 
@@ -287,7 +286,7 @@ def test_a_population_gives_a_journalists_risk_and_uniques(tmp_path: Path) -> No
 
 
 def test_the_best_nodes_are_the_best_of_all(tmp_path: Path) -> None:
-    from keepsense.methods.generalize.lattice import LatticeSearch
+    from keepsense.methods.generalize.lattice_template import LatticeSearch
 
     done = _run(tmp_path)
     plan = done.job

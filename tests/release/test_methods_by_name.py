@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from tests.release.tables import project
 
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.registry import METHODS, methods
-from keepsense.methods.registry import method as find_method
+from keepsense.methods.method import METHODS, methods
+from keepsense.methods.method import method as find_method
 from keepsense.recoding import Cells
 from keepsense.release.run import run
 
@@ -384,7 +384,7 @@ def test_a_mapping_file_says_what_items_mean_to_methods_and_to_reports() -> None
 
 def test_meaning_counts_though_some_words_are_unknown_or_missing(tmp_path: Path) -> None:
     """A word that no taxonomy knows, or an empty cell, must not make a method forget what all others mean."""
-    from keepsense.engines import engine
+    from keepsense.engines.protocol import engine
     from keepsense.release.job.job import Job
 
     jobs = [*["nurse", "surgeon", "dentist", "baker", "clerk", "plumber"] * 10, "xqzzt", ""]

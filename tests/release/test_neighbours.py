@@ -16,17 +16,21 @@ from typer.testing import CliRunner
 from keepsense.cli import app
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.perturb import Budget, noise, pram, randomized_response, release_categories, shares
-from keepsense.methods.registry import methods
-from keepsense.privacy import DifferentialPrivacy
-from keepsense.project.file import Project, read_project
-from keepsense.project.meaning import Meaning
+from keepsense.methods.method import methods
+from keepsense.methods.perturb.differential_privacy import Shares, randomized_response
+from keepsense.methods.perturb.dp_words import release_categories
+from keepsense.methods.perturb.noise import noise
+from keepsense.methods.perturb.pram import pram
+from keepsense.methods.perturb.privacy_budget import Budget
+from keepsense.privacy.dp_promises import DifferentialPrivacy
+from keepsense.project.column_meaning import Meaning
+from keepsense.project.project_file import Project, read_project
 from keepsense.release.changes import changes
 from keepsense.release.folder.ledger import read_ledger
 from keepsense.release.run import run
 from keepsense.report.report import render
 from keepsense.semantics.attribute import nominal
-from keepsense.taxonomy import from_edges
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 ENDS = {"age": (0, 120)}
 SEEN = ["crane#1", "crane#4", "crane#5", "heron#1", "heron#2", "bulldozer"]
@@ -168,13 +172,13 @@ def test_the_judge_sees_nearly_all_that_is_given_away(case: Case, tmp_path: Path
 
 def doubled(patch: pytest.MonkeyPatch) -> None:
     """A budget twice as large as promised."""
-    right = shares.Shares.__init__
+    right = Shares.__init__
 
     def wrong(self: Any, *given: Any, **options: Any) -> None:
         right(self, *given, **options)
         self.share *= 2
 
-    patch.setattr(shares.Shares, "__init__", wrong)
+    patch.setattr(Shares, "__init__", wrong)
 
 
 @pytest.mark.parametrize("case", ALONE, ids=name_of)
@@ -200,7 +204,7 @@ def test_a_domain_from_the_table_is_seen(tmp_path: Path, monkeypatch: pytest.Mon
     def wrong(self: Any, name: str) -> list[Any]:
         return [*self.counts.values_of(name), None]
 
-    monkeypatch.setattr(shares.Shares, "_domain", wrong)
+    monkeypatch.setattr(Shares, "_domain", wrong)
     case = named("the only m")
     first, second = both(case, tmp_path)
     assert exact_loss(case, first, second) == math.inf
@@ -208,26 +212,26 @@ def test_a_domain_from_the_table_is_seen(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_bounds_from_the_table_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = shares.Shares.numbers
+    right = Shares.numbers
 
     def wrong(self: Any, names: Any, listener: Any) -> Any:
         ages = [int(age) for age in self.counts.values_of("age")]
         self.bounds = {"age": (min(ages), max(ages))}
         return right(self, names, listener)
 
-    monkeypatch.setattr(shares.Shares, "numbers", wrong)
+    monkeypatch.setattr(Shares, "numbers", wrong)
     case = named("the oldest")
     assert lower_bound(*both(case, tmp_path), 4_000, ENDS) > case.epsilon
 
 
 def test_rows_of_a_person_that_do_not_share_epsilon_are_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = shares.Shares.__init__
+    right = Shares.__init__
 
     def wrong(self: Any, *given: Any, **options: Any) -> None:
         right(self, *given, **options)
         self.share *= self.people
 
-    monkeypatch.setattr(shares.Shares, "__init__", wrong)
+    monkeypatch.setattr(Shares, "__init__", wrong)
     case = named("all rows of a person")
     first, second = both(case, tmp_path)
     assert exact_loss(case, first, second) > 2.9 * case.epsilon

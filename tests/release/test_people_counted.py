@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from tests.postgresql import Server, server
 
-from keepsense.engines import Reading
-from keepsense.project.file import Project
+from keepsense.engines.protocol import Reading
+from keepsense.project.project_file import Project
 from keepsense.release.figures.assess import assess
 from keepsense.release.figures.measure import linkage
 from keepsense.release.run import run

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from keepsense.cli import app
 from keepsense.errors import BadInput, Infeasible
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.folder.place import digest_of
 from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run

@@ -17,13 +17,13 @@ from typer.testing import CliRunner
 from keepsense.cli import app
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies.core import MissingValues
-from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.hierarchy import MissingValues
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.release.again.drift import listed
 from keepsense.release.folder.recoding_file import read_recodings, save_recodings
 from keepsense.release.run import Outcome, run
-from keepsense.taxonomy import wordnet
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 JOBS = ("nurse", "surgeon", "dentist", "carpenter", "plumber", "baker", "teacher", "farmer")
 NAMES = ("born", "age", "job", "zip", "sex")

@@ -12,12 +12,12 @@ import pytest
 from tests.release.tables import project
 
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies.core import MissingValues
-from keepsense.project.file import Column
+from keepsense.hierarchies.hierarchy import MissingValues
+from keepsense.project.project_file import Column
 from keepsense.recoding import Cut
 from keepsense.release.again.drift import covering
 from keepsense.release.run import Outcome, run
-from keepsense.taxonomy import wordnet
+from keepsense.taxonomy.embedded_taxonomies import wordnet
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from tests.release.tables import project
 
 from keepsense.errors import BadInput
-from keepsense.project.file import check_project
+from keepsense.project.project_file import check_project
 from keepsense.release.figures.assess import assess
 from keepsense.release.run import run
 

@@ -17,17 +17,18 @@ import pytest
 from tests.release.tables import project, write_jobs, write_people
 
 from keepsense.counts import Counts
-from keepsense.engines import engine
+from keepsense.engines.protocol import engine
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.registry import METHODS, method, registered
-from keepsense.privacy import Verification, verify
+from keepsense.methods.method import METHODS, method, registered
 from keepsense.progress import Event
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.recoding import Cut, Cuts
 from keepsense.release.folder.ledger import read_ledger
 from keepsense.release.job.source import Source
 from keepsense.release.run import STAGES, run
 from keepsense.release.verify import verify_file
+from keepsense.verification.check_result import Verification
+from keepsense.verification.verifier import verify
 
 
 @pytest.fixture

@@ -23,9 +23,9 @@ import pyarrow.parquet as pq
 import pytest
 from tests.release.tables import project, write_jobs, write_people
 
-from keepsense.engines import Writing
+from keepsense.engines.protocol import Writing
 from keepsense.errors import BadInput, Infeasible
-from keepsense.project.file import check_project
+from keepsense.project.project_file import check_project
 from keepsense.release.folder import place
 from keepsense.release.folder.ledger import FILE, Entry, entered, read_ledger
 from keepsense.release.folder.place import LOCK
@@ -481,7 +481,7 @@ def test_probabilistic_k_hides_whole_records_not_only_columns(tmp_path: Path) ->
 
 def test_linkage_is_measured_on_what_is_released(tmp_path: Path) -> None:
     """For post-randomization too: an attack on the released file fares as the description says."""
-    from keepsense.engines import engine
+    from keepsense.engines.protocol import engine
     from keepsense.release.figures.measure import linkage
     from keepsense.release.job.job import Job
 
@@ -691,7 +691,7 @@ def mode_of(path: Path) -> str:
 
 
 def test_what_is_not_the_release_is_for_its_owner_alone(tmp_path: Path) -> None:
-    from keepsense.report import write_report
+    from keepsense.report.report import write_report
 
     write_people(tmp_path)
     write_jobs(tmp_path)

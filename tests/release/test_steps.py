@@ -14,14 +14,13 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from keepsense.commands.run import render
-from keepsense.engines import engine
+from keepsense.commands.run_command import render
+from keepsense.engines.protocol import engine
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.coarser import coarser
-from keepsense.methods.registry import methods
-from keepsense.project.file import Project, check_project
-from keepsense.project.schema import json_schema
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_builder import coarser
+from keepsense.methods.method import methods
+from keepsense.project.project_file import Project, check_project, json_schema
 from keepsense.release.reopen import reopen
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file

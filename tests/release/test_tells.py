@@ -19,11 +19,10 @@ from hypothesis import strategies as st
 
 import keepsense as ks
 from keepsense.counts import Counts
-from keepsense.engines import engine
+from keepsense.engines.protocol import engine
 from keepsense.errors import BadInput, Infeasible
-from keepsense.project.bands import bands, fitting_width
-from keepsense.project.file import Project, read_project
-from keepsense.random import generator
+from keepsense.project.coarse_columns import bands, fitting_width
+from keepsense.project.project_file import Project, read_project
 from keepsense.release.figures import alternatives
 from keepsense.release.figures.measure import measured_for_report, measured_risk
 from keepsense.release.figures.tells import _guessed, _pairs, _unseen
@@ -32,7 +31,8 @@ from keepsense.release.job.job import Job
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 from keepsense.report.report import render
-from keepsense.utility.pairs import Pairs
+from keepsense.secure_random import generator
+from keepsense.utility.recoded_table import Pairs
 
 
 def released(path: Path) -> list[dict[str, str]]:

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from tests.pins.terminal import keepsense
 
-from keepsense.engines import started
-from keepsense.project.file import Project
+from keepsense.engines.protocol import started
+from keepsense.project.project_file import Project
 from keepsense.release.figures.trade import FACTOR, Trade, trade
 from keepsense.release.job.job import Job
 from keepsense.release.run import run
-from keepsense.report import write_report
+from keepsense.report.report import write_report
 
 TABLE: dict[str, list[Any]] = {
     name: np.random.default_rng(seed).integers(20, 80, 400).tolist()

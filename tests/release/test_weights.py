@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.figures.measure import column_penalties
 from keepsense.release.run import Outcome, run
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.release.tables import project
 
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.run import run
 from keepsense.release.verify import verify_file
 

@@ -16,7 +16,7 @@ from pathlib import Path
 """
 
 RELEASES = """
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.run import run
 
 Path("people.csv").write_text("job\\n" + "nurse\\nclerk\\n" * 5)

@@ -16,16 +16,16 @@ import pytest
 from tests.clocks import tick
 
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.metrics import number, percent
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.folder.describe import FLAG
 from keepsense.release.reopen import reopen
 from keepsense.release.run import Outcome, run
-from keepsense.report import charts, columns, meaning, sections, write_report
-from keepsense.report.columns import pruned
-from keepsense.report.report import Audience, render
-from keepsense.report.subject import Subject
+from keepsense.report import column_section, html_page, release_section
+from keepsense.report.column_section import pruned
+from keepsense.report.report import Audience, render, write_report
+from keepsense.report.report_subject import Subject
 
 JOBS = ["nurse", "surgeon", "clerk", "typist"]
 HOSTILE = "<script>alert(1)</script>"
@@ -286,17 +286,17 @@ def test_no_original_record_is_public(reports: dict[tuple[str, Audience], str], 
 
 def test_records_at_risk_are_listed_inside_only(outcome: Outcome, reports: dict[tuple[str, Audience], str]) -> None:
     """The combination that fewest records share is in the internal list, with its risk; in public nothing is."""
-    from keepsense.report import exposed
+    from keepsense.report import people_section
 
     subject = Subject(outcome)
-    listed = exposed.exposed(subject)
+    listed = people_section.exposed(subject)
     for title in ("Columns that tell people apart", "Records most at risk"):
         assert title in listed
     counts = subject.after
     shown = counts.weights[subject.shown]
     assert f">{int(shown.min()):,}<" in listed
     assert all(name in listed for name in counts.names)
-    assert exposed.exposed(Subject(outcome, public=True)) == ""
+    assert people_section.exposed(Subject(outcome, public=True)) == ""
     for (_, audience), text in reports.items():
         assert ("Records most at risk" in text) is (audience == "internal")
         assert ("Who stands out" in text) is (audience == "internal")
@@ -306,20 +306,20 @@ def test_numbers_that_are_told_up_to_a_little() -> None:
     """Ages that are averaged in groups of four are numbers, so that intervals around them tell something."""
     from keepsense.release.example import example_job
     from keepsense.release.run import run
-    from keepsense.report import exposed
+    from keepsense.report import people_section
 
     columns = {"age": {"role": "quasi-identifier", "kind": "numeric"}, "illness": {"role": "insensitive"}}
     job = example_job(columns=columns, unlisted="drop", method={"name": "microaggregation of records"})
-    text = exposed.exposed(Subject(run(job.project, folder=job.folder, rng=1)))
+    text = people_section.exposed(Subject(run(job.project, folder=job.folder, rng=1)))
     assert "Interval disclosure: share of records whose true number lies near the released one" in text
     assert "interval disclosure, by deviation</th>" in text
 
 
 def test_why_a_taxonomy_was_taken_is_told(outcomes: dict[str, Outcome]) -> None:
-    text = _Page(meaning.taken(Subject(outcomes["rank swapping"]), "job")).text
+    text = _Page(column_section.taken(Subject(outcomes["rank swapping"]), "job")).text
     assert text.startswith("Meaning from ")
     assert "names 100% of the values exactly" in text
-    assert meaning.taken(Subject(outcomes["optimal"]), "job") == "", "its hierarchy was made by hand"
+    assert column_section.taken(Subject(outcomes["optimal"]), "job") == "", "its hierarchy was made by hand"
 
 
 def test_a_column_that_lost_nearly_everything_is_flagged(outcome: Outcome) -> None:
@@ -328,13 +328,13 @@ def test_a_column_that_lost_nearly_everything_is_flagged(outcome: Outcome) -> No
     for column in told["columns"].keys() - {"job"}:
         told["columns"][column].pop("flag", None)
     for public in (False, True):
-        drawn = sections.changes(Subject(replace(outcome, description=told), public))
+        drawn = release_section.changes(Subject(replace(outcome, description=told), public))
         assert drawn.count("nearly all is lost") == drawn.count("<tr class=mark>") == 1
         assert "job" in drawn.partition("<tr class=mark>")[2].partition("</tr>")[0]
     flagged = Subject(replace(outcome, description=told, findings=[]))
     assert "job" in flagged.remedies, "a report that is written later finds the remedy again"
-    assert escape(flagged.remedies["job"].rstrip(".")) in columns.columns(flagged)
-    assert flagged.remedies["job"] not in columns.columns(replace(flagged, public=True))
+    assert escape(flagged.remedies["job"].rstrip(".")) in column_section.columns(flagged)
+    assert flagged.remedies["job"] not in column_section.columns(replace(flagged, public=True))
 
 
 def test_it_is_written_whole(outcome: Outcome, tmp_path: Path) -> None:
@@ -414,19 +414,19 @@ _CUT = """() => [...document.querySelectorAll('main *')].filter(one => one.scrol
 
 
 def test_charts_escape_and_stay_small() -> None:
-    drawn = charts.bars([charts.Row("<b>" * 30, (1.0,), ("1",))], ("after",), "t")
+    drawn = html_page.bars([html_page.Row("<b>" * 30, (1.0,), ("1",))], ("after",), "t")
     assert "<b>" not in drawn
-    wide = charts.Branch("top", False, "", tuple(charts.Branch(str(i), False) for i in range(500)))
+    wide = html_page.Branch("top", False, "", tuple(html_page.Branch(str(i), False) for i in range(500)))
     cut = pruned(wide, 40)
     assert len(cut.children) == 40
     assert cut.more == 460
-    assert "<img" not in charts.tree(charts.Branch("<img src=x>", True, "<img>"), "<img>")
+    assert "<img" not in html_page.tree(html_page.Branch("<img src=x>", True, "<img>"), "<img>")
 
 
 def test_ranges_are_spread_over_bins() -> None:
-    found = charts.binned([(20.0, 40.0, 10.0), (30.0, 30.0, 2.0)], (20.0, 40.0), 4)
+    found = html_page.binned([(20.0, 40.0, 10.0), (30.0, 30.0, 2.0)], (20.0, 40.0), 4)
     assert found.tolist() == [2.5, 2.5, 4.5, 2.5]
-    assert np.isclose(charts.binned([(0.0, 1.0, 3.0)], (0.0, 8.0), 4).sum(), 3.0)
+    assert np.isclose(html_page.binned([(0.0, 1.0, 3.0)], (0.0, 8.0), 4).sum(), 3.0)
 
 
 def test_numbers_read_well() -> None:
@@ -441,7 +441,7 @@ def test_numbers_read_well() -> None:
 
 
 def test_hierarchies_considered_are_listed(outcome: Outcome) -> None:
-    from keepsense.report.choices import _hierarchies
+    from keepsense.report.choice_section import _hierarchies
 
     subject = Subject(outcome)
     trees: dict[str, Hierarchy] = subject.job.hierarchies

@@ -11,25 +11,21 @@ from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.semantics import (
-    DISTANCES,
-    Distance,
+from keepsense.semantics.distance import DISTANCES, Distance, distance
+from keepsense.semantics.edge_distances import LeacockChodorow, Path, WuPalmer
+from keepsense.semantics.feature_distances import RodriguezEgenhofer, Tversky
+from keepsense.semantics.information_content import (
     JiangConrath,
-    LeacockChodorow,
     Lin,
-    Path,
     Resnik,
-    RodriguezEgenhofer,
-    Tversky,
-    WuPalmer,
     corpus,
-    distance,
     information_content,
     sanchez,
     seco,
     zhou,
 )
-from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 settings.register_profile("distances", deadline=None, max_examples=30)
 settings.load_profile("distances")
@@ -87,7 +83,7 @@ def test_symmetry_identity_and_range(name: str, options: dict[str, Any], t: Taxo
 
 @given(taxonomies())
 def test_kernels_carry_the_least_common_subsumer(t: Taxonomy) -> None:
-    from keepsense.semantics.sweep import Part
+    from keepsense.semantics.distance import Part
 
     every = np.arange(len(t), dtype=np.int32)
     found, links = Part(t, every).lcs(every)
@@ -223,7 +219,7 @@ def test_unknown_concepts_are_refused() -> None:
 
 def test_a_path_longer_than_any_short_integer() -> None:
     """Depth is no limit: along a chain of 70,000 nodes the links from the top to each are their numbers."""
-    from keepsense.semantics.kernels.sweeps import sweep_lcs
+    from keepsense.semantics.sweep_kernels import sweep_lcs
 
     n = 70_000
     every = np.arange(n, dtype=np.int32)

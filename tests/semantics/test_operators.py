@@ -14,9 +14,9 @@ from tests.strategies import taxonomies
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible, UnknownConcept
 from keepsense.recoding import Cells
-from keepsense.semantics import distance
 from keepsense.semantics.attribute import Nominal, Ordered, nominal
-from keepsense.semantics.correlation import (
+from keepsense.semantics.distance import distance
+from keepsense.semantics.distance_correlation import (
     centred,
     covariance_matrix,
     dependence,
@@ -24,16 +24,18 @@ from keepsense.semantics.correlation import (
     distance_variance,
     nearest_semidefinite,
 )
-from keepsense.semantics.mean import semantic_mean
-from keepsense.semantics.order import (
+from keepsense.semantics.semantic_operators import (
     closeness_ranks,
     most_distant_from,
     most_distant_tuple,
     most_distant_value,
+    semantic_mean,
+    semantic_variance,
     tuple_distances,
 )
-from keepsense.semantics.variance import pair_distances, rmse, semantic_variance
-from keepsense.taxonomy import Taxonomy, from_edges
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.semantic_loss import pair_distances, rmse
 
 FEW = settings(max_examples=40, deadline=None)
 

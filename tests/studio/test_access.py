@@ -25,7 +25,7 @@ _RESTS = "!document.querySelector('.q-spinner, aside .aged, .q-tooltip, .q-menu,
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from keepsense.sample import write_people
+    from keepsense.sample_people import write_people
 
     table = tmp_path_factory.mktemp("access") / "people.csv"
     write_people(table, 100, seed=3)

@@ -18,7 +18,7 @@ import pytest
 from tests.studio.process import Studio, running
 
 import keepsense as ks
-from keepsense.project.file import read_project
+from keepsense.project.project_file import read_project
 
 pytest.importorskip("nicegui", reason="needs NiceGUI")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
@@ -124,7 +124,7 @@ def tab(studio: Studio, browser: Any) -> Iterator[Tab]:
 
 
 def _people(path: Path, rows: int) -> Path:
-    from keepsense.sample import write_people
+    from keepsense.sample_people import write_people
 
     write_people(path, rows, seed=3)
     return path

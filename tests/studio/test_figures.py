@@ -31,7 +31,7 @@ RESTS = "!document.querySelector('.q-spinner, aside .aged, .q-tooltip, .q-menu, 
 
 @pytest.fixture(scope="module")
 def tab(studio: Studio, browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
-    from keepsense.sample import write_people
+    from keepsense.sample_people import write_people
 
     table = tmp_path_factory.mktemp("figures") / "people.csv"
     write_people(table, 200, seed=3)

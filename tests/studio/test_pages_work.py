@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tests.studio.test_browser import Tab, browser, studio
 
-from keepsense.hierarchies import read_hierarchy
+from keepsense.hierarchies.formats.hierarchy_formats import read_hierarchy
 
 __all__ = ["browser", "studio"]
 pytestmark = pytest.mark.more

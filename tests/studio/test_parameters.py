@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from keepsense.methods.registry import method, methods
-from keepsense.privacy.registry import PRIVACY
+from keepsense.methods.method import method, methods
+from keepsense.privacy.privacy_model import PRIVACY
 from keepsense.studio.session.parameter_words import METHODS as TOLD
 from keepsense.studio.session.parameter_words import PROMISES
 from keepsense.studio.session.parameters import of_method, of_promise

@@ -9,8 +9,8 @@ from statistics import fmean
 
 import pytest
 
-from keepsense.methods.generalize.kernels.exchange import exchanges
-from keepsense.methods.generalize.kernels.won_back import divide_together
+from keepsense.methods.generalize.division_kernels import exchanges
+from keepsense.methods.generalize.joint_loss_kernels import divide_together
 from keepsense.progress import Event
 from keepsense.release.example import example_job
 from keepsense.release.figures.alternatives import other_methods

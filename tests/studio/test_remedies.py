@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import FINDINGS, Finding
-from keepsense.privacy.registry import PRIVACY
+from keepsense.privacy.privacy_model import PRIVACY
 from keepsense.studio.session.plain import as_sentence
 from keepsense.studio.session.remedies import ELSEWHERE, SETTLED, note_of, remedies_for
 from keepsense.studio.session.session import Session

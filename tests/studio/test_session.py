@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from keepsense.errors import BadInput, KeepsenseError
-from keepsense.project.file import read_project
+from keepsense.project.project_file import read_project
 from keepsense.studio.session.session import Session
 
 PEOPLE = "name,age,job,illness\n" + "".join(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import KeepsenseError
-from keepsense.hierarchies.judge import ASPECTS
+from keepsense.hierarchies.hierarchy_scores import ASPECTS
 from keepsense.studio.session import trees
 from keepsense.studio.session.columns import rows_by_value
 from keepsense.studio.session.session import Session

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from keepsense.taxonomy import map_values, wordnet
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.mapper import map_values
 
 FOLDER = Path(__file__).parent / "senses"
 NONE = "-"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from keepsense.draft.vocabulary import words_of
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.project.inspection.patterns import words_of
-from keepsense.taxonomy import map_values, read_taxonomy
 from keepsense.taxonomy.code_systems import SYSTEMS, code_taxonomy, system_of
-from keepsense.taxonomy.loaders.detect import find_format
+from keepsense.taxonomy.formats.taxonomy_formats import find_format, read_taxonomy
+from keepsense.taxonomy.mapper import map_values
 
 
 @pytest.mark.parametrize(

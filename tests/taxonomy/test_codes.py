@@ -10,19 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from keepsense.taxonomy import Taxonomy, library, map_values
-from keepsense.taxonomy.codes import icd9, icd10
+from keepsense.taxonomy.code_systems import icd9, icd10
+from keepsense.taxonomy.formats import taxonomy_library
 from keepsense.taxonomy.lookup import lookup
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 
 @pytest.fixture(scope="module")
 def icd9cm() -> Taxonomy:
-    return library.find("icd9cm")
+    return taxonomy_library.find("icd9cm")
 
 
 @pytest.fixture(scope="module")
 def icd10cm() -> Taxonomy:
-    return library.find("icd10cm")
+    return taxonomy_library.find("icd10cm")
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,18 @@ from keepsense.arrays import Rows
 from keepsense.cli import app
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.methods.perturb import release_words
-from keepsense.methods.perturb.dp import Budget
-from keepsense.project.file import Column
-from keepsense.project.meaning import Meaning
+from keepsense.methods.perturb.dp_words import release_words
+from keepsense.methods.perturb.privacy_budget import Budget
+from keepsense.project.column_meaning import Meaning
+from keepsense.project.project_file import Column
 from keepsense.semantics.attribute import nominal
-from keepsense.taxonomy import Mapping, Taxonomy, from_edges, map_values, wordnet
-from keepsense.taxonomy.mapping import context
-from keepsense.taxonomy.mapping.context import Evidence, likeliest, probabilities, shared
+from keepsense.taxonomy import sense_disambiguation
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.sense_disambiguation import Evidence, likeliest, probabilities, shared
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.taxonomy.value_mapping import Mapping
 
 TOOLS = ["gun", "knife", "shovel", "screwdriver", "hatchet", "rock", "machete", "hammer"]
 DOUBTED = ["surgery"]
@@ -43,16 +47,18 @@ def rows_of(options: list[list[int]]) -> Rows:
 
 def slowly(taxonomy: Taxonomy, options: list[list[int]], met: list[list[int]], guessed: list[bool]) -> list[float]:
     """The docstring of `probabilities` word by word, without a column's name."""
-    counts_as = [context._GUESSED if guess else 1.0 for guess in guessed]
+    counts_as = [sense_disambiguation._GUESSED if guess else 1.0 for guess in guessed]
     total = max(1e-9, sum(counts_as) - 1.0)
     above = {c: set(taxonomy.subsumers(c).tolist()) for row in options for c in row}
-    chance = {a: (int(taxonomy.hyponym_counts[a]) + 1) / context._SIZE for row in above.values() for a in row}
+    chance = {
+        a: (int(taxonomy.hyponym_counts[a]) + 1) / sense_disambiguation._SIZE for row in above.values() for a in row
+    }
     prior = []
     for times in met:
-        weights = [n + context._UNSEEN * context._FADE**rank for rank, n in enumerate(times)]
+        weights = [n + sense_disambiguation._UNSEEN * sense_disambiguation._FADE**rank for rank, n in enumerate(times)]
         prior.append([w / sum(weights) for w in weights])
     now = prior
-    for _ in range(context._ROUNDS):
+    for _ in range(sense_disambiguation._ROUNDS):
         after = []
         for i, row in enumerate(options):
             odds = []
@@ -65,7 +71,7 @@ def slowly(taxonomy: Taxonomy, options: list[list[int]], met: list[list[int]], g
                         if j != i
                     )
                     lifts.append(math.log((others + chance[kind]) / ((total + 1.0) * chance[kind])))
-                odds.append((prior[i][position] * math.exp(max(lifts))) ** context._TEMPER)
+                odds.append((prior[i][position] * math.exp(max(lifts))) ** sense_disambiguation._TEMPER)
             after.append([o / sum(odds) for o in odds])
         now = after
     return [p for row in now for p in row]
@@ -92,7 +98,7 @@ def test_what_is_shared_is_the_least_common_subsumer_of_plausible_senses(data: s
     chances = np.array([data.draw(st.sampled_from([0.05, 0.2, 0.3])) for row in options for _ in row])
     rows = rows_of(options)
     for i, concept in enumerate(shared(taxonomy, rows, chances).tolist()):
-        plausible = rows[i][chances[rows.starts[i] : rows.starts[i + 1]] >= context._PLAUSIBLE].tolist()
+        plausible = rows[i][chances[rows.starts[i] : rows.starts[i + 1]] >= sense_disambiguation._PLAUSIBLE].tolist()
         assert concept == (taxonomy.lcs(*plausible) if plausible else -1)
 
 
@@ -178,7 +184,7 @@ def test_a_word_in_doubt_stands_for_nothing_and_is_listed() -> None:
     (word,) = mapping.doubtful
     assert word.chosen == ("", "")
     assert word.confidence is not None
-    assert word.confidence < context.DOUBT
+    assert word.confidence < sense_disambiguation.DOUBT
     assert [label for label, _ in word.alternatives] == [f"surgery#{i}" for i in (1, 2, 3, 4)]
     (finding,) = mapping.findings()
     assert finding.code == "W111"

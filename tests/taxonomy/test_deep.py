@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import BadTaxonomy
-from keepsense.taxonomy import from_edges, graph
+from keepsense.taxonomy import taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 LINKS = st.lists(st.tuples(st.integers(1, 25), st.integers(0, 24)), min_size=1, max_size=60)
 
@@ -18,7 +19,7 @@ def test_both_walks_agree(links: list[tuple[int, int]]) -> None:
     edges = [(f"c{max(a, b)}", f"c{min(a, b)}") for a, b in links if a != b] or [("c1", "c0")]
     flat = from_edges(edges, join_roots=True)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(graph, "_SHALLOW", 0)
+        patched.setattr(taxonomy, "_SHALLOW", 0)
         deep = from_edges(edges, join_roots=True)
     for name in ("order", "depth", "min_depth", "hyponym_counts", "leaf_counts"):
         assert getattr(flat, name).tolist() == getattr(deep, name).tolist(), name

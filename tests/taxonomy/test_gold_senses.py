@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.taxonomy.gold_senses import NONE, chosen_by, gold, scored
 
-from keepsense.taxonomy import wordnet
-from keepsense.taxonomy.mapping.senses import DEFAULT, STRATEGIES
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.sense_disambiguation import DEFAULT, STRATEGIES
 
 
 def test_it_is_large_enough_and_split_by_column() -> None:

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept
-from keepsense.taxonomy.build import VIRTUAL_ROOT, from_edges
-from keepsense.taxonomy.combine import join
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders._cycles import closing_links
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import VIRTUAL_ROOT, closing_links, from_edges
+from keepsense.taxonomy.taxonomy_union import join
 
 SPORTS = from_edges(
     [("s2", "s1"), ("s3", "s1"), ("s4", "s2"), ("s5", "s2"), ("s6", "s3")],
@@ -55,7 +54,7 @@ def test_concepts_with_the_same_label_become_one() -> None:
 
 
 def test_distances_in_the_first_do_not_change_where_the_second_only_adds_below() -> None:
-    from keepsense.semantics import distance
+    from keepsense.semantics.distance import distance
 
     t = join([SPORTS, newer()])
     codes = np.arange(len(SPORTS))
@@ -67,7 +66,7 @@ def test_distances_in_the_first_do_not_change_where_the_second_only_adds_below()
 
 
 def test_a_term_the_first_lacks_becomes_mappable() -> None:
-    from keepsense.taxonomy import map_values
+    from keepsense.taxonomy.mapper import map_values
 
     values = ["swimming", "kitesurfing", "Parasailing"]
     alone = map_values(values, SPORTS)
@@ -190,7 +189,9 @@ def test_relations_are_kept_and_united() -> None:
 
 
 def test_wordnet_keeps_its_senses_glosses_and_plurals(tmp_path: Path) -> None:
-    from keepsense.taxonomy import Taxonomy, exceptions, gloss_words, wordnet
+    from keepsense.taxonomy.embedded_taxonomies import exceptions, wordnet
+    from keepsense.taxonomy.glosses import gloss_words
+    from keepsense.taxonomy.taxonomy import Taxonomy
 
     nouns = wordnet()
     t = join([nouns, newer()])
@@ -210,7 +211,8 @@ def test_wordnet_keeps_its_senses_glosses_and_plurals(tmp_path: Path) -> None:
 
 
 def test_wordnet_as_the_later_one_keeps_its_senses_too() -> None:
-    from keepsense.taxonomy import gloss_words, wordnet
+    from keepsense.taxonomy.embedded_taxonomies import wordnet
+    from keepsense.taxonomy.glosses import gloss_words
 
     nouns = wordnet()
     t = join([newer(), nouns.below("sport#1")], match="label")

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.taxonomy.build import from_edges
-from keepsense.taxonomy.loaders import LOADERS, find_format, read_taxonomy
+from keepsense.taxonomy.formats.taxonomy_formats import LOADERS, find_format, read_taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 RDF = 'xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"'
@@ -164,7 +164,7 @@ def test_importing_the_loaders_imports_no_heavy_library() -> None:
     import sys
 
     code = (
-        "import sys, keepsense.taxonomy.loaders, keepsense.taxonomy.combine;"
+        "import sys, keepsense.taxonomy.formats, keepsense.taxonomy.taxonomy_union;"
         "print([m for m in ('numba', 'rdflib', 'pyarrow', 'scipy', 'fastobo', 'pandas', 'simple_icd_10_cm')"
         " if m in sys.modules])"
     )

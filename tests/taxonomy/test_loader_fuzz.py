@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import KeepsenseError
-from keepsense.taxonomy.loaders import LOADERS, read_taxonomy
+from keepsense.taxonomy.formats.taxonomy_formats import LOADERS, read_taxonomy
 
 SKOS = "http://www.w3.org/2004/02/skos/core#"
 

@@ -8,8 +8,8 @@ from collections import Counter
 import pytest
 
 from keepsense.errors import BadTaxonomy, MissingExtra
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders import icd10cm
+from keepsense.taxonomy.formats.icd import icd10cm
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadTaxonomy
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders import read_mesh
+from keepsense.taxonomy.formats.mesh import read_mesh
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 RECORDS = [
     ("D001829", "Body Regions", ["Body Region"], ["A01"]),

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders import read_obo, read_obo_graph
+from keepsense.taxonomy.formats.obo import read_obo
+from keepsense.taxonomy.formats.obo_graph import read_obo_graph
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 SAMPLE = """\
 format-version: 1.4

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadTaxonomy
-from keepsense.taxonomy.loaders import read_open_directory
+from keepsense.taxonomy.formats.open_directory import read_open_directory
 
 STRUCTURE = """<?xml version='1.0' encoding='UTF-8' ?>
 <RDF xmlns:r="http://www.w3.org/TR/RDF/" xmlns:d="http://purl.org/dc/elements/1.0/" xmlns="http://dmoz.org/rdf/">

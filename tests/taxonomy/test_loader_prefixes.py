@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.taxonomy.loaders import read_prefixes
+from keepsense.taxonomy.formats.code_prefixes import read_prefixes
 
 NAICS = """code,title
 11,"Agriculture, Forestry, Fishing and Hunting"

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders import read_rdf
+from keepsense.taxonomy.formats.rdf import read_rdf
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 PETS = """\
 <?xml version="1.0"?>

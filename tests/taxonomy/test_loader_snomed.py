@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy
-from keepsense.taxonomy.loaders import read_snomed
+from keepsense.taxonomy.formats.snomed import read_snomed
 
 IS_A, SITE, PART_OF = 116680003, 363698007, 123005000
 INFERRED, STATED = 900000000000011006, 900000000000010007

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy, InputWarning, KeepsenseError
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.loaders import read_edges, read_nested, read_paths
-from keepsense.taxonomy.loaders.detect import LOADERS
+from keepsense.taxonomy.formats.edge_tables import read_edges, read_nested, read_paths
+from keepsense.taxonomy.formats.taxonomy_formats import LOADERS
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 
 def write(tmp_path: Path, text: str | bytes, name: str = "t.csv") -> Path:

@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from tests.strategies import taxonomies
 
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.embedded import wordnet
-from keepsense.taxonomy.mapping import Mapping
-from keepsense.taxonomy.mapping.file import HOW
-from keepsense.taxonomy.mapping.mapper import map_values
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.mapping_file import HOW
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.taxonomy.value_mapping import Mapping
 
 NAMES = {
     "j": ["job"],
@@ -143,7 +144,7 @@ def test_the_table_always_wins(column: list[Any], data: st.DataObject) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.data())
 def test_joint_senses_are_never_farther_apart_than_first_ones(data: st.DataObject) -> None:
-    from keepsense.taxonomy.mapping.senses import spread
+    from keepsense.taxonomy.sense_disambiguation import spread
 
     taxonomy = data.draw(taxonomies())
     words = data.draw(st.lists(st.sampled_from(list(taxonomy.terms)), min_size=1, max_size=8))

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.errors import BadInput, UnknownConcept
-from keepsense.taxonomy import from_edges, wordnet
-from keepsense.taxonomy.mapping import Mapping
-from keepsense.taxonomy.mapping.file import HEADER
-from keepsense.taxonomy.mapping.mapper import map_values
+from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.mapping_file import HEADER
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.taxonomy.value_mapping import Mapping
 
 NAMES = {
     "j": ["job"],

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from keepsense.errors import BadInput, BadTaxonomy, MissingExtra
-from keepsense.taxonomy.embedded import exceptions
+from keepsense.taxonomy.embedded_taxonomies import exceptions
+from keepsense.taxonomy.formats.wordnet_lmf import load_wn
 from keepsense.taxonomy.glosses import explain, gloss, gloss_words, word_ids
-from keepsense.taxonomy.loaders.wn import load_wn
 
 wn = pytest.importorskip("wn", reason="needs the extra keepsense[wn]")
 
@@ -227,7 +227,7 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_wordnet_of_another_language_is_read_from_its_file(tmp_path: Path) -> None:
-    from keepsense.taxonomy.loaders.detect import find_format, read_taxonomy
+    from keepsense.taxonomy.formats.taxonomy_formats import find_format, read_taxonomy
 
     file = tmp_path / "both.xml"
     file.write_text(HEAD + ENGLISH + SPANISH + "</LexicalResource>\n", encoding="utf-8")

@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from benchmarks._nltk import WNDB, reader
 
-from keepsense.taxonomy import Taxonomy, from_edges
-from keepsense.taxonomy.embedded import exceptions, wordnet
+from keepsense.taxonomy.embedded_taxonomies import exceptions, wordnet
 from keepsense.taxonomy.glosses import explain, gloss, gloss_rows, gloss_words, word_ids
-from keepsense.taxonomy.stems import content_words, stem
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.taxonomy.word_forms import content_words, stem
 
 ROOT = Path(__file__).resolve().parents[2]
 EMBEDDED = ROOT / "src" / "keepsense" / "taxonomy" / "data" / "wordnet.taxonomy"
@@ -257,7 +258,7 @@ def test_agreement_with_nltk_on_random_synsets(database: Path, tmp_path: Path) -
 
 
 def test_it_loads_without_numba() -> None:
-    code = "import sys; from keepsense.taxonomy.embedded import wordnet; wordnet().describe('coach#1'); "
+    code = "import sys; from keepsense.taxonomy.embedded_taxonomies import wordnet; wordnet().describe('coach#1'); "
     code += "print(sorted({'numba', 'nltk', 'wn', 'rapidfuzz'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -14,7 +14,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.recoding import Cells, Cut, Cuts
 from keepsense.utility import clustering as module
-from keepsense.utility import (
+from keepsense.utility.clustering import (
     compare_clusters,
     contingency,
     normalised_mutual_information,

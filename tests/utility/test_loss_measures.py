@@ -12,28 +12,23 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput
-from keepsense.hierarchies.core import Hierarchy
-from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.metrics import by_name, figures
 from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts
-from keepsense.utility import (
-    average_class_size,
-    class_size_of,
+from keepsense.utility.class_size_metrics import average_class_size, class_size_of, discernibility, released_classes
+from keepsense.utility.entropy_losses import kl_divergence, non_uniform_entropy
+from keepsense.utility.generalization_losses import (
     column_losses,
-    discernibility,
     gen_iloss,
     height,
-    kl_divergence,
     level_losses,
     loss,
+    mean_of,
     ncp,
-    non_uniform_entropy,
     precision,
-    released_classes,
 )
-from keepsense.utility.losses import mean_of
-from keepsense.utility.pairs import column_pairs, pairs
-from keepsense.utility.recoded import Recoded
+from keepsense.utility.recoded_table import Recoded, column_pairs, pairs
 
 JOBS = Hierarchy.of_rows(
     [("nurse", "medic", "health", "*"), ("surgeon", "medic", "health", "*"), ("vet", "vet", "health", "*"),

@@ -12,25 +12,26 @@ from sklearn.tree import DecisionTreeClassifier
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.metrics import Estimate, Figure, by_name, figures, sampled_mean, sampled_share
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.utility import (
+from keepsense.utility.classifiers import classification_accuracy, compare_classifiers
+from keepsense.utility.query_error import QueryError
+from keepsense.utility.recoded_table import Recoded
+from keepsense.utility.regressions import (
+    MOST_TERMS,
     Coefficient,
-    QueryError,
-    Recoded,
-    Scale,
-    classification_accuracy,
-    compare_classifiers,
+    Propensity,
     compare_coefficients,
     compare_regressions,
+    logistic_scores,
     number_terms,
+    products,
     propensity_score,
     recoded_terms,
     word_terms,
 )
-from keepsense.utility.designs import MOST_TERMS, products
-from keepsense.utility.propensity import Propensity, logistic_scores
+from keepsense.utility.value_distances import Scale
 
 JOBS = Hierarchy.of_rows(
     [("nurse", "medic", "*"), ("clerk", "office", "*"), ("surgeon", "medic", "*"), ("judge", "office", "*")], name="job"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.recoding import Cut, Cuts
-from keepsense.utility import Query, kl_divergence, query_error
-from keepsense.utility.pairs import column_pairs, leaf_sets
+from keepsense.utility.entropy_losses import kl_divergence
+from keepsense.utility.query_error import Query, query_error
+from keepsense.utility.recoded_table import column_pairs, leaf_sets
 
 AGES = Hierarchy.of_rows(
     [(20, "20-30", "*"), (30, "20-30", "*"), (40, "40-50", "*"), (50, "40-50", "*")], kind="numeric"

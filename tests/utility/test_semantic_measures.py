@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from keepsense.counts import Counts
 from keepsense.errors import BadHierarchy, BadInput, UnknownConcept
-from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.semantics import distance
-from keepsense.taxonomy import from_edges
-from keepsense.utility import root_mean_square_error, semantic_loss, semantic_sse, value_concepts, value_distances
+from keepsense.semantics.distance import distance
+from keepsense.taxonomy.taxonomy_builder import from_edges
+from keepsense.utility.semantic_loss import root_mean_square_error, semantic_loss, semantic_sse
+from keepsense.utility.value_distances import value_concepts, value_distances
 
 PETS = from_edges(
     [("cat", "feline"), ("lynx", "feline"), ("dog", "canine"), ("feline", "mammal"), ("canine", "mammal"),
@@ -98,7 +99,7 @@ def test_what_is_missing_is_named():
 @given(st.integers(0, 10_000))
 def test_distances_of_leaves_from_their_labels(seed: int) -> None:
     """Known leaves by the distance of concepts; strangers 0 while alone and 1 in company; by a slow walk."""
-    from keepsense.utility import leaf_distances
+    from keepsense.utility.value_distances import leaf_distances
 
     rng = np.random.default_rng(seed)
     life = from_edges(

@@ -13,12 +13,12 @@ from tests.strategies import taxonomies
 
 from keepsense.arrays import Rows
 from keepsense.errors import BadInput, Infeasible
-from keepsense.methods.aggregate.item_distances import ItemDistances
-from keepsense.methods.aggregate.set_distance import set_distance
-from keepsense.semantics import distance
-from keepsense.taxonomy import Taxonomy
-from keepsense.utility import sets as measures
-from keepsense.utility.sets import (
+from keepsense.semantics.distance import distance
+from keepsense.sets.item_distances import ItemDistances
+from keepsense.sets.set_distance import set_distance
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.utility import set_losses as measures
+from keepsense.utility.set_losses import (
     average_distances,
     item_error,
     known_items_risk,

@@ -13,9 +13,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.hierarchies.core import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.recoding import Cells, Cut, Cuts
-from keepsense.utility import Accuracy, Query, classification_accuracy, query_error, random_queries
+from keepsense.utility.classifiers import Accuracy, classification_accuracy
+from keepsense.utility.query_error import Query, query_error, random_queries
 
 JOBS = Hierarchy.of_rows(
     [("nurse", "medic", "*"), ("clerk", "office", "*"), ("surgeon", "medic", "*"), ("judge", "office", "*")], name="job"

@@ -9,27 +9,27 @@ from functools import cached_property
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.explain.lesson import Lesson
-from keepsense.explain.story import Story
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.aggregate.concepts import ConceptSets
-from keepsense.methods.aggregate.items import ItemSets
-from keepsense.methods.attributes import attributes_of
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.lessons.lesson import Lesson
+from keepsense.lessons.recorder import Story
 from keepsense.methods.task import Part, Result
-from keepsense.privacy import Model
-from keepsense.project.file import Column
-from keepsense.semantics import Distance
+from keepsense.privacy.privacy_model import Model
+from keepsense.project.column_attributes import attributes_of
+from keepsense.project.project_file import Column
 from keepsense.semantics.attribute import Attribute
-from keepsense.taxonomy import Mapping as Mapped
-from keepsense.taxonomy import Taxonomy
+from keepsense.semantics.distance import Distance
+from keepsense.sets.concept_sets import ConceptSets
+from keepsense.sets.item_sets import ItemSets
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.value_mapping import Mapping as Mapped
 
 
 @dataclass(frozen=True, eq=False)
 class LessonTask:
     """What a method asks of a job, for the table of a lesson; the story hears what is counted.
 
-    >>> from keepsense.explain.lesson import example
-    >>> from keepsense.privacy import KAnonymity
+    >>> from keepsense.lessons.lesson import example
+    >>> from keepsense.privacy.k_anonymity import KAnonymity
     >>> lesson = example()
     >>> task = LessonTask(lesson, Story(lesson, ("age",), 2), [KAnonymity(2)], np.random.default_rng(1))
     >>> task.counts.names, task.column("age").kind

@@ -2,7 +2,7 @@
 
 - the catalogue: `keepsense.guide.catalogue` (`entry`, `flowchart`), drawn by `flowchart_text`, `flowchart_svg` and
   `taxonomy_tree`, told by `describe`;
-- advice: `keepsense.guide.advise` (`recommend`, `advise`) on `Answers`, with `presets`, tried by `try_out`.
+- advice: `keepsense.guide.advice` (`recommend`, `advise`) on `Answers`, with `presets`, tried by `try_out`.
 
 How a method works, step by step, is shown by `keepsense.explain`.
 """

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
-from keepsense.hierarchies.kinds import KINDS, KindName
-from keepsense.methods.registry import METHODS
-from keepsense.privacy import PRIVACY, KAnonymity, LinkageRisk, Model, PrivacyModel, XYAnonymity, model
-from keepsense.privacy.registry import UNTOLD
-from keepsense.project.file import Project
+from keepsense.hierarchies.column_kinds import KINDS, KindName
+from keepsense.methods.method import METHODS
+from keepsense.privacy.k_anonymity import KAnonymity, XYAnonymity
+from keepsense.privacy.privacy_model import PRIVACY, UNTOLD, Model, PrivacyModel, model
+from keepsense.privacy.risk_thresholds import LinkageRisk
+from keepsense.project.project_file import Project
 from keepsense.registry import Registry
 
 Purpose = Literal["general", "classification", "regression", "single columns", "correlations"]

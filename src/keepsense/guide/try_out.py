@@ -1,8 +1,8 @@
 """Try recommended methods on the data and rank them by what they lose and what risk they leave.
 
 Each goes the way a release goes (`keepsense.release.run`), verifier included, into a folder that is thrown away.
-Methods of all kinds are measured alike: `keepsense.utility.nearness` tells the loss, an attack by linkage the risk.
-"""
+Methods of all kinds are measured alike: `keepsense.utility.overall_distance` tells the loss, an attack by linkage the
+risk."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.errors import Infeasible, KeepsenseError, PrivacyWarning
-from keepsense.guide.advise import Advice
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.methods.fit import K_ANONYMITY, PROBABILISTIC
+from keepsense.guide.advice import Advice
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.methods.suitability import K_ANONYMITY, PROBABILISTIC
 from keepsense.progress import Event, Listener, emit
-from keepsense.project.file import Method, Project
+from keepsense.project.project_file import Method, Project
 from keepsense.recoding import Cells, Cuts
 from keepsense.release.figures.measure import linkage, mean_distance_from_truth
 from keepsense.release.run import Outcome, run
@@ -155,7 +155,7 @@ def with_method(project: Project, advice: Advice, limit: float | None = None) ->
     """The project with the advised method in place of its own; `limit` bounds searches that can be cut short.
 
     >>> from keepsense.release.example import example_job
-    >>> from keepsense.guide.advise import advise
+    >>> from keepsense.guide.advice import advise
     >>> from keepsense.guide.answers import Answers
     >>> best = advise(Answers(kinds=("nominal",), truthful=False)).advice[0]
     >>> best.name, with_method(example_job().project, best).method.name

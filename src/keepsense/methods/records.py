@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from keepsense.arrays import Ints
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import BadInput, InternalError
-from keepsense.random import Random, generator
 from keepsense.recoding import Cells
+from keepsense.secure_random import Random, generator
 from keepsense.semantics.attribute import Attribute
 
 

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 
+from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
-from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import KAnonymity, Model
+from keepsense.errors import BadInput, did_you_mean
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.privacy_model import Model
 
 if TYPE_CHECKING:
-    from keepsense.methods.aggregate.concepts import ConceptSets
-    from keepsense.methods.aggregate.items import ItemSets
-    from keepsense.semantics import Distance
     from keepsense.semantics.attribute import Attribute
-    from keepsense.taxonomy import Mapping as Mapped
-    from keepsense.taxonomy import Taxonomy
+    from keepsense.semantics.distance import Distance
+    from keepsense.sets.concept_sets import ConceptSets
+    from keepsense.sets.item_sets import ItemSets
+    from keepsense.taxonomy.taxonomy import Taxonomy
+    from keepsense.taxonomy.value_mapping import Mapping as Mapped
 
 
 Part = TypeVar("Part")
@@ -125,7 +127,7 @@ class Task(Protocol):
         meaning: bool = False,
         apart: bool = False,
     ) -> list[Attribute]:
-        """What each column means (`keepsense.methods.attributes`).
+        """What each column means (`keepsense.project.column_attributes`).
 
         With `meaning` every word must be a concept, with `apart` empty cells have no place in an order.
         """
@@ -149,7 +151,7 @@ class Task(Protocol):
 def least_size(models: Sequence[Model]) -> int | None:
     """Smallest class that some promises allow, or None where none of them says.
 
-    >>> from keepsense.privacy import model
+    >>> from keepsense.privacy.privacy_model import model
     >>> least_size([KAnonymity(4)]), least_size([model("maximum risk", threshold=0.2)]), least_size([])
     (4, 5, None)
     """
@@ -175,3 +177,44 @@ def group_size(models: Sequence[Model], k: int | None) -> int:
     if size is None:
         raise BadInput("this method needs k: promise one, or give it in [method.parameters]")
     return size
+
+
+# How much the loss of each column counts, said once: methods take `importance`, and this is what they make of it
+#
+# A project file says it by a column's `weight`; only how weights compare counts, so they are offered to methods with a
+# mean of 1. Searches and greedy methods multiply a column's losses by it, divisions their scores or widths,
+# microaggregation and swapping its squared distances or distances. A method to which it means nothing says so in its
+# registry entry (`Method.unweighed`).
+
+Importance = Mapping[str, float]
+"""How much each column's loss counts; 1 for columns that are left out."""
+
+
+def importances(names: Sequence[str], importance: Importance | None) -> Floats:
+    """The importance of each column, in their order.
+
+    >>> importances(["age", "job"], {"job": 10.0}).tolist()
+    [1.0, 10.0]
+    >>> importances(["age", "job"], {"jop": 10.0})
+    Traceback (most recent call last):
+    ...
+    keepsense.errors.BadInput: no quasi-identifier 'jop' to give importance. Did you mean job?
+    """
+    for name, weight in (importance or {}).items():
+        if name not in names:
+            raise BadInput(f"no quasi-identifier {name!r} to give importance.{did_you_mean(name, names)}")
+        if not np.isfinite(weight) or weight <= 0:
+            raise BadInput(f"the importance of column {name!r} must be a number above 0")
+    return np.array([float((importance or {}).get(name, 1.0)) for name in names])
+
+
+def weights_of(task: Task) -> dict[str, float]:
+    """The weights of a task's quasi-identifiers, with a mean of 1: equal ones are all 1, whatever they are.
+
+    >>> from keepsense.release.example import example_job
+    >>> weights_of(example_job())
+    {'age': 1.0, 'job': 1.0}
+    """
+    weights = {name: task.column(name).weight for name in task.quasi_identifiers}
+    mean = sum(weights.values()) / max(1, len(weights))
+    return {name: weight / mean for name, weight in weights.items()}

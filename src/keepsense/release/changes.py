@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from keepsense.privacy import differentially_private
+from keepsense.display import percent
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.release.folder.dictionary import how_recoded, how_unrecoded
 from keepsense.release.run import Outcome
-from keepsense.shown import percent
 
 
 @dataclass(frozen=True)

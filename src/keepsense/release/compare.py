@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines import Engine
+from keepsense.engines.protocol import Engine
 from keepsense.errors import BadInput, Infeasible, KeepsenseError
 from keepsense.progress import Listener, emit
-from keepsense.project.file import read_project
-from keepsense.random import Random
+from keepsense.project.project_file import read_project
 from keepsense.release.run import run
+from keepsense.secure_random import Random
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from keepsense.engines import engine
-from keepsense.privacy import KAnonymity
-from keepsense.project.file import Project
-from keepsense.random import generator
+from keepsense.engines.protocol import engine
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.project.project_file import Project
 from keepsense.release.job.job import Job
+from keepsense.secure_random import generator
 
 if TYPE_CHECKING:
     from keepsense.release.run import Outcome

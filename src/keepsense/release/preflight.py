@@ -7,19 +7,15 @@ from collections.abc import Iterator
 from inspect import signature
 
 from keepsense.counts import Value
-from keepsense.engines.formats import format_of, would_run
+from keepsense.engines.formats.table_formats import format_of, would_run
 from keepsense.errors import BadInput, Finding, TooSlow, did_you_mean
-from keepsense.methods.registry import Method, method, methods
-from keepsense.privacy import (
-    DifferentialPrivacy,
-    KAnonymity,
-    KmAnonymity,
-    LinkageRisk,
-    Model,
-    ProbabilisticKAnonymity,
-    differentially_private,
-)
-from keepsense.privacy.promises.diversity import is_blank
+from keepsense.methods.method import Method, method, methods
+from keepsense.privacy.dp_promises import DifferentialPrivacy, differentially_private
+from keepsense.privacy.k_anonymity import KAnonymity, ProbabilisticKAnonymity
+from keepsense.privacy.km_anonymity import KmAnonymity
+from keepsense.privacy.l_diversity import is_blank
+from keepsense.privacy.privacy_model import Model
+from keepsense.privacy.risk_thresholds import LinkageRisk
 from keepsense.recoding import SUPPRESSED
 from keepsense.release.folder.ledger import Entry, warnings_for
 from keepsense.release.job.job import Job

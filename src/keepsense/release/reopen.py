@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Engine, started
-from keepsense.engines.base import read_as_written
+from keepsense.engines.protocol import Engine, read_as_written, started
 from keepsense.errors import BadInput, Finding, Infeasible, KeepsenseError
-from keepsense.methods.registry import method
+from keepsense.methods.method import method
 from keepsense.progress import Listener, emit
-from keepsense.project.file import Project, project_and_folder
-from keepsense.random import generator
+from keepsense.project.project_file import Project, project_and_folder
 from keepsense.recoding import SUPPRESSED, Recoding
 from keepsense.release.figures.measure import linkage_kept, of_sets
 from keepsense.release.folder.describe import PRIVATE, RECODING
@@ -28,7 +26,8 @@ from keepsense.release.job.job import Job
 from keepsense.release.job.steps import draws
 from keepsense.release.run import Outcome
 from keepsense.release.verify import verify_release
-from keepsense.utility.alignment import aligned, whole_table
+from keepsense.secure_random import generator
+from keepsense.utility.recoded_table import aligned, whole_table
 
 
 def reopen(

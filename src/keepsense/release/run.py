@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.counts import Counts
-from keepsense.engines import Engine, started
-from keepsense.engines.formats import format_of
+from keepsense.engines.formats.table_formats import format_of
+from keepsense.engines.protocol import Engine, started
 from keepsense.errors import Finding, Infeasible
-from keepsense.methods.perturb.private import epsilon_of
-from keepsense.privacy import Verification, differentially_private
-from keepsense.privacy.attacks.linkage import Linkage
+from keepsense.methods.perturb.differential_privacy import epsilon_of
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.progress import Listener, emit
-from keepsense.project.file import Project, project_and_folder
-from keepsense.project.meaning import Given
-from keepsense.random import Random, generator
+from keepsense.project.column_meaning import Given
+from keepsense.project.project_file import Project, project_and_folder
 from keepsense.recoding import Recoding
 from keepsense.release.again.drift import with_concepts
 from keepsense.release.again.reuse import Unknown, reuse_recoding
@@ -41,6 +39,9 @@ from keepsense.release.job.job import Job
 from keepsense.release.job.recode import Recoded, recode
 from keepsense.release.preflight import other_promise, refuse_contradictions, refuse_marks, refuse_too_slow, warnings
 from keepsense.release.verify import verify_release
+from keepsense.risk.record_linkage import Linkage
+from keepsense.secure_random import Random, generator
+from keepsense.verification.check_result import Verification
 
 
 @dataclass(frozen=True, eq=False)

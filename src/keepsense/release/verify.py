@@ -7,27 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines import Engine, Reading, Table, started
-from keepsense.engines.files import readable
-from keepsense.engines.formats import format_of
-from keepsense.privacy import (
-    KAnonymity,
-    KmAnonymity,
-    Model,
-    Verification,
-    XYAnonymity,
-    differentially_private,
-    verify,
-    verify_sets,
-)
-from keepsense.project.file import Project, project_and_folder
+from keepsense.engines.formats.table_formats import format_of
+from keepsense.engines.protocol import Engine, Reading, Table, started
+from keepsense.engines.text_encodings import readable
+from keepsense.privacy.dp_promises import differentially_private
+from keepsense.privacy.k_anonymity import KAnonymity, XYAnonymity
+from keepsense.privacy.km_anonymity import KmAnonymity
+from keepsense.privacy.privacy_model import Model
+from keepsense.project.project_file import Project, project_and_folder
 from keepsense.project.roles import ROLES
-from keepsense.random import generator
 from keepsense.release.folder.describe import PRIVATE, RECODING
 from keepsense.release.folder.place import reading_of, writing_of
 from keepsense.release.folder.recoding_file import read_recodings
 from keepsense.release.job.job import Job
 from keepsense.release.whose import rows_beside
+from keepsense.secure_random import generator
+from keepsense.verification.check_result import Verification
+from keepsense.verification.verifier import verify, verify_sets
 
 _REMOVED = [name for name, role in ROLES.items() if not role.released]
 

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, Infeasible, UnknownConcept
-from keepsense.semantics.base import Distance
-from keepsense.semantics.base import distance as make_distance
-from keepsense.taxonomy import Concept, Taxonomy, map_values
-from keepsense.taxonomy.mapping.senses import ALONE, DEFAULT
+from keepsense.semantics.distance import Distance
+from keepsense.semantics.distance import distance as make_distance
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.sense_disambiguation import ALONE, DEFAULT
+from keepsense.taxonomy.taxonomy import Concept, Taxonomy
 
 MATRIX_CELLS = 1 << 25
 """Cells (8 bytes each) above which distances of all pairs of values are not held at once."""
@@ -65,8 +66,8 @@ class Attribute(Protocol):
 class Nominal:
     """A column of words. Make one with `Nominal.of`, or with `nominal` straight from a taxonomy.
 
-    >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.semantics.distance import distance
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pug", "dog")])
     >>> column = Nominal.of(Counts.of({"pet": ["cat", "pug", "pug"]}), "pet", distance("wu-palmer", pets))
     >>> column.weights.tolist(), column.row(0).round(4).tolist()
@@ -195,10 +196,10 @@ def nominal(
 
     `over="attribute"` restricts the taxonomy to what lies under the least common subsumer of the column's values, as
     rank swapping does; noise addition takes its replacements from the taxonomy as given, `over="domain"`. Values that
-    `concepts` does not name are mapped as `keepsense.taxonomy.map_values` does, by the column's name and the other
-    values (`senses`); under differential privacy give `senses="first"`, so that each word stands alone.
+    `concepts` does not name are mapped as `keepsense.taxonomy.mapper.map_values` does, by the column's name and the
+    other values (`senses`); under differential privacy give `senses="first"`, so that each word stands alone.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> life = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("oak", "plant"), ("plant", "life"),
     ...                    ("animal", "life")])
     >>> counts = Counts.of({"pet": ["cat", "dog"]})

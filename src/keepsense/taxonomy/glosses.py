@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows, Strings
 from keepsense.errors import BadTaxonomy
-from keepsense.taxonomy.core import Concept, Taxonomy
-from keepsense.taxonomy.stems import content_words, plain_words
+from keepsense.taxonomy.taxonomy import Concept, Taxonomy
+from keepsense.taxonomy.word_forms import content_words, plain_words
 
 GLOSSES = "glosses"
 _VOCABULARY = "gloss vocabulary"
@@ -58,7 +58,7 @@ def _rare_words(words: list[list[str]]) -> list[list[str]]:
 def gloss_rows(taxonomy: Taxonomy) -> Rows:
     """Ids of the stemmed content words of every concept's gloss, one row a concept, in the gloss's order.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> gloss_rows(from_edges([("cat", "animal")]))
     Traceback (most recent call last):
     ...
@@ -79,7 +79,7 @@ def gloss_rows(taxonomy: Taxonomy) -> Rows:
 def gloss_words(taxonomy: Taxonomy, concept: Concept) -> Ints:
     """Ids of the stemmed content words of one concept's gloss, in order.
 
-    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
     >>> ids = gloss_words(wordnet(), "coach#1")
     >>> [wordnet().tables["gloss vocabulary"][i] for i in ids]
     ['sport', 'charg', 'train', 'athlet', 'team']
@@ -95,7 +95,7 @@ def _numbers(taxonomy: Taxonomy) -> dict[str, int]:
 def word_ids(taxonomy: Taxonomy, text: str) -> list[int]:
     """Ids of a text's content words, as glosses hold them; words that no gloss has are left out.
 
-    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
     >>> word_ids(wordnet(), "training of the qwertyzz") == word_ids(wordnet(), "trained")
     True
     """
@@ -107,7 +107,7 @@ def word_ids(taxonomy: Taxonomy, text: str) -> list[int]:
 def gloss(taxonomy: Taxonomy, concept: Concept) -> str | None:
     """Text of a concept's gloss for people, or None where the source ships none (the embedded WordNet does not).
 
-    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
     >>> gloss(wordnet(), "coach#1") is None
     True
     """
@@ -118,7 +118,7 @@ def gloss(taxonomy: Taxonomy, concept: Concept) -> str | None:
 def explain(taxonomy: Taxonomy, concept: Concept) -> str:
     """One line that lets a person tell senses apart: the gloss where there is one, else synonyms and parents.
 
-    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
     >>> explain(wordnet(), "coach#1")
     'coach (manager, handler), a kind of trainer'
     """

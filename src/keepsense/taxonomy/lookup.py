@@ -3,8 +3,8 @@
 The first rule that finds a name decides:
 
 1. *given*: the text is a concept's id, or a name with its sense number (`coach#1`); where ids are codes of a system
-   that `keepsense.taxonomy.codes` reads, another spelling of a code is *normalised*, and what lies above a code that
-   is not listed is found like a *head*;
+   that `keepsense.taxonomy.code_systems` reads, another spelling of a code is *normalised*, and what lies above a code
+   that is not listed is found like a *head*;
 2. *exact*: it is a name of a concept, letter for letter;
 3. *normalised*: it is one but for case, hyphens, underscores, spaces, punctuation, an English plural or, last, accents;
 4. *head*: words are dropped on the left until a name is left (Batet et al. 2014, Sec. 3.1.1: `a new iPhone`,
@@ -30,10 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Ints, Rows
-from keepsense.taxonomy.code_systems import SPELLINGS
-from keepsense.taxonomy.codes import SYSTEM, Codes
-from keepsense.taxonomy.core import Taxonomy
-from keepsense.taxonomy.text import (
+from keepsense.taxonomy.code_systems import SPELLINGS, SYSTEM, Codes
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.word_forms import (
     CLOSED,
     LONGEST,
     MISSING_MARKS,
@@ -65,7 +64,7 @@ class Found(NamedTuple):
 class Lookup:
     """The names of one taxonomy, ready to be found. Get it with `lookup`, which makes it once a taxonomy.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> lookup(from_edges([("house cat", "pet")])).find("House-Cats").name
     'house cat'
     """
@@ -118,7 +117,7 @@ class Lookup:
     def _irregular(self) -> Mapping[str, Sequence[str]]:
         """The taxonomy's own list of irregular plurals, or else WordNet's."""
         if self._exceptions is None:
-            from keepsense.taxonomy.embedded import wordnet
+            from keepsense.taxonomy.embedded_taxonomies import wordnet
 
             self._exceptions = _exceptions(wordnet())
         return self._exceptions
@@ -133,7 +132,7 @@ class Lookup:
     def find(self, text: str, inside: NDArray[np.bool_] | None = None) -> Found | None:
         """What a text may mean, or None; `inside` marks the concepts that may be found, where not all may.
 
-        >>> from keepsense.taxonomy import from_edges
+        >>> from keepsense.taxonomy.taxonomy_builder import from_edges
         >>> pets = from_edges([("house cat", "pet"), ("mouse", "pet")])
         >>> look = lookup(pets)
         >>> [(f.how, f.name) for f in map(look.find, ("pet", "House-Cats", "mice", "a small pet"))]
@@ -190,7 +189,7 @@ class Lookup:
     def met(self, name: str, concepts: Sequence[int]) -> list[int]:
         """How often the source met each concept under a name, in whatever case; 0 where it does not tell.
 
-        >>> from keepsense.taxonomy.embedded import wordnet
+        >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
         >>> look = lookup(wordnet())
         >>> look.met("coach", look.find("coach").concepts)
         [20, 0, 0, 0, 0]
@@ -286,7 +285,7 @@ class Lookup:
 
         Costs about two milliseconds a text against WordNet's 119,000 names.
 
-        >>> from keepsense.taxonomy import from_edges
+        >>> from keepsense.taxonomy.taxonomy_builder import from_edges
         >>> look = lookup(from_edges([("veterinarian", "person"), ("charger", "person")]))
         >>> look.suggest(["veternarian", "qwertyzz with charger"])
         [['veterinarian'], ['charger']]
@@ -322,7 +321,7 @@ class Lookup:
 def lies_in(parents: Rows, place: int, areas: Collection[int]) -> bool:
     """Whether a place is one of the areas or lies in one of them; of several parents the first counts.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> france = from_edges([("Paris", "France"), ("Lyon", "France")])
     >>> lies_in(france.parents, 0, (1,)), lies_in(france.parents, 0, (2,))
     (True, False)
@@ -341,7 +340,7 @@ _LOOKUPS: WeakKeyDictionary[Taxonomy, Lookup] = WeakKeyDictionary()
 def lookup(taxonomy: Taxonomy) -> Lookup:
     """The taxonomy's names made ready for look-ups, once; the index lives as long as the taxonomy.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> pets = from_edges([("cat", "pet")])
     >>> lookup(pets) is lookup(pets)
     True
@@ -357,7 +356,7 @@ def sense_name(taxonomy: Taxonomy, concept: int, word: str = "") -> str:
 
     The name is the one most like `word`. `Taxonomy.code` reads it back.
 
-    >>> from keepsense.taxonomy.embedded import wordnet
+    >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
     >>> nouns = wordnet()
     >>> sense_name(nouns, nouns.code("coach#2"), "Coach"), sense_name(nouns, nouns.code("pianist"))
     ('coach#2', 'pianist')
@@ -406,7 +405,7 @@ def _is_name(word: str) -> bool:
 
 
 def _exceptions(taxonomy: Taxonomy) -> dict[str, tuple[str, ...]]:
-    from keepsense.taxonomy.embedded import exceptions
+    from keepsense.taxonomy.embedded_taxonomies import exceptions
 
     known = exceptions(taxonomy)
     keys = all_normalised(list(known))

@@ -4,7 +4,3 @@ Functions take the `Counts` of the original table and a recoding (`Cuts` or `Cel
 each. Suppressed records lose 1 in every column, cost a whole table each for the discernibility, and are one class for
 the average class size.
 """
-
-from keepsense.lazy import attach
-
-__getattr__, __all__ = attach(__name__)

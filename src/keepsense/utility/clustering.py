@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput
-from keepsense.utility.pairs import Generalized
+from keepsense.utility.recoded_table import Generalized
 
 MOST_TUPLES = 12_000
 """Distinct tuples beyond which clustering is refused: their matrix of distances would not fit into memory."""
@@ -90,7 +90,7 @@ def ward(distances: NDArray[np.float64], weights: NDArray[np.int64]) -> Dendrogr
         raise BadInput(f"clustering {n} items needs a {n} x {n} matrix of distances")
     if not np.isfinite(distances).all() or (distances < 0).any() or (weights < 1).any():
         raise BadInput("clustering needs distances that are not negative and weights of at least 1")
-    from keepsense.utility.kernels.metrics import ward_merges
+    from keepsense.utility.utility_kernels import ward_merges
 
     size = weights.astype(np.float64)
     cost = distances.astype(np.float64) ** 2

@@ -2,23 +2,177 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats
-from keepsense.counts import Counts
+from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, MissingExtra
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.metrics import SEED, metric
-from keepsense.utility.designs import Terms, recoded_terms, spread_hidden
-from keepsense.utility.learning import FOLDS, Cases, Seed, learned_cases, learned_from
-from keepsense.utility.pairs import Generalized
-from keepsense.utility.recoded import Recoded
+from keepsense.recoding import SUPPRESSED, Cells, suppressed_tuples
+from keepsense.utility.classifiers import FOLDS, Cases, Seed, learned_cases, learned_from
+from keepsense.utility.recoded_table import (
+    MOST_DISTANCES,
+    Generalized,
+    Hierarchies,
+    Recoded,
+    column_pairs,
+    leaf_sets,
+    some_tuples,
+)
+
+# Columns as terms of a model, the same for the original and for the release, so that models of both can be compared
+#
+# A number is one term, a range stands for its middle, what tells nothing for the mean. Each of the commonest values of
+# other columns is a term; what is released for it enters by the share of the values it may stand for, as a reader who
+# knows no more would have it.
+
+MOST_VALUES = 12
+"""Most values of a column that are terms of their own; the others are told apart from them only."""
+MOST_TERMS = 150
+"""Most terms of a model, products of two included."""
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What each value of a column before, and each value after, adds to the terms of the column.
+
+    >>> jobs = word_terms("job", ("clerk", "nurse"), np.array([3, 1]), ("nurse", "*"))
+    >>> jobs.names, jobs.before.tolist(), jobs.after.tolist()
+    (('job = nurse',), [[0.0], [1.0]], [[1.0], [0.5]])
+    """
+
+    names: tuple[str, ...]
+    before: Floats
+    after: Floats
+    number: bool = False
+
+
+def number_terms(name: str, before: Sequence[Value], weights: NDArray[np.int64], after: Sequence[Value]) -> Terms:
+    """A column of numbers, in standard deviations from its mean.
+
+    >>> number_terms("age", (20, 40), np.array([1, 1]), ("20 to 40", 40, "*")).after.ravel().tolist()
+    [0.0, 1.0, 0.0]
+    """
+    places = np.array([_middle(value, -np.inf, np.inf) for value in before])
+    known = np.isfinite(places)
+    if not known.any():
+        return Terms((name,), np.zeros((len(before), 1)), np.zeros((len(after), 1)), number=True)
+    low, high = float(places[known].min()), float(places[known].max())
+    mean = float(np.average(places[known], weights=weights[known]))
+    spread = float(np.average((places[known] - mean) ** 2, weights=weights[known])) ** 0.5 or 1.0
+    columns = (places, np.array([_middle(value, low, high) for value in after]))
+    first, second = ((np.where(np.isfinite(column), column, mean) - mean)[:, None] / spread for column in columns)
+    return Terms((name,), first, second, number=True)
+
+
+def _middle(value: Value, low: float, high: float) -> float:
+    ends = None if value == SUPPRESSED else parse_interval(value)
+    if ends is None:
+        return np.nan
+    return (ends[0] if np.isfinite(ends[0]) else min(low, ends[1])) / 2 + (
+        ends[1] if np.isfinite(ends[1]) else max(high, ends[0])
+    ) / 2
+
+
+def word_terms(
+    name: str,
+    before: Sequence[Value],
+    weights: NDArray[np.int64],
+    after: Sequence[Value],
+    shares: Floats | None = None,
+) -> Terms:
+    """The commonest values of a column but the first; `shares` says what each value after (a row) may be of before.
+
+    Without shares a value after stands for the same one before, a suppressed one for all of them alike, and a label
+    that was not there before for itself.
+
+    >>> halves = np.array([[0.5, 0.5]])
+    >>> word_terms("job", ("clerk", "nurse"), np.array([3, 1]), ("worker",), halves).after.tolist()
+    [[0.5]]
+    """
+    values = [*before]
+    if shares is None:
+        texts = [_text(value) for value in values]
+        new = [value for value in after if value != SUPPRESSED and _text(value) not in texts]
+        values += new
+        place = {_text(value): at for at, value in enumerate(values)}
+        shares = np.zeros((len(after), len(values)))
+        for at, value in enumerate(after):
+            if value == SUPPRESSED and SUPPRESSED not in before:
+                shares[at, : len(before)] = 1 / max(1, len(before))
+            else:
+                shares[at, place[_text(value)]] = 1.0
+    common = np.argsort(-np.concatenate([weights, np.zeros(len(values) - len(before))]), kind="stable")
+    chosen = common[1:MOST_VALUES]
+    own = np.eye(len(values))[: len(before), chosen]
+    return Terms(tuple(f"{name} = {values[at]}" for at in chosen.tolist()), own, shares[:, chosen])
+
+
+def _text(value: Value) -> str | None:
+    return None if value is None else str(value)
+
+
+def recoded_terms(counts: Counts, cells: Cells, hierarchies: Hierarchies, numbers: frozenset[str]) -> dict[str, Terms]:
+    """Terms of every column of a recoding: numbers by their middles, other values by what they may stand for.
+
+    >>> ages = Counts.of({"age": [20, 40]})
+    >>> same = Cells(("age",), ages.values, np.arange(2), ages.codes, ages.weights)
+    >>> recoded_terms(ages, same, {}, frozenset({"age"}))["age"].before.ravel().tolist()
+    [-1.0, 1.0]
+    """
+    terms = {}
+    pairs = column_pairs(counts, cells)
+    for name, after in zip(cells.names, cells.values, strict=True):
+        before, weights = counts.values_of(name), counts.marginal(name)
+        if name in numbers:
+            terms[name] = number_terms(name, before, weights, after)
+            continue
+        shares = None
+        if name in hierarchies:
+            tree = hierarchies[name]
+            sets = leaf_sets(pairs[name], tree)
+            shares = (sets / np.maximum(1, sets.sum(axis=1))[:, None])[:, tree.lookup(before)]
+        terms[name] = word_terms(name, before, weights, after, shares)
+    return terms
+
+
+def spread_hidden(rows: Floats, hidden: NDArray[np.bool_] | None, terms: Terms) -> Floats:
+    """Terms of released rows where those that are suppressed as a whole stand for the mean of all values.
+
+    >>> jobs = Terms(("job = nurse",), np.array([[0.0], [1.0]]), np.array([[1.0]]))
+    >>> spread_hidden(np.array([[1.0], [1.0]]), np.array([False, True]), jobs).ravel().tolist()
+    [1.0, 0.5]
+    """
+    if hidden is None or not hidden.any():
+        return rows
+    return np.where(hidden[:, None], 0.0 if terms.number else terms.before.mean(axis=0), rows)
+
+
+def products(parts: Sequence[Floats], numbers: Sequence[bool], most: int = MOST_TERMS) -> Floats | None:
+    """Squares of numbers and products of the terms of any two columns; None where there are more than so many terms.
+
+    >>> products([np.array([[2.0]]), np.array([[3.0, 4.0]])], [True, False]).tolist()
+    [[4.0, 6.0, 8.0]]
+    """
+    widths = [part.shape[1] for part in parts]
+    pairs = list(combinations(range(len(parts)), 2))
+    if sum(widths) + sum(numbers) + sum(widths[i] * widths[j] for i, j in pairs) > most:
+        return None
+    squares = [part**2 for part, number in zip(parts, numbers, strict=True) if number]
+    rows = len(parts[0])
+    crossed = [(parts[i][:, :, None] * parts[j][:, None, :]).reshape(rows, -1) for i, j in pairs]
+    return np.concatenate([*squares, *crossed, np.zeros((rows, 0))], axis=1)
+
+
+# What the module's docstring describes
 
 
 @dataclass(frozen=True)
@@ -55,7 +209,8 @@ def compare_coefficients(
 ) -> tuple[Coefficient, ...]:
     """Linear regression of a number on the recoded columns, from the original and from the release.
 
-    `target` names a histogram of the counts whose values are numbers. Terms are those of `keepsense.utility.designs`:
+    `target` names a histogram of the counts whose values are numbers. Terms are those of
+    `keepsense.utility.regressions`:
     numbers by standard deviations, words by their commonest values, what is generalized by what it may stand for. The
     overlap of confidence intervals is that of Karr, Kohnen, Oganian, Reiter and Sanil (2006), "A framework for
     evaluating the utility of data altered to protect confidentiality". The intercept is left out.
@@ -245,3 +400,176 @@ def _overlap(recoded: Recoded) -> dict[str, float]:
     terms = recoded_terms(counts, cells, recoded.hierarchies, recoded.numbers)
     compared = compare_coefficients(counts, cells, str(recoded.target), terms)
     return {str(recoded.target): float(np.mean([each.overlap for each in compared]))} if compared else {}
+
+
+# Whether a model can tell released records from original ones: the propensity score
+
+SCORED = 5_000
+"""Most distinct combinations that scores of a report are worked out for."""
+RECORDS_A_TERM = 10
+"""Fewest records of either table for each term; with fewer a model learns records by heart (Peduzzi et al. 1996)."""
+_ROUNDS = 60
+
+
+@dataclass(frozen=True)
+class Propensity:
+    """How well released and original records are told apart: the mean squared error of propensity scores (pMSE).
+
+    0 where no model can tell them apart, `worst` where it always can. `expected` and `deviation` are its mean and
+    standard deviation for a table drawn at random, with replacement, from the original; `ratio` is how many times as
+    large it is, `standardized` how many deviations above.
+
+    >>> apart = Propensity(pmse=0.015625, parameters=2, before=40, after=40)
+    >>> apart.expected, apart.ratio, apart.worst
+    (0.0015625, 10.0, 0.25)
+    """
+
+    pmse: float
+    parameters: int
+    before: int
+    after: int
+
+    @property
+    def _unit(self) -> float:
+        share = self.after / (self.before + self.after)
+        return (1 - share) ** 2 * share / (self.before + self.after)
+
+    @property
+    def expected(self) -> float:
+        """(k - 1)(1 - c)²c / N for k parameters, N records and a share c of released ones (Snoke et al. 2018)."""
+        return (self.parameters - 1) * self._unit
+
+    @property
+    def deviation(self) -> float:
+        """√(2(k - 1)) (1 - c)²c / N."""
+        return float((2 * (self.parameters - 1)) ** 0.5 * self._unit)
+
+    @property
+    def ratio(self) -> float:
+        """How many times the expected error it is; 0 where no term tells anything."""
+        return self.pmse / self.expected if self.expected else 0.0
+
+    @property
+    def standardized(self) -> float:
+        """How many standard deviations it lies above the expected error."""
+        return (self.pmse - self.expected) / self.deviation if self.deviation else 0.0
+
+    @property
+    def worst(self) -> float:
+        """c(1 - c): every record is told apart."""
+        return self.before * self.after / (self.before + self.after) ** 2
+
+
+def propensity_score(before: Counts, after: Counts, terms: Mapping[str, Terms]) -> Propensity:
+    """Mean squared error of propensity scores of the released among all records.
+
+    Both tables are put together, and a logistic regression predicts for each record how likely it is a released one;
+    pMSE is the mean of (score - share of released records)² (Woo, Reiter, Oganian and Karr 2009; Snoke, Raab, Nowok,
+    Dibben and Slavkovic 2018, "General and specific utility measures for synthetic data"). Terms are those of
+    `keepsense.utility.regressions`; squares of numbers and products of two columns' terms are added while they are few
+    beside the records, so that lost variance and columns that were swapped are seen. Cost grows with distinct tuples.
+
+    >>> from keepsense.utility.regressions import word_terms
+    >>> old, new = Counts.of({"job": ["a"] * 10 + ["b"] * 30}), Counts.of({"job": ["a"] * 20 + ["b"] * 20})
+    >>> scores = propensity_score(old, new, {"job": word_terms("job", ("a", "b"), np.array([10, 30]), ("a", "b"))})
+    >>> round(scores.pmse, 6), round(scores.ratio, 3)  # (30 (2/3 - 1/2)² + 50 (2/5 - 1/2)²) / 80
+    (0.016667, 10.667)
+    """
+    if not before.total or not after.total:
+        raise BadInput("propensity scores compare two tables; one of them has no records")
+    hidden = suppressed_tuples(after)
+    parts = [
+        np.concatenate([own.before[before.column(name)], spread_hidden(own.after[after.column(name)], hidden, own)])
+        for name, own in terms.items()
+    ]
+    most = min(MOST_TERMS, min(before.total, after.total) // RECORDS_A_TERM)
+    more = products(parts, [own.number for own in terms.values()], most)
+    rows = np.concatenate([*parts, *([] if more is None else [more])], axis=1)
+    released = np.concatenate([np.zeros(len(before)), np.ones(len(after))])
+    weights = np.concatenate([before.weights, after.weights]).astype(np.float64)
+    rows = _independent(rows, weights)
+    share = after.total / (before.total + after.total)
+    scores = logistic_scores(rows, released, weights)
+    error = float(weights @ (scores - share) ** 2) / float(weights.sum())
+    return Propensity(error, rows.shape[1], before.total, after.total)
+
+
+def _independent(rows: Floats, weights: Floats) -> Floats:
+    """The same space of terms, an intercept added, by as many directions as it has, all of them of one length."""
+    whole = np.concatenate([np.ones((len(rows), 1)), rows], axis=1)
+    scale = np.sqrt(np.maximum(weights @ whole**2 / weights.sum(), 1e-300))
+    whole = whole / scale
+    values, vectors = np.linalg.eigh((whole * weights[:, None]).T @ whole / weights.sum())
+    used = values > 1e-9 * values.max(initial=0.0)
+    return np.asarray(whole @ (vectors[:, used] / np.sqrt(values[used])), dtype=np.float64)
+
+
+def logistic_scores(rows: Floats, label: Floats, weights: Floats) -> NDArray[np.float64]:
+    """Fitted probabilities of a logistic regression by Newton's method, for independent columns without a penalty.
+
+    Where labels can be told apart by the columns alone the scores go to 0 and 1, and the fit ends near there.
+
+    >>> logistic_scores(np.ones((2, 1)), np.array([0.0, 1.0]), np.array([3.0, 1.0])).round(6).tolist()
+    [0.25, 0.25]
+    """
+    beta = np.zeros(rows.shape[1])
+    scores, loss = _scored(rows, beta, label, weights)
+    for _ in range(_ROUNDS):
+        slope = rows.T @ (weights * (label - scores))
+        curve = (rows * (weights * scores * (1 - scores))[:, None]).T @ rows
+        curve[np.diag_indices_from(curve)] += 1e-10 * max(1.0, float(weights.sum()))
+        step, size = np.linalg.solve(curve, slope), 1.0
+        trial, trial_loss = _scored(rows, beta + step, label, weights)
+        while trial_loss > loss and size > 1e-4:
+            size /= 2
+            trial, trial_loss = _scored(rows, beta + size * step, label, weights)
+        if trial_loss > loss - 1e-10 * float(weights.sum()):
+            break
+        beta, scores, loss = beta + size * step, trial, trial_loss
+    return scores
+
+
+def _scored(rows: Floats, beta: Floats, label: Floats, weights: Floats) -> tuple[Floats, float]:
+    """Probabilities, and the negative log-likelihood of the labels."""
+    odds = np.clip(rows @ beta, -30.0, 30.0)
+    return 1 / (1 + np.exp(-odds)), float(weights @ (np.logaddexp(0.0, odds) - label * odds))
+
+
+# ---- for reports -----------------------------------------------------------------------------------------------------
+
+
+def _propensity(recoded: Recoded) -> Propensity | None:
+    """Propensity scores of a release, by some combinations where there are many."""
+    counts, cells = recoded.cells
+    if any(len(values) * len(counts.values_of(name)) > MOST_DISTANCES for name, values in zip(
+        cells.names, cells.values, strict=True
+    )):  # fmt: skip
+        recoded.note("utility", "Propensity scores were not measured: a column has very many released values.")
+        return None
+    if len(counts) > SCORED:
+        text = f"Propensity scores are those of {SCORED:,} of {len(counts):,} combinations, drawn at random."
+        recoded.note("utility", text)
+        counts, cells = some_tuples(counts, cells, SCORED, np.random.default_rng(SEED))
+    terms = recoded_terms(counts, cells, recoded.hierarchies, recoded.numbers)
+    return propensity_score(counts, cells.apply(counts), terms)
+
+
+@metric("propensity", "released records told from original ones", span=(0.0, 0.25), unit="squares", rank=33)
+def _pmse(recoded: Recoded) -> float | None:
+    """How well a model tells released records from original ones: not at all, or always.
+
+    Computed: mean of (score - share of released records)², scores by logistic regression (pMSE, Woo et al. 2009).
+    """
+    scores = recoded.once(_propensity)
+    return None if scores is None else scores.pmse
+
+
+@metric("propensity, ratio", "told apart, beside a table drawn anew", span=(0.0, None), unit="times", rank=34)
+def _pmse_ratio(recoded: Recoded) -> float | None:
+    """How many times better records are told apart than those of a table drawn at random from the original.
+
+    Computed: pMSE / its expected value (k - 1)(1 - c)²c / N for k parameters, N records, a share c released (Snoke et
+    al. 2018).
+    """
+    scores = recoded.once(_propensity)
+    return None if scores is None else scores.ratio

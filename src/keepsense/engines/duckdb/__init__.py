@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from keepsense.engines import ENGINES, Engine, EngineEntry, SqlConnection
+from keepsense.engines.protocol import ENGINES, Engine, EngineEntry, SqlConnection
 
 
 def _start(**options: Any) -> Engine:

@@ -8,11 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines.base import Reading, SqlTable
-from keepsense.engines.files import readable
-from keepsense.engines.formats import format_of
+from keepsense.engines.duckdb_store import ROW, Store, fresh, literal
+from keepsense.engines.formats.table_formats import format_of
 from keepsense.engines.frames import arrow_of
-from keepsense.engines.store import ROW, Store, fresh, literal
+from keepsense.engines.protocol import Reading, SqlTable
+from keepsense.engines.text_encodings import readable
 from keepsense.errors import BadInput
 
 _LISTED = 500

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
-from keepsense.engines.base import Reading, Writing
-from keepsense.engines.files import readable
-from keepsense.engines.formats import Format, register
-from keepsense.engines.formats._cells import gather, is_short_decimal, named, shortest
-from keepsense.engines.store import Store, quoted
+from keepsense.engines.duckdb_store import Store, quoted
+from keepsense.engines.formats.column_types import gather, is_short_decimal, named, shortest
+from keepsense.engines.formats.table_formats import Format, register
+from keepsense.engines.protocol import Reading, Writing
+from keepsense.engines.text_encodings import readable
 from keepsense.errors import BadInput, KeepsenseError, MissingExtra
 
 MOST_ROWS = 1_048_575

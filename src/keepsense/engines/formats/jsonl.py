@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keepsense.engines.base import Reading, Writing
-from keepsense.engines.files import encoding_of, readable, transcoded
-from keepsense.engines.formats import Format, register
-from keepsense.engines.formats._cells import faithful, shortest
-from keepsense.engines.store import Store, literal, quoted, refused
+from keepsense.engines.duckdb_store import Store, literal, quoted, refused
+from keepsense.engines.formats.column_types import faithful, shortest
+from keepsense.engines.formats.table_formats import Format, register
+from keepsense.engines.protocol import Reading, Writing
+from keepsense.engines.text_encodings import encoding_of, readable, transcoded
 
 _SPELLED = ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 # a column without values has a type of its own, and so have identifiers in hexadecimal: text to us

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines.base import Reading, Writing
-from keepsense.engines.files import readable
-from keepsense.engines.formats import Format, register
-from keepsense.engines.formats._types import differing, retyped
-from keepsense.engines.store import ROW, Store, literal, refused
+from keepsense.engines.duckdb_store import ROW, Store, literal, refused
+from keepsense.engines.formats.column_types import differing, retyped
+from keepsense.engines.formats.table_formats import Format, register
+from keepsense.engines.protocol import Reading, Writing
+from keepsense.engines.text_encodings import readable
 
 
 def read(store: Store, source: str, reading: Reading) -> str:

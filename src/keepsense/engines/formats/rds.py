@@ -7,12 +7,12 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from keepsense.engines.base import Reading, Writing
-from keepsense.engines.files import readable
-from keepsense.engines.formats import Format, chosen_table, register
-from keepsense.engines.formats._cells import faithful
-from keepsense.engines.formats._labelled import Labels, columns_of, labels_of, needed, read_apart, tables_of
-from keepsense.engines.store import ROW, Store, quoted
+from keepsense.engines.duckdb_store import ROW, Store, quoted
+from keepsense.engines.formats.column_types import faithful
+from keepsense.engines.formats.statistics_files import Labels, columns_of, labels_of, needed, read_apart, tables_of
+from keepsense.engines.formats.table_formats import Format, chosen_table, register
+from keepsense.engines.protocol import Reading, Writing
+from keepsense.engines.text_encodings import readable
 from keepsense.errors import BadInput
 
 _LARGEST = 2**31 - 1

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from keepsense.engines.base import Reading, Writing
-from keepsense.engines.formats import Declared, Format, register
-from keepsense.engines.formats._labelled import declared_by, labels_of, needed, read_apart, write_labelled
-from keepsense.engines.store import Store
+from keepsense.engines.duckdb_store import Store
+from keepsense.engines.formats.statistics_files import declared_by, labels_of, needed, read_apart, write_labelled
+from keepsense.engines.formats.table_formats import Declared, Format, register
+from keepsense.engines.protocol import Reading, Writing
 
 
 def read(store: Store, source: str, reading: Reading) -> str:

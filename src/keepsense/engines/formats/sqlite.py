@@ -6,11 +6,11 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from keepsense.engines.base import Reading, Writing
-from keepsense.engines.files import readable
-from keepsense.engines.formats import Format, chosen_table, register
-from keepsense.engines.formats._cells import declared_type, gather, is_short_decimal, shortest
-from keepsense.engines.store import Store, quoted
+from keepsense.engines.duckdb_store import Store, quoted
+from keepsense.engines.formats.column_types import declared_type, gather, is_short_decimal, shortest
+from keepsense.engines.formats.table_formats import Format, chosen_table, register
+from keepsense.engines.protocol import Reading, Writing
+from keepsense.engines.text_encodings import readable
 from keepsense.errors import BadInput
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -10,26 +11,71 @@ from pathlib import Path
 from typing import Any, Self
 
 from keepsense.counts import Counts, Value
-from keepsense.engines.base import Part, Reading, Result, SqlConnection, Writing
 from keepsense.engines.duckdb.engine import DuckDBEngine
-from keepsense.engines.formats import FORMATS, FORMULA, format_of
+from keepsense.engines.formats.table_formats import FORMATS, FORMULA, format_of
 from keepsense.engines.frames import arrow_of, frame_like, on_demand
-from keepsense.engines.profile import MOST_VALUES, Profile
+from keepsense.engines.protocol import MOST_VALUES, Part, Profile, Reading, Result, SqlConnection, Writing
 from keepsense.engines.spark import count as counting
-from keepsense.engines.spark import profile as profiling
+from keepsense.engines.spark import count as profiling
 from keepsense.engines.spark import recode as recoding
-from keepsense.engines.spark.carry import ROW, Room, gathered, plain
-from keepsense.engines.spark.draws import DRAW, KEY, with_places
-from keepsense.engines.spark.each import each
-from keepsense.engines.spark.lines import of_lines
-from keepsense.engines.spark.read import is_frame, native, of_frame, remember
-from keepsense.engines.spark.session import own_session, quiet, spark_session
+from keepsense.engines.spark.input_files import is_frame, native, of_frame, of_lines, remember
+from keepsense.engines.spark.recode import DRAW, KEY, with_places
+from keepsense.engines.spark.session import ROW, Room, gathered, own_session, plain, quiet, spark_session
 from keepsense.engines.spark.sql import SparkConnection
-from keepsense.engines.spark.table import SparkTable
-from keepsense.engines.spark.text import as_text
-from keepsense.errors import BadInput
-from keepsense.random import Random, generator
+from keepsense.engines.spark.table import SparkTable, as_text
+from keepsense.errors import BadInput, InputWarning, KeepsenseError
 from keepsense.recoding import Cells, Draws, Recoding
+from keepsense.secure_random import Random, generator
+
+# Work that is not about rows, spread over a cluster: one task a part, results in the order of the parts
+
+
+def each(session: Any, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """What a function makes of each part; a task that is tried again gets the same part, so it makes the same of it.
+
+    Executors need Keepsense for that, unlike for rows. Where it is not installed there, the driver does the work.
+    """
+    if len(parts) < 2:
+        return [function(part) for part in parts]
+
+    try:
+        with quiet():
+            spread = session.sparkContext.parallelize(list(enumerate(parts)), len(parts))
+            answers = dict(spread.map(_Tried(function)).collect())
+    except Exception as error:  # of Python there, wrapped by Java
+        if "ModuleNotFoundError" not in str(error):
+            raise
+        warnings.warn(
+            "Keepsense is not installed where the executors run, so blocks of records are changed on the driver, one "
+            "after another; install it there to spread them",
+            InputWarning,
+            stacklevel=3,
+        )
+        return [function(part) for part in parts]
+    results = []
+    for place in range(len(parts)):
+        result, refusal = answers[place]
+        if refusal is not None:
+            raise refusal
+        results.append(result)
+    return results
+
+
+class _Tried:
+    """A function whose refusals come back as values: Spark would try such a part again and tell its own story."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self._function = function
+
+    def __call__(self, part: tuple[int, Any]) -> tuple[int, tuple[Any, KeepsenseError | None]]:
+        place, what = part
+        try:
+            return place, (self._function(what), None)
+        except KeepsenseError as error:
+            return place, (None, error)
+
+
+# What the module's docstring describes
 
 _PART = 1_000_000
 """Rows of a part that one task writes."""

@@ -10,14 +10,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
-from keepsense.engines.base import Reading, SqlTable
 from keepsense.engines.duckdb.sql import DuckDBConnection
-from keepsense.engines.spark.carry import GROUP, ROW, Room
-from keepsense.engines.spark.read import behind, is_frame, native, of_frame
-from keepsense.engines.spark.session import own_session, quiet, spark_session
-from keepsense.engines.spark.table import SparkTable
-from keepsense.engines.spark.text import as_text, texts_of_lists
-from keepsense.engines.store import literal
+from keepsense.engines.duckdb_store import literal
+from keepsense.engines.protocol import Reading, SqlTable
+from keepsense.engines.spark.input_files import behind, is_frame, native, of_frame
+from keepsense.engines.spark.session import GROUP, ROW, Room, own_session, quiet, spark_session
+from keepsense.engines.spark.table import SparkTable, as_text, texts_of_lists
 from keepsense.errors import BadInput
 
 _CREATE = re.compile(r"\s*CREATE TABLE (\w+) AS (.*)", re.DOTALL)

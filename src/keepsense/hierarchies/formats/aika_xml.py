@@ -16,10 +16,9 @@ from pathlib import Path
 from xml.parsers import expat
 
 from keepsense.errors import BadHierarchy
-from keepsense.hierarchies.core import UNKNOWN, Hierarchy
-from keepsense.hierarchies.formats import FORMATS, Format
-from keepsense.hierarchies.formats._files import check_depth, read_bytes, write_bytes
-from keepsense.hierarchies.tree import Policy, from_nodes, tree_of
+from keepsense.hierarchies.formats.hierarchy_formats import FORMATS, Format, check_depth, read_bytes, write_bytes
+from keepsense.hierarchies.hierarchy import UNKNOWN, Hierarchy
+from keepsense.hierarchies.hierarchy_tree import Policy, from_nodes, tree_of
 
 
 @dataclass

@@ -16,22 +16,69 @@ from dataclasses import dataclass
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import LATER_FILES, Fit
-from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
-from keepsense.methods.generalize.parts.lattice_blocks import block_bound
-from keepsense.methods.generalize.parts.lattice_climbing import around, climb, descend, wander
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.lattice_space import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES, Space
+from keepsense.methods.generalize.lattice_template import LatticeSearch, Verdict, infeasible, recoding
+from keepsense.methods.generalize.lattice_walks import around, climb, descend, find_best, wander
+from keepsense.methods.generalize.objective import Metric
 from keepsense.methods.generalize.parts.lattice_cuts import CutSet
-from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import LATER_FILES, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit
-from keepsense.random import generator
 from keepsense.recoding import Cuts
+from keepsense.secure_random import generator
+
+# A lower bound for all columns from exact searches over some of them
+#
+# What a group of columns loses at the very least, searched by itself, it loses in any release of all columns too: fewer
+# columns need less generalization and suppress fewer records. Groups that share no column add up.
+
+
+def blocks(space: Space, most: int) -> list[list[int]]:
+    """Columns in groups whose lattices have up to `most` nodes, those that identify most together."""
+    found: list[list[int]] = [[]]
+    size = 1
+    for column in np.argsort(-space.levels.entropy[:, 0], kind="stable").tolist():
+        wide = space.heights[column] + 1
+        if found[-1] and size * wide > most:
+            found.append([])
+            size = 1
+        found[-1].append(column)
+        size *= wide
+    return found
+
+
+def block_bound(search: LatticeSearch, most: int, deadline: float) -> float:
+    """What no node's loss can be below, from groups of columns; 0 where the metric does not add up over columns.
+
+    A search that is cut short by the deadline still counts with its own bound.
+    """
+    objective, space = search.objective, search.space
+    if objective.kind in (DISCERNIBILITY, CLASS_SIZE) or not objective.monotone:
+        return 0.0
+    d, total = len(space.names), 0.0
+    for block in blocks(space, most):
+        if time.monotonic() > deadline:
+            break
+        part = search.part([space.names[j] for j in block])
+        best, bound = find_best(part, deadline)
+        least = bound if best is None else min(bound, best.value)
+        if not np.isfinite(least):
+            continue
+        if objective.kind == GEOMETRIC:
+            total += len(block) / d * float(np.log1p(least))
+        elif objective.kind == SQUARES:
+            total += float(space.importance[block].sum() / space.importance.sum()) ** 2 * least
+        else:  # sums stay as they are, means count by their share of the columns
+            total += least * objective.scale / part.objective.scale
+    return objective.from_cost(total)
+
+
+# What the module's docstring describes
 
 
 def anytime(  # noqa: PLR0913

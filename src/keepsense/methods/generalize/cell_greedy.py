@@ -16,17 +16,16 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Histogram, Value, distinct_rows, histogram
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, Fit
-from keepsense.methods.flowchart import loop
-from keepsense.methods.generalize.parts.objective import Metric, value_losses
-from keepsense.methods.generalize.parts.requirement import Requirement, requirement
-from keepsense.methods.generalize.parts.space import Space, prepare
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.lattice_space import Space, prepare
+from keepsense.methods.generalize.objective import Metric, value_losses
+from keepsense.methods.generalize.requirement import Requirement, requirement
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import loop
+from keepsense.methods.suitability import CELLS, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 
@@ -235,7 +234,7 @@ class _Work:
 
     def _describe(self) -> None:
         """A member of each class, its records, and the lowest level of each column that all members share."""
-        from keepsense.methods.generalize.kernels.local import lowest_levels
+        from keepsense.methods.generalize.grouping_kernels import lowest_levels
 
         codes, _, at = self._flat()
         self.level = np.zeros((self.classes, len(self.heights)), dtype=np.int64)

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Histogram
+from keepsense.counts_out_of_core import LargeCounts, first_alike, joined
 from keepsense.errors import TooLarge
-from keepsense.hierarchies import Hierarchy
-from keepsense.large_counts import LargeCounts, first_alike, joined
-from keepsense.methods.generalize.lattice import LatticeSearch, Metric, new_store
-from keepsense.methods.generalize.parts import plain
-from keepsense.methods.generalize.parts.packed import Store
-from keepsense.methods.generalize.parts.space import Node
-from keepsense.methods.importance import Importance
-from keepsense.privacy import Model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize import lattice_loops
+from keepsense.methods.generalize.lattice_space import Node, Store
+from keepsense.methods.generalize.lattice_template import LatticeSearch, new_store
+from keepsense.methods.generalize.objective import Metric
+from keepsense.methods.task import Importance
+from keepsense.privacy.privacy_model import Model
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -65,9 +65,9 @@ class Base:
 class CoarseSearch(LatticeSearch):
     """A search whose tuples are counted at coarser codes, and again where that leaves a node open.
 
-    >>> from keepsense.engines import engine
-    >>> from keepsense.hierarchies import Hierarchy
-    >>> from keepsense.privacy import KAnonymity
+    >>> from keepsense.engines.protocol import engine
+    >>> from keepsense.hierarchies.hierarchy import Hierarchy
+    >>> from keepsense.privacy.k_anonymity import KAnonymity
     >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
     >>> with engine("duckdb") as duck:
     ...     counts = duck.recounted(duck.read({"job": ["nurse", "nurse", "surgeon", "clerk"]}), ["job"])
@@ -102,7 +102,7 @@ class CoarseSearch(LatticeSearch):
     @property
     def plain(self) -> bool:
         """Whether the tuples that are held are so few that nothing need be compiled for them."""
-        return plain.suits(max(map(len, self._bases), default=0), self.space.size)
+        return lattice_loops.suits(max(map(len, self._bases), default=0), self.space.size)
 
     @property
     def store(self) -> Any:
@@ -134,7 +134,7 @@ class CoarseSearch(LatticeSearch):
         def pair(a: int, b: int) -> Floats:
             return self.large.table.pair(a, b, through).astype(np.float64)
 
-        plain.judge_pairs(pair, tables, space.levels, start, self.required.k, self.required.limit, fine)
+        lattice_loops.judge_pairs(pair, tables, space.levels, start, self.required.k, self.required.limit, fine)
 
     # ---- one node --------------------------------------------------------------------------------------------------
 
@@ -406,7 +406,7 @@ def lattice_search(
 ) -> LatticeSearch:
     """A search on the tuples at hand, or on coarser codes where there are more than memory may hold.
 
-    >>> from keepsense.privacy import KAnonymity
+    >>> from keepsense.privacy.k_anonymity import KAnonymity
     >>> jobs = Hierarchy.of_rows([("nurse", "medic"), ("surgeon", "medic")])
     >>> type(lattice_search(Counts.of({"job": ["nurse"]}), {"job": jobs}, [KAnonymity(1)])).__name__
     'LatticeSearch'

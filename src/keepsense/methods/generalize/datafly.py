@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import Fit
-from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.parts.requirement import requirement
-from keepsense.methods.generalize.table import Scoring, distinct_values, recode
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, Shown, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.requirement import requirement
+from keepsense.methods.generalize.table_template import Scoring, distinct_values, recode
+from keepsense.methods.method import Method, Shown, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
 

@@ -9,19 +9,17 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import MANY_SUBSETS, Fit
-from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.lattice import LatticeSearch, Metric
-from keepsense.methods.generalize.parts.lattice_nodes import MOST_NODES
-from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
-from keepsense.methods.generalize.parts.lattice_walking import find_best
-from keepsense.methods.generalize.parts.space import Node
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.lattice_space import Node
+from keepsense.methods.generalize.lattice_template import MOST_NODES, LatticeSearch, infeasible, recoding
+from keepsense.methods.generalize.lattice_walks import find_best
+from keepsense.methods.generalize.objective import Metric
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import MANY_SUBSETS, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
 
@@ -74,7 +72,7 @@ def incognito(
 
 def _swept(search: LatticeSearch, listener: Listener | None) -> NDArray[np.bool_]:
     """Whether each node of the whole lattice holds, after all lattices of fewer columns."""
-    from keepsense.methods.generalize.kernels.subsets import rank_nodes, sweep
+    from keepsense.methods.generalize.lattice_kernels import rank_nodes, sweep
 
     space = search.space
     wide = [height + 2 for height in space.heights]

@@ -11,17 +11,16 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Rows
 from keepsense.counts import Counts, Histogram
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, FOR_A_TARGET, RANGES, Fit
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.dimension import Cutting, dimensions
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
-from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.methods.generalize.parts.dimension import dimensions
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.methods.generalize.multidimensional_template import divide
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import CELLS, FOR_A_TARGET, RANGES, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keepsense.counts import Counts
+from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import Fit
-from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.generalize.local import local_recoding
-from keepsense.methods.generalize.parts.fewest_cells import at_least
-from keepsense.methods.generalize.parts.objective import LossTables
-from keepsense.methods.importance import Importance, importances
-from keepsense.methods.registry import Method, Relation, registered
-from keepsense.methods.task import least_size, promised
-from keepsense.privacy import Model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.local_recoding import local_recoding
+from keepsense.methods.generalize.objective import LossTables
+from keepsense.methods.method import Method, Relation, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Flowchart
+from keepsense.methods.suitability import Fit
+from keepsense.methods.task import Importance, importances, least_size, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import SUPPRESSED, Cells
+
+_MOST_COLUMNS = 12
 
 
 def local_suppression(
@@ -40,7 +41,7 @@ def local_suppression(
     at. It is a heuristic: it looks for few cells, and fewer could suffice, since the fewest are hard to find
     (Meyerson and Williams 2004; `optimal_local_suppression` finds them for small tables). How far it may be from the
     fewest is told: the recoding's `info` has what the suppressed cells cost, what they must cost at least
-    (`keepsense.methods.generalize.parts.fewest_cells.at_least`), and the gap between both as a share. `importance` says
+    (`keepsense.methods.generalize.local_suppression.at_least`), and the gap between both as a share. `importance` says
     how much the loss of a cell in each column counts (1 by default): cells of important columns are kept longer. A
     suppressed cell is a value of its own for the promise. Use it for columns of words with few rare combinations;
     numbers are better generalized. Cost: as local recoding, on a lattice of 2 to the number of columns.
@@ -123,3 +124,29 @@ METHOD = registered(
         fit=Fit(points=1.2, reason="needs no hierarchies: it blanks out what makes records rare"),
     )
 )
+
+
+def at_least(counts: Counts, k: int, importance: Mapping[str, float] | None = None) -> float:
+    """A bound below the cost of any local suppression that keeps k-anonymity: no partition does better.
+
+    A record that keeps the cells of some columns shares them with at least k records of the table. So each record costs
+    at least the cheapest set of columns without which k records are like it, and the bound adds that up over all of
+    them. It looks at every subset of up to 12 columns, with one count each; with more columns it is zero.
+
+    >>> at_least(Counts.of({"sex": ["f", "f", "f", "m"], "job": ["nurse", "nurse", "clerk", "clerk"]}), 2)
+    2.0
+    """
+    names = counts.names
+    if len(names) > _MOST_COLUMNS or counts.total < k:
+        return 0.0
+    price = [float((importance or {}).get(name, 1.0)) for name in names]
+    least = np.full(len(counts), sum(price))
+    for size in range(len(names) + 1):
+        for kept in combinations(range(len(names)), size):
+            lost = sum(cost for j, cost in enumerate(price) if j not in kept)
+            if not kept:
+                continue  # with nothing left all records are alike
+            _, group = distinct_rows(np.ascontiguousarray(counts.codes[:, list(kept)]))
+            shared = np.bincount(group, counts.weights)[group] >= k
+            least[shared] = np.minimum(least[shared], lost)
+    return float(least @ counts.weights)

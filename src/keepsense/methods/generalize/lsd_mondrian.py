@@ -9,17 +9,16 @@ import numpy as np
 from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, FOR_A_TARGET, RANGES, Fit
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.dimension import Cutting, dimensions
 from keepsense.methods.generalize.infogain_mondrian import METHOD as INFOGAIN
-from keepsense.methods.generalize.multidim import Cutting, divide
-from keepsense.methods.generalize.parts.dimension import dimensions
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, Shown, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.methods.generalize.multidimensional_template import divide
+from keepsense.methods.method import Method, Shown, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import CELLS, FOR_A_TARGET, RANGES, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
 

@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, RANGES, Fit
-from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.multidim import divide, median
-from keepsense.methods.generalize.parts.dimension import dimensions
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.dimension import dimensions, median
+from keepsense.methods.generalize.multidimensional_template import divide
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import CELLS, RANGES, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
-from keepsense.taxonomy import Concept, Taxonomy
+from keepsense.taxonomy.taxonomy import Concept, Taxonomy
 
 
 def mondrian(  # noqa: PLR0913

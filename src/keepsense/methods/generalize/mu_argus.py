@@ -18,18 +18,17 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import K_ANONYMITY, Fit, always
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.datafly import METHOD as DATAFLY
-from keepsense.methods.generalize.parts.requirement import requirement
-from keepsense.methods.generalize.parts.table_columns import Flags, Longs
-from keepsense.methods.generalize.parts.table_state import State
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, Relation, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import KAnonymity, Model, suppression_limit
+from keepsense.methods.generalize.requirement import requirement, suppression_limit
+from keepsense.methods.generalize.table_state import Flags, Longs, State
+from keepsense.methods.method import Method, Relation, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import K_ANONYMITY, Fit, always
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import SUPPRESSED, Cells, Cuts
 

@@ -17,18 +17,17 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import LATER_FILES, Fit
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.coarse_lattice import lattice_search
-from keepsense.methods.generalize.lattice import LatticeSearch, Metric
-from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
-from keepsense.methods.generalize.parts.lattice_walking import classified, find_best
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Drafted, Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.methods.generalize.lattice_template import LatticeSearch, infeasible, recoding
+from keepsense.methods.generalize.lattice_walks import classified, find_best
+from keepsense.methods.generalize.objective import Metric
+from keepsense.methods.method import Drafted, Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import LATER_FILES, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
 

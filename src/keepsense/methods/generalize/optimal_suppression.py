@@ -8,16 +8,16 @@ import numpy as np
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import Fit
-from keepsense.methods.flowchart import Flowchart
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.local_suppression import gap_told, local_suppression
 from keepsense.methods.generalize.parts.fewest_cells import Fewest, fewest_cells, suppressed_columns
-from keepsense.methods.importance import Importance, importances
-from keepsense.methods.registry import Method, Relation, Shown, registered
-from keepsense.methods.task import least_size, promised
-from keepsense.privacy import KAnonymity, Model
+from keepsense.methods.method import Method, Relation, Shown, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Flowchart
+from keepsense.methods.suitability import Fit
+from keepsense.methods.task import Importance, importances, least_size, promised
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import SUPPRESSED, Cells
 

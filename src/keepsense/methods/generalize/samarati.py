@@ -9,19 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import Fit
-from keepsense.methods.flowchart import Filling
-from keepsense.methods.generalize.lattice import LatticeSearch, Metric, Verdict
-from keepsense.methods.generalize.parts.lattice_climbing import moved
-from keepsense.methods.generalize.parts.lattice_result import infeasible, recoding
-from keepsense.methods.generalize.parts.levels import spread
-from keepsense.methods.generalize.parts.space import Node
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.lattice_space import Node, spread
+from keepsense.methods.generalize.lattice_template import LatticeSearch, Verdict, infeasible, recoding
+from keepsense.methods.generalize.lattice_walks import moved
+from keepsense.methods.generalize.objective import Metric
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cuts
 

@@ -10,16 +10,16 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import call
-from keepsense.methods.fit import GOES_BEFORE, Fit
-from keepsense.methods.flowchart import Flowchart
-from keepsense.methods.registry import LEFT_OUT, Method, Relation, Shown, registered
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.method import LEFT_OUT, Method, Relation, Shown, registered
+from keepsense.methods.method_call import call
+from keepsense.methods.method_flowchart import Flowchart
+from keepsense.methods.suitability import GOES_BEFORE, Fit
 from keepsense.methods.task import Task
-from keepsense.privacy import Model
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
-from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Cells, Recoding
+from keepsense.secure_random import generator
 
 
 def sampling(

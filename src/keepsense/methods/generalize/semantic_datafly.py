@@ -6,20 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import NO_WORDS, Fit
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.datafly import METHOD as DATAFLY
 from keepsense.methods.generalize.datafly import datafly
-from keepsense.methods.generalize.lattice import semantic_tables
-from keepsense.methods.generalize.table import Anonymity, least_loss
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, Shown, registered
-from keepsense.privacy import Model
+from keepsense.methods.generalize.objective import semantic_tables
+from keepsense.methods.generalize.table_template import Anonymity, least_loss
+from keepsense.methods.method import Method, Shown, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import NO_WORDS, Fit
+from keepsense.methods.task import Importance
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
-from keepsense.semantics import Distance
+from keepsense.semantics.distance import Distance
 
 
 def semantic_datafly(  # noqa: PLR0913
@@ -42,9 +42,9 @@ def semantic_datafly(  # noqa: PLR0913
     when columns hold words and their meaning matters. Cost: Datafly's, and a distance matrix of leaves x ancestors a
     column.
 
-    >>> from keepsense.hierarchies import base_hierarchy
-    >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.hierarchies.word_concepts import base_hierarchy
+    >>> from keepsense.semantics.distance import distance
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet")])
     >>> trees = {"pet": base_hierarchy(["cat", "dog"], pets).named("pet")}
     >>> counts = Counts.of({"pet": ["cat", "dog", "dog"]})

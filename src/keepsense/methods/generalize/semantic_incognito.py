@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import MANY_SUBSETS, NO_WORDS, Fit
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.incognito import METHOD as INCOGNITO
 from keepsense.methods.generalize.incognito import incognito
-from keepsense.methods.generalize.lattice import semantic_tables
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.privacy import Model
+from keepsense.methods.generalize.objective import semantic_tables
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import MANY_SUBSETS, NO_WORDS, Fit
+from keepsense.methods.task import Importance
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
-from keepsense.semantics import Distance
+from keepsense.semantics.distance import Distance
 
 
 def semantic_incognito(  # noqa: PLR0913
@@ -41,8 +41,8 @@ def semantic_incognito(  # noqa: PLR0913
     costs what `incognito` costs, and a pass over the distinct tuples for every node whose suppressed records must be
     weighed.
 
-    >>> from keepsense.semantics import distance
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.semantics.distance import distance
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("cow", "animal")])
     >>> rows = [("cat", "pet", "animal"), ("dog", "pet", "animal"), ("cow", "cow", "animal")]
     >>> counts = Counts.of({"likes": ["cat", "dog", "cow", "cow"]})

@@ -9,22 +9,21 @@ import numpy as np
 
 from keepsense.arrays import Floats
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import CELLS, NO_WORDS, RANGES, Fit
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.generalize.dimension import Cutting, Dimension, Flags, Longs, Settle, dimensions
+from keepsense.methods.generalize.joint_loss_gain import WonBack, tables_of
 from keepsense.methods.generalize.mondrian import METHOD as MONDRIAN
-from keepsense.methods.generalize.multidim import Cutting, Flags, Longs, Settle, divide
-from keepsense.methods.generalize.parts.dimension import Dimension, dimensions
-from keepsense.methods.generalize.parts.together import WonBack, tables_of
-from keepsense.methods.importance import Importance, importances
-from keepsense.methods.registry import Drafted, Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.methods.generalize.multidimensional_template import divide
+from keepsense.methods.method import Drafted, Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import CELLS, NO_WORDS, RANGES, Fit
+from keepsense.methods.task import Importance, importances, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cells
-from keepsense.semantics import Distance
-from keepsense.utility.shared import label_losses
+from keepsense.semantics.distance import Distance
+from keepsense.utility.generalization_losses import label_losses
 
 _MANY = 200_000
 """Tuples above which groups stay as they were divided: looking for better ones would take minutes."""
@@ -55,7 +54,8 @@ def semantic_mondrian(  # noqa: PLR0913
     other columns too (places and their postcodes) is made sooner: for words mostly the mean semantic distance between
     values and the common ancestor they would be released as (`distances`, for columns whose hierarchies know their
     concepts), otherwise the share of the hierarchy's leaves it covers; for numbers the width of the range. Losses of
-    all columns have one scale and are squared, so that none is sacrificed for another (`keepsense.utility.shared`);
+    all columns have one scale and are squared, so that none is sacrificed for another
+    (`keepsense.utility.generalization_losses`);
     `importance` says how much that of each column counts. `cuts` says at which columns the table and its parts are cut
     first, as in Median Mondrian. With `exchange`, records then move to other groups, or change places between two,
     where all lose less and the promise still holds (up to 200,000 distinct tuples); never across a cut that was given.
@@ -89,8 +89,8 @@ def semantic_mondrian(  # noqa: PLR0913
 def together(space: Sequence[Dimension], importance: Sequence[float]) -> WonBack:
     """How much less all columns lose after each cut; where that is equal, the more even cut is better.
 
-    >>> from keepsense.methods.generalize.parts.dimension import numeric
-    >>> from keepsense.privacy import KAnonymity
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.privacy.k_anonymity import KAnonymity
     >>> counts = Counts.of({"age": [31, 32, 70, 71], "size": [9, 8, 4, 4]})
     >>> space = [numeric(name, values) for name, values in zip(counts.names, counts.values)]
     >>> sorted(divide(counts, space, [KAnonymity(2)], score=together(space, [1.0, 1.0]), order="best").values[1])
@@ -105,16 +105,16 @@ def exchanged(space: Sequence[Dimension], importance: Sequence[float]) -> Settle
     A division cuts with straight lines; who lies just beyond one is better off on the other side. Groups are looked at
     in blocks of those that lie near each other in one column, in the next column in the next pass.
 
-    >>> from keepsense.methods.generalize.multidim import groups
-    >>> from keepsense.methods.generalize.parts.dimension import numeric
-    >>> from keepsense.privacy import KAnonymity
+    >>> from keepsense.methods.generalize.multidimensional_template import groups
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.privacy.k_anonymity import KAnonymity
     >>> counts = Counts.of({"age": [31, 32, 70, 71], "size": [9, 8, 4, 4]})
     >>> space = [numeric(name, values) for name, values in zip(counts.names, counts.values)]
     >>> swapped = exchanged(space, [1.0, 1.0])
     >>> len(set(groups(counts, space, [KAnonymity(2)], score=together(space, [1.0, 1.0]), settle=swapped).tolist()))
     2
     """
-    from keepsense.methods.generalize.kernels.exchange import exchanges
+    from keepsense.methods.generalize.division_kernels import exchanges
 
     tables = tables_of(space, importance)
 
@@ -141,8 +141,8 @@ def exchanged(space: Sequence[Dimension], importance: Sequence[float]) -> Settle
 def kept(cutting: Cutting) -> Floats:
     """How much less is lost after each cut in its dimension; where that is equal, the more even cut is better.
 
-    >>> from keepsense.methods.generalize.parts.dimension import numeric
-    >>> from keepsense.privacy import KAnonymity
+    >>> from keepsense.methods.generalize.dimension import numeric
+    >>> from keepsense.privacy.k_anonymity import KAnonymity
     >>> counts = Counts.of({"age": [31, 32, 33, 34, 70, 71]})
     >>> age = numeric("age", counts.values[0])
     >>> sorted(divide(counts, [age], [KAnonymity(2)], score=kept, order="best").values[0])

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from keepsense.counts import Counts
-from keepsense.hierarchies import Hierarchy
-from keepsense.methods.calling import by_hierarchies
-from keepsense.methods.fit import FOR_A_TARGET, Fit
-from keepsense.methods.flowchart import Filling
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.bottom_up import METHOD as BOTTOM_UP
-from keepsense.methods.generalize.parts.objective import Metric
-from keepsense.methods.generalize.table import Anonymity, least_loss, recode, several_classes, trade_off
-from keepsense.methods.importance import Importance
-from keepsense.methods.registry import Method, registered
-from keepsense.methods.task import promised
-from keepsense.privacy import Model
+from keepsense.methods.generalize.objective import Metric
+from keepsense.methods.generalize.table_template import Anonymity, least_loss, recode, several_classes, trade_off
+from keepsense.methods.method import Method, registered
+from keepsense.methods.method_call import by_hierarchies
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.suitability import FOR_A_TARGET, Fit
+from keepsense.methods.task import Importance, promised
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener
 from keepsense.recoding import Cuts
 

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.importance import Importance, importances
+from keepsense.methods.method_flowchart import Filling
 from keepsense.methods.records import cells_of
+from keepsense.methods.task import Importance, importances
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 from keepsense.semantics.attribute import MATRIX_CELLS, Attribute, check_same_rows
 
 if TYPE_CHECKING:
-    from keepsense.methods.perturb.kernels.many_steps import Views
+    from keepsense.methods.perturb.cluster_kernels import Views
+
 
 _TIE = 1e-9
 _NEWS = 2_000
@@ -70,7 +72,7 @@ class ClusterWalk:
         weights: NDArray[np.int64],
         importance: Importance | None = None,
     ) -> None:
-        from keepsense.methods.perturb.kernels.cluster_walk import WalkState
+        from keepsense.methods.perturb.cluster_kernels import WalkState
 
         m = len(attributes)
         # The attribute with most values leads: the search for the farthest tuple goes through its values.
@@ -130,7 +132,7 @@ class ClusterWalk:
     @staticmethod
     def _empty_views(sizes: Sequence[int]) -> Views:
         """Tables of what is seen from each value, where they fit; nobody has looked yet."""
-        from keepsense.methods.perturb.kernels.many_steps import Views
+        from keepsense.methods.perturb.cluster_kernels import Views
 
         cells = [size**2 for size in sizes]
         held = sum(cells) if max(cells) <= MATRIX_CELLS else 0
@@ -270,3 +272,29 @@ def to_cells(
         **info,
     }
     return cells_of(names, tuple(a.values for a in attributes), source, out, facts, groups)
+
+
+# Words that several methods of one family share where they are described
+
+EXTREME = Filling("extremes", "the record farthest from the one before, beginning at the edge")
+ONE = Filling("one draw", "Let it change places with one of them that is not yet swapped, drawn at random")
+SWAP_INPUTS = (
+    "the columns to protect",
+    "a taxonomy for columns of words",
+    "k, how many near records may change places",
+)
+NOT_PROMISED = "None beforehand; risk is measured afterwards. For a promise use strict rank swapping."
+
+
+def run_clusters(walk: ClusterWalk, k: int, rng: np.random.Generator, listener: Listener | None) -> ClusterWalk:
+    """Swap a walk's records inside clusters of k around references at opposite ends, all attributes of each."""
+    from keepsense.methods.perturb.cluster_kernels import swap_step, swap_steps
+
+    def step(ref: int, rows: Floats, orders: Ints, tol: float) -> int:
+        return int(swap_step(rng, ref, k, tol, rows, orders, walk.state))
+
+    def steps(ref: int, most: int, views: Views) -> int:
+        return int(swap_steps(rng, ref, k, most, walk.state, views))
+
+    walk.go(rng, step, steps, listener)
+    return walk

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, BudgetExceeded, MissingExtra
-from keepsense.methods.fit import DIFFERENTIAL_PRIVACY, NO_SETS, SHARED_BUDGET, Fit
-from keepsense.methods.flowchart import Filling
-from keepsense.methods.perturb.dp import Budget, check_epsilon
+from keepsense.methods.method import Method, Shown, registered
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.perturb.privacy_budget import Budget, check_epsilon
 from keepsense.methods.records import cells_of, records_of
-from keepsense.methods.registry import Method, Shown, registered
-from keepsense.privacy import Model
+from keepsense.methods.suitability import DIFFERENTIAL_PRIVACY, NO_SETS, SHARED_BUDGET, Fit
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit
 from keepsense.recoding import Cells
 

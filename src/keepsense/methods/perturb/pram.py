@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats, Ints
 from keepsense.counts import Counts
 from keepsense.errors import BadInput
-from keepsense.methods.calling import by_columns
-from keepsense.methods.fit import PROMISES_NOTHING, Fit
-from keepsense.methods.flowchart import Edge, Flowchart, Node
+from keepsense.methods.method import Method, Relation, Shown, registered
+from keepsense.methods.method_call import by_columns
+from keepsense.methods.method_flowchart import Edge, Flowchart, Node
 from keepsense.methods.records import cells_of, deal, records_of
-from keepsense.methods.registry import Method, Relation, Shown, registered
-from keepsense.privacy import Model
+from keepsense.methods.suitability import PROMISES_NOTHING, Fit
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Listener, emit
-from keepsense.random import Random, generator
 from keepsense.recoding import Cells, Draws
+from keepsense.secure_random import Random, generator
 from keepsense.semantics.attribute import Attribute
 
 _A_DRAW = 16

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from keepsense.counts import Counts
-from keepsense.methods.calling import by_columns
-from keepsense.methods.fit import DEPENDENCE_SUFFERS, ONLY_STRICT, PROMISES_NOTHING, UNKNOWN_NEARNESS, Fit
-from keepsense.methods.flowchart import Filling
-from keepsense.methods.perturb.clusters import check_swap
-from keepsense.methods.perturb.swap import swap_by_clusters
-from keepsense.methods.perturb.swap_numbers import rank_swapping_of_numbers
-from keepsense.methods.perturb.words import EXTREME, NOT_PROMISED, ONE, SWAP_INPUTS
-from keepsense.methods.records import joined
-from keepsense.methods.registry import Method, Relation, registered
+from keepsense.methods.method import Method, Relation, registered
+from keepsense.methods.method_call import by_columns
+from keepsense.methods.method_flowchart import Filling
+from keepsense.methods.perturb.clusters import (
+    EXTREME,
+    NOT_PROMISED,
+    ONE,
+    SWAP_INPUTS,
+    ClusterWalk,
+    check_swap,
+    run_clusters,
+    to_cells,
+)
+from keepsense.methods.perturb.rank_swapping_of_numbers import rank_swapping_of_numbers
+from keepsense.methods.records import deal, joined, records_of
+from keepsense.methods.suitability import DEPENDENCE_SUFFERS, ONLY_STRICT, PROMISES_NOTHING, UNKNOWN_NEARNESS, Fit
 from keepsense.methods.task import group_size
-from keepsense.privacy import Model
-from keepsense.progress import Listener
-from keepsense.random import Random, generator
+from keepsense.privacy.privacy_model import Model
+from keepsense.progress import Listener, wants_steps
 from keepsense.recoding import Cells
+from keepsense.secure_random import Random, generator
 from keepsense.semantics.attribute import Attribute, Ordered
 
 
@@ -101,3 +110,38 @@ METHOD = registered(
         ),
     )
 )
+
+
+def swap_by_clusters(
+    counts: Counts, attributes: Sequence[Attribute], k: int, *, rng: Random = None, listener: Listener | None = None
+) -> Cells:
+    """Swap each column inside clusters of near values (SRS-Algorithm 2, Rodríguez-García 2017, Sec. 5.3).
+
+    Starting with the most distant value, a row changes places with one drawn among the still unswapped of its k nearest
+    rows; the next reference is the unswapped row farthest from the last. Use it for columns whose association does not
+    matter, or is weak; it moves values less than any other swap here. A row whose whole cluster is already swapped
+    stays as it is, and rows of equal value change nothing by changing places: `info["in_place"]` and
+    `info["unchanged"]` count both. For a promise use `strict_rank_swapping`. Rows as near as the k-th are taken into a
+    cluster at random. O(distinct values squared) memory up to some thousand values, else one row at a time.
+
+    >>> from keepsense.semantics.attribute import Ordered
+    >>> counts = Counts.of({"age": [20, 21, 60, 61]})
+    >>> cells = swap_by_clusters(counts, [Ordered.of(counts, "age")], 2, rng=1)
+    >>> cells.multiplicity.sum(), sorted(cells.apply(counts).column("age").tolist())
+    (np.int64(4), [0, 1, 2, 3])
+    """
+    check_swap(counts, attributes, k)
+    rng = generator(rng)
+    source = records_of(counts)
+    columns, in_place = [], {}
+    for attribute in attributes:
+        alone = np.arange(len(attribute.values), dtype=np.int32)[:, None]
+        walk = run_clusters(ClusterWalk([attribute], alone, attribute.weights), int(k), rng, listener)
+        codes = counts.column(attribute.name)[source]
+        dealt = np.empty(len(codes), dtype=np.int64) if wants_steps(listener) else None
+        columns.append(deal(codes, walk.source(), walk.released()[:, 0], rng, dealt))
+        if dealt is not None:
+            walk.tell(listener, source, dealt)
+        in_place[attribute.name] = int(walk.in_place[0])
+    info = {"method": "semantic rank swapping by clusters", "k": int(k), "in_place": in_place}
+    return to_cells(counts, attributes, source, np.stack(columns, axis=1), info)

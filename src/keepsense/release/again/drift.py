@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from keepsense.counts import Value
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.kinds import KINDS, Rule
-from keepsense.project.file import Column
+from keepsense.hierarchies.column_kinds import KINDS, Rule
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.project.project_file import Column
 from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts, Recoding
 from keepsense.release.job.job import Job
 from keepsense.release.job.retyped import as_before, changed_type, type_of
-from keepsense.taxonomy import Taxonomy
+from keepsense.taxonomy.taxonomy import Taxonomy
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def listed(label: Value) -> tuple[str, ...]:
 def meanings(taxonomy: Taxonomy, concepts: Mapping[Value, str], labels: Iterable[Value]) -> dict[Value, set[int]]:
     """The concepts that each label stands for, by the ids that the recoding kept: one, or those that it lists.
 
-    >>> from keepsense.taxonomy import from_edges
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
     >>> jobs = from_edges([("nurse", "medic"), ("clerk", "worker"), ("medic", "worker")])
     >>> meant = meanings(jobs, {"medic": "medic", "clerk": "clerk"}, ["medic or clerk", "baker", "*"])
     >>> {label: sorted(map(jobs.label, codes)) for label, codes in meant.items()}

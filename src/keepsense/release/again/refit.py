@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value, distinct_rows
 from keepsense.errors import Infeasible
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.privacy import bind, decide, suppression_limit
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.methods.generalize.requirement import suppression_limit
+from keepsense.privacy.privacy_model import bind, decide
 from keepsense.recoding import SUPPRESSED, Cells, Draws
 from keepsense.release.again.drift import meanings
 from keepsense.release.job.job import Job

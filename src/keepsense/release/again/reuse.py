@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Finding, Infeasible
-from keepsense.hierarchies.core import MissingValues
-from keepsense.privacy import bind, decide, suppression_limit
+from keepsense.hierarchies.hierarchy import MissingValues
+from keepsense.methods.generalize.requirement import suppression_limit
+from keepsense.privacy.privacy_model import bind, decide
 from keepsense.recoding import SUPPRESSED, Cells, Cut, Cuts, Draws, Recoding
 from keepsense.release.again.drift import Covered, covering, word_rules
 from keepsense.release.again.refit import Coverage, coverage, refit

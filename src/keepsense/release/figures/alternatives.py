@@ -17,16 +17,18 @@ from typing import Any
 import numpy as np
 
 from keepsense.errors import KeepsenseError
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.methods.calling import call
-from keepsense.methods.registry import Method, methods
-from keepsense.privacy import KAnonymity, Model, risk
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.methods.method import Method, methods
+from keepsense.methods.method_call import call
+from keepsense.privacy.k_anonymity import KAnonymity
+from keepsense.privacy.privacy_model import Model
 from keepsense.progress import Event, Listener
 from keepsense.recoding import Cells, Cuts, Recoding
 from keepsense.release.figures.measure import penalty
 from keepsense.release.job.job import Job
 from keepsense.release.job.people import released_people
-from keepsense.utility.alignment import inputs_of
+from keepsense.risk.reidentification import risk
+from keepsense.utility.recoded_table import inputs_of
 
 MOST_NODES = 200_000
 """Largest lattice all of whose nodes are judged."""
@@ -219,7 +221,7 @@ def _classified(job: Job, rule: Recoding, listener: Listener | None = None) -> t
     made = _search(job, rule)
     if made is None or np.prod([job.hierarchies[name].height + 1.0 for name in made[0].space.names]) > MOST_NODES:
         return None
-    from keepsense.methods.generalize.parts.lattice_walking import classified
+    from keepsense.methods.generalize.lattice_walks import classified
 
     search, chosen = made
     try:
@@ -233,7 +235,7 @@ def _search(job: Job, rule: Recoding) -> tuple[Any, tuple[int, ...]] | None:
     """A search over the lattice of a recoding, and the node that it is; None where it is none."""
     if not isinstance(rule, Cuts) or any(level is None for level in rule.levels):
         return None
-    from keepsense.methods.generalize.lattice import LatticeSearch
+    from keepsense.methods.generalize.lattice_template import LatticeSearch
 
     search = LatticeSearch(
         job.counts, job.hierarchies, job.models, suppression=job.project.release.suppression, metric="loss"

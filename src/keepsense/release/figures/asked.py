@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from keepsense.arrays import Rows
 from keepsense.counts import Counts, Histogram, Value
-from keepsense.engines import Reading
+from keepsense.engines.protocol import Reading
 from keepsense.errors import BadInput
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.privacy import Model
-from keepsense.privacy.attacks.matching import judge
-from keepsense.privacy.promises.presence import POPULATION
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.privacy.k_map import POPULATION
+from keepsense.privacy.privacy_model import Model, judge
 from keepsense.recoding import SUPPRESSED
 
 
@@ -70,7 +69,7 @@ class Populated:
 def kept_promises(models: Sequence[Model], strict: Counts, fitting: Counts | None) -> tuple[Kept, ...]:
     """Whether promises hold in both readings; `fitting` has hidden cells empty, None where no cell is hidden.
 
-    >>> from keepsense.privacy import KAnonymity
+    >>> from keepsense.privacy.k_anonymity import KAnonymity
     >>> table = Counts.of({"sex": ["f", None]})
     >>> kept_promises([KAnonymity(2)], table, table)
     (Kept(promise='k-anonymity (k = 2)', strict=False, fitting=True, records=2),)

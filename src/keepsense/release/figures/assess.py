@@ -10,19 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Engine, Reading, Table, started
+from keepsense.display import Shown, Summary, percent
+from keepsense.engines.protocol import Engine, Reading, Table, started
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.hierarchies import Hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.metrics import Figure, by_name, figures
-from keepsense.privacy import Concepts, Risk, TCloseness, needed_columns
-from keepsense.privacy.attacks.disclosure import Sensitive, disclosed
-from keepsense.privacy.attacks.exposed import Exposed
-from keepsense.privacy.attacks.intervals import number_pairs
-from keepsense.privacy.attacks.matching import class_sizes, classes
-from keepsense.privacy.promises.ground import Tree
-from keepsense.privacy.promises.likeness import OfConcepts
-from keepsense.privacy.promises.presence import POPULATION
-from keepsense.privacy.promises.whole import AgainstWhole
+from keepsense.privacy.beta_likeness import OfConcepts
+from keepsense.privacy.earth_movers_distance import Tree
+from keepsense.privacy.k_map import POPULATION
+from keepsense.privacy.privacy_model import needed_columns
+from keepsense.privacy.reference_distributions import AgainstWhole, Concepts
+from keepsense.privacy.t_closeness import TCloseness
 from keepsense.recoding import SUPPRESSED, suppressed_tuples
 from keepsense.release.figures.asked import (
     Asked,
@@ -35,9 +33,12 @@ from keepsense.release.figures.asked import (
 )
 from keepsense.release.figures.worth import count_together, paired, utility_of_rows, utility_of_tables
 from keepsense.release.job.people import counted_people
-from keepsense.shown import Shown, Summary, percent
-from keepsense.utility.association import Association, association
-from keepsense.utility.columns import Change, change, entropy
+from keepsense.risk.attribute_disclosure import Sensitive, disclosed, number_pairs
+from keepsense.risk.equivalence_classes import class_sizes, classes
+from keepsense.risk.reidentification import Risk
+from keepsense.risk.risk_metrics import Exposed
+from keepsense.utility.associations import Association, association
+from keepsense.utility.column_changes import Change, change, entropy
 
 MOST_PAIRS = 45
 """Most pairs of columns whose association is compared."""

@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.engines import started
+from keepsense.display import percent
+from keepsense.engines.protocol import started
 from keepsense.errors import Finding, KeepsenseError
-from keepsense.privacy import differentially_private
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.progress import Listener
-from keepsense.project.file import Project
-from keepsense.random import generator
+from keepsense.project.project_file import Project
 from keepsense.release.job.choosing import Trial, some_tuples, tried_with
 from keepsense.release.job.job import Job
-from keepsense.shown import percent
-from keepsense.utility.losses import certainty_penalties
-from keepsense.utility.recoded import Recoded
+from keepsense.secure_random import generator
+from keepsense.utility.generalization_losses import certainty_penalties
+from keepsense.utility.recoded_table import Recoded
 
 MANY = 8
 """Quasi-identifiers beyond which a draft tells what they cost."""

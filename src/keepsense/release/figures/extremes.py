@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from keepsense.arrays import Floats
 from keepsense.counts import Counts
 from keepsense.errors import Finding
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.hierarchies.ranges.bands import usual_ends
-from keepsense.privacy import differentially_private
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.round_bands import usual_ends
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.release.job.job import Job
 
 

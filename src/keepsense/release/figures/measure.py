@@ -15,34 +15,27 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import BadInput, KeepsenseError
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.hierarchies.ranges.intervals import parse_interval
-from keepsense.hierarchies.sizes import positions
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.group_widths import positions
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.metrics import SEED, Figure, Note, by_name, figures, sampled_share
-from keepsense.privacy import LinkageRisk
-from keepsense.privacy.attacks.exposed import Exposed, weighted_classes
-from keepsense.privacy.attacks.intervals import NumberPairs, number_pairs
-from keepsense.privacy.attacks.linkage import (
-    FEWEST_TRIED,
-    Linkage,
-    linkage_before_and_after,
-    record_linkage,
-    some_records,
-)
-from keepsense.privacy.promises.estimated import OF_FRACTION
+from keepsense.privacy.population_uniqueness import OF_FRACTION
+from keepsense.privacy.risk_thresholds import LinkageRisk
 from keepsense.recoding import Cells, Draws, Recoding
 from keepsense.release.figures.households import own_households, released_households
 from keepsense.release.job.job import Job
 from keepsense.release.job.people import linked_people, own_people
-from keepsense.semantics import distance
-from keepsense.utility import nearness
-from keepsense.utility.alignment import aligned, inputs_of, shown, whole_table
-from keepsense.utility.association import Association, associations, dependence, one_label_each
-from keepsense.utility.changes import Moves, set_moves, table_moves
-from keepsense.utility.losses import certainty_penalties, certainty_penalty
-from keepsense.utility.recoded import Recoded
-from keepsense.utility.scales import Scale, column_distances
-from keepsense.utility.sets import KnownItems, SetFigures
+from keepsense.risk.attribute_disclosure import NumberPairs, number_pairs
+from keepsense.risk.record_linkage import FEWEST_TRIED, Linkage, linkage_before_and_after, record_linkage, some_records
+from keepsense.risk.risk_metrics import Exposed, weighted_classes
+from keepsense.semantics.distance import distance
+from keepsense.utility import overall_distance
+from keepsense.utility.associations import Association, associations, dependence, one_label_each
+from keepsense.utility.column_changes import Moves, set_moves, table_moves
+from keepsense.utility.generalization_losses import certainty_penalties, certainty_penalty
+from keepsense.utility.recoded_table import Recoded, aligned, inputs_of, shown, whole_table
+from keepsense.utility.set_losses import KnownItems, SetFigures
+from keepsense.utility.value_distances import Scale, column_distances
 
 MOST_COMPARED = 2_000_000_000
 """Pairs of distinct released and original records up to which linkage is tried for all; beyond, a sample is."""
@@ -265,7 +258,7 @@ def mean_distance_from_truth(job: Job, rules: Sequence[Recoding]) -> float | Non
     >>> round(mean_distance_from_truth(done.job, done.recodings), 3)
     0.042
     """
-    return nearness.mean_distance_from_truth(recoded(job, rules), job.every_quasi_identifier)
+    return overall_distance.mean_distance_from_truth(recoded(job, rules), job.every_quasi_identifier)
 
 
 def number_pairs_of(job: Job, rules: Sequence[Recoding]) -> dict[str, NumberPairs]:
@@ -303,7 +296,7 @@ def linkage_kept(job: Job, rules: Sequence[Recoding], measured: Linkage | None =
     `measured` is what `linkage` found, where that is at hand.
 
     >>> from keepsense.release.example import example_job
-    >>> from keepsense.methods.registry import method
+    >>> from keepsense.methods.method import method
     >>> job = example_job(privacy=[{"model": "linkage risk", "threshold": 0.5}])
     >>> linkage_kept(job, method("rank swapping").run(job, {"k": 8}, None))
     ('linkage risk',)
@@ -419,7 +412,7 @@ def set_figures(job: Job, rules: Sequence[Recoding]) -> list[SetFigures]:
 
 
 def _compared(job: Job, rule: Cells, name: str) -> SetFigures:
-    from keepsense.methods.aggregate.compare import compare_sets
+    from keepsense.utility.set_comparison import compare_sets
 
     counts = inputs_of(job.own_counts, rule)
     rows = np.repeat(np.arange(len(rule.source)), rule.multiplicity)

@@ -17,16 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, added_up
+from keepsense.counts_out_of_core import LargeCounts
+from keepsense.draft.column_relations import UNDONE
 from keepsense.errors import BadInput, Finding, Infeasible
-from keepsense.large_counts import LargeCounts
 from keepsense.metrics import percent
-from keepsense.project.inspection.together import UNDONE
 from keepsense.recoding import Cuts, Recoding
 from keepsense.release.figures.measure import recoded, with_draws
 from keepsense.release.job.job import Job
 from keepsense.release.job.people import person_of
-from keepsense.utility.alignment import whole_table
-from keepsense.utility.pairs import Pairs, column_pairs
+from keepsense.utility.recoded_table import Pairs, column_pairs, whole_table
 
 MOST_FOUND = 0.5
 """Share of people that a column may point at by itself: beyond half of them, who knows a value finds the person more

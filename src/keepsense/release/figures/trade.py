@@ -7,15 +7,15 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from keepsense.engines import started
+from keepsense.display import percent
+from keepsense.engines.protocol import started
 from keepsense.errors import KeepsenseError
 from keepsense.progress import Listener
-from keepsense.project.file import Project
-from keepsense.random import generator
+from keepsense.project.project_file import Project
 from keepsense.release.figures.costs import losses_on, measurable
 from keepsense.release.job.choosing import MOST_TUPLES, some_tuples, tried_with
 from keepsense.release.job.job import Job
-from keepsense.shown import percent
+from keepsense.secure_random import generator
 
 FACTOR = 2.0
 """What a column's weight is multiplied by."""

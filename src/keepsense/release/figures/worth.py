@@ -7,16 +7,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from keepsense.counts import Counts, Value, distinct_rows
-from keepsense.engines import Engine, Table
+from keepsense.engines.protocol import Engine, Table
 from keepsense.errors import KeepsenseError
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.metrics import METRICS, SEED, Figure, figures
 from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.release.figures.asked import covered
-from keepsense.utility.designs import Terms, number_terms, word_terms
-from keepsense.utility.propensity import SCORED, propensity_score
-from keepsense.utility.recoded import MOST_DISTANCES, Recoded
+from keepsense.utility.recoded_table import MOST_DISTANCES, Recoded
+from keepsense.utility.regressions import SCORED, Terms, number_terms, propensity_score, word_terms
 
 Trees = Mapping[str, Hierarchy]
 
@@ -24,7 +23,7 @@ Trees = Mapping[str, Hierarchy]
 def count_together(running: Engine, before: Table, after: Table, names: Sequence[str]) -> Counts:
     """Both tables counted side by side, row by row: columns of the original, then those of the release.
 
-    >>> from keepsense.engines import started
+    >>> from keepsense.engines.protocol import started
     >>> with started(None) as running:
     ...     tables = [running.read({"job": names}) for names in (["nurse", "clerk"], ["medic", "clerk"])]
     ...     both = count_together(running, *tables, ["job"])

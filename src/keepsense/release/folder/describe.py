@@ -17,12 +17,11 @@ from keepsense import __version__
 from keepsense.counts import Counts, Value
 from keepsense.errors import InDoubt
 from keepsense.files import whole_file, write_whole
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.hierarchies.ranges.intervals import parse_interval
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.intervals import parse_interval
 from keepsense.metrics import METRICS
-from keepsense.privacy import Verification, differentially_private
-from keepsense.privacy.attacks.linkage import Linkage
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.recoding import SUPPRESSED, Cuts, Draws, Recoding
 from keepsense.release.figures.costs import NEARLY_ALL
 from keepsense.release.figures.measure import column_penalties
@@ -31,6 +30,8 @@ from keepsense.release.folder.dictionary import DICTIONARY, data_dictionary
 from keepsense.release.folder.recoding_file import save_recodings
 from keepsense.release.job.job import Job
 from keepsense.release.job.recode import Recoded
+from keepsense.risk.record_linkage import Linkage
+from keepsense.verification.check_result import Verification
 
 PRIVATE = "private"
 RECODING = "recoding.json"

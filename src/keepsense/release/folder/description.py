@@ -55,8 +55,8 @@ def written_chances(chances: NDArray[np.float64]) -> Any:
 def transition_matrices(folder: str | Path) -> dict[str, tuple[list[Any], NDArray[np.float64]]]:
     """By column: its values and, a row and a column for each, the chance that one was drawn in place of another.
 
-    With them readers undo the effect of drawing on counts; see `keepsense.methods.perturb.estimate`. The last value,
-    `other`, stands for all that are not in the release.
+    With them readers undo the effect of drawing on counts; see `keepsense.methods.perturb.pram.estimate`. The last
+    value, `other`, stands for all that are not in the release.
 
     >>> from keepsense.release.example import example_release
     >>> transition_matrices(example_release().file.parent)

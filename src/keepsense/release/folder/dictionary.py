@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from keepsense.counts import Counts, Value
-from keepsense.engines.base import written_as
-from keepsense.engines.formats import format_of
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.build import MISSING
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.privacy import differentially_private
+from keepsense.engines.formats.table_formats import format_of
+from keepsense.engines.protocol import written_as
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_builder import MISSING
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.recoding import SUPPRESSED, Cuts, Recoding
 from keepsense.release.job.job import Job
 

@@ -12,12 +12,11 @@ from pathlib import Path
 from shutil import rmtree
 from typing import IO, Any, Protocol
 
-from keepsense.engines import Engine, Reading, Table, Writing
-from keepsense.engines.base import NUMBER_FORMATS
-from keepsense.engines.formats import FORMATS, Database, format_of
+from keepsense.engines.formats.table_formats import FORMATS, Database, format_of
+from keepsense.engines.protocol import NUMBER_FORMATS, Engine, Reading, Table, Writing
 from keepsense.errors import BadInput
 from keepsense.files import hold, parsed_json, remove_lock, sweep
-from keepsense.privacy import differentially_private
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.release.folder.describe import PRIVATE, RECODING, mend
 from keepsense.release.folder.description import DESCRIPTION
 from keepsense.release.folder.ledger import FILE as LEDGER

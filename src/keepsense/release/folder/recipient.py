@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from keepsense.engines import Engine, started
+from keepsense.engines.protocol import Engine, started
 from keepsense.errors import BadInput
-from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.column_kinds import KINDS
 from keepsense.release.folder.description import DESCRIPTION, read_description
 from keepsense.release.folder.dictionary import DICTIONARY
 from keepsense.release.folder.place import digest_of

@@ -10,26 +10,26 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from keepsense.counts import Counts, histogram
+from keepsense.counts_out_of_core import LargeCounts
 from keepsense.errors import KeepsenseError
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.choice import descend
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.large_counts import LargeCounts
-from keepsense.methods.calling import call
-from keepsense.methods.generalize.parts.given import CUTS
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_choice import descend
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
-from keepsense.methods.registry import methods
+from keepsense.methods.generalize.user_cuts import CUTS
+from keepsense.methods.method import methods
+from keepsense.methods.method_call import call
 from keepsense.progress import Listener
-from keepsense.random import generator
 from keepsense.recoding import Cells, Cuts
-from keepsense.utility.shared import shared_loss
+from keepsense.secure_random import generator
+from keepsense.utility.generalization_losses import shared_loss
 
 if TYPE_CHECKING:
-    from keepsense.methods.registry import Method
-    from keepsense.privacy import Model
-    from keepsense.project.file import Column, Project
-    from keepsense.project.meaning import Meaning
-    from keepsense.semantics import Distance
+    from keepsense.methods.method import Method
+    from keepsense.privacy.privacy_model import Model
+    from keepsense.project.column_meaning import Meaning
+    from keepsense.project.project_file import Column, Project
+    from keepsense.semantics.distance import Distance
 
 
 class Planned(Protocol):
@@ -87,7 +87,8 @@ def chosen_together(
     """The hierarchies of all quasi-identifiers, chosen together where columns have several to choose from.
 
     They are tried on the counts with the project's own method where that is quick, else with the semantic Mondrian,
-    and judged by the loss that columns share (`keepsense.utility.shared`), one column after the other. What cannot be
+    and judged by the loss that columns share (`keepsense.utility.generalization_losses`), one column after the other.
+    What cannot be
     tried (a promise that cannot be kept, a method that generalizes nothing) gets the first of each shortlist. The
     listener hears of every trial, and may end it all.
 

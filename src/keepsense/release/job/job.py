@@ -15,43 +15,35 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from keepsense.counts import Counts, Value, with_joined
-from keepsense.engines import Engine, Table, Writing
-from keepsense.engines.base import CountsAnew
+from keepsense.engines.protocol import CountsAnew, Engine, Table, Writing
 from keepsense.errors import BadInput, TooLarge
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.methods.attributes import attributes_of
-from keepsense.methods.registry import Method, method
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.methods.method import Method, method
 from keepsense.methods.task import Part, Result, least_size
-from keepsense.privacy import (
-    Model,
-    bind,
-    differentially_private,
-    joined_columns,
-    model,
-    needed_columns,
-    with_population,
-)
-from keepsense.privacy.promises.closeness import TCloseness
-from keepsense.privacy.promises.concepts import Concepts
-from keepsense.privacy.promises.ground import OwnTree
-from keepsense.privacy.promises.likeness import OfConcepts
-from keepsense.privacy.promises.presence import POPULATION
-from keepsense.project.columns import Columns, resolve
-from keepsense.project.file import Column, Project
-from keepsense.project.meaning import Given, Meaning
+from keepsense.privacy.beta_likeness import OfConcepts
+from keepsense.privacy.dp_promises import differentially_private
+from keepsense.privacy.earth_movers_distance import OwnTree
+from keepsense.privacy.k_map import POPULATION, with_population
+from keepsense.privacy.privacy_model import Model, bind, joined_columns, model, needed_columns
+from keepsense.privacy.reference_distributions import Concepts
+from keepsense.privacy.t_closeness import TCloseness
+from keepsense.project.column_attributes import attributes_of
+from keepsense.project.column_meaning import Given, Meaning
+from keepsense.project.project_file import Column, Project
+from keepsense.project.source_columns import Columns, resolve
 from keepsense.release.job.choosing import chosen_together
 from keepsense.release.job.large import outgrown, plain_rows, what_would_do
 from keepsense.release.job.sensitive import concepts_of, tree_of
 from keepsense.release.job.source import Source
 
 if TYPE_CHECKING:
-    from keepsense.methods.aggregate.concepts import ConceptSets
-    from keepsense.methods.aggregate.items import ItemSets
-    from keepsense.semantics import Distance
     from keepsense.semantics.attribute import Attribute
-    from keepsense.taxonomy import Mapping as Mapped
-    from keepsense.taxonomy import Taxonomy
+    from keepsense.semantics.distance import Distance
+    from keepsense.sets.concept_sets import ConceptSets
+    from keepsense.sets.item_sets import ItemSets
+    from keepsense.taxonomy.taxonomy import Taxonomy
+    from keepsense.taxonomy.value_mapping import Mapping as Mapped
 
 _USUAL_K = 5
 

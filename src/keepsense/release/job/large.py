@@ -6,13 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol
 
 from keepsense.counts import Counts
-from keepsense.engines import Engine, Table
-from keepsense.engines.base import CountsAnew
-from keepsense.methods.registry import Method, methods
-from keepsense.privacy import Model, needed_columns
-from keepsense.privacy.promises.estimated import OF_FRACTION
-from keepsense.privacy.promises.presence import POPULATION
-from keepsense.project.file import Project
+from keepsense.engines.protocol import CountsAnew, Engine, Table
+from keepsense.methods.method import Method, methods
+from keepsense.privacy.k_map import POPULATION
+from keepsense.privacy.population_uniqueness import OF_FRACTION
+from keepsense.privacy.privacy_model import Model, needed_columns
+from keepsense.project.project_file import Project
 
 
 class Counting(Protocol):
@@ -79,7 +78,7 @@ def plain_rows(job: Counting) -> bool:
 
 
 def outgrown(job: Counting, further: Iterable[str]) -> Counts | None:
-    """Counts that are not held (`keepsense.large_counts`), where all combinations do not fit; None where they do.
+    """Counts that are not held (`keepsense.counts_out_of_core`), where all combinations do not fit; None where they do.
 
     >>> from keepsense.release.example import example_job
     >>> outgrown(example_job(), ()) is None

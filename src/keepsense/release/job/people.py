@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.counts import Counts, distinct_rows
-from keepsense.engines import Engine, Table
+from keepsense.engines.protocol import Engine, Table
 from keepsense.recoding import Cells
 from keepsense.release.job.job import Job
 
@@ -26,7 +26,7 @@ def person_of(job: Job) -> str | None:
 def counted_people(engine: Engine, table: Table, columns: tuple[str, ...], person: str) -> Counts:
     """Distinct tuples of some columns, and how many different people have each.
 
-    >>> from keepsense.engines import engine
+    >>> from keepsense.engines.protocol import engine
     >>> with engine() as running:
     ...     visits = running.read({"town": ["Oslo"] * 3 + ["Bergen"], "who": ["ann", "ann", "bob", "bob"]})
     ...     counted_people(running, visits, ("town",), "who").rows_of("town")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from keepsense.counts import Counts
-from keepsense.engines import Table
+from keepsense.engines.protocol import Table
 from keepsense.progress import Listener
 from keepsense.recoding import Recoding
 from keepsense.release.job.job import Job

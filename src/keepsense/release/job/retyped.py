@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 
 from keepsense.counts import Value
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.project.file import Column
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.project.project_file import Column
 
 _TYPES: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("truth values", (bool,)),

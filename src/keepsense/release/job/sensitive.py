@@ -6,17 +6,17 @@ from collections.abc import Mapping
 
 from keepsense.counts import Histogram, Value
 from keepsense.errors import BadInput
-from keepsense.privacy.promises.concepts import Above, Concepts
-from keepsense.privacy.promises.ground import Tree
-from keepsense.project.meaning import Meaning
+from keepsense.privacy.earth_movers_distance import Tree
+from keepsense.privacy.reference_distributions import Above, Concepts
+from keepsense.project.column_meaning import Meaning
 
 
 def tree_of(meaning: Meaning, name: str, rows: Mapping[Value, int]) -> Tree:
     """The ground distance that the hierarchy of a sensitive column gives its values.
 
-    >>> from keepsense.hierarchies import Hierarchy
-    >>> from keepsense.project.file import Column
-    >>> from keepsense.project.meaning import Given
+    >>> from keepsense.hierarchies.hierarchy import Hierarchy
+    >>> from keepsense.project.project_file import Column
+    >>> from keepsense.project.column_meaning import Given
     >>> ills = Hierarchy.of_rows([("flu", "lung", "*"), ("ulcer", "gut", "*")])
     >>> tree_of(Meaning({"ill": Column()}, given=Given(hierarchies={"ill": ills})), "ill", {"flu": 1}).name
     'hierarchical'
@@ -33,7 +33,7 @@ def concepts_of(meaning: Meaning, name: str, counted: Histogram) -> Above:
     """The concepts above each value of a sensitive column: by its hierarchy where it has one, else by its taxonomy.
 
     >>> from keepsense.counts import Counts
-    >>> from keepsense.project.file import Column
+    >>> from keepsense.project.project_file import Column
     >>> seen = Counts.of({"age": [30, 40]}, histograms={"job": ["nurse", "surgeon"]}).histograms["job"]
     >>> words = Meaning({"job": Column(role="sensitive", taxonomy="wordnet", domain="person")})
     >>> above = concepts_of(words, "job", seen)

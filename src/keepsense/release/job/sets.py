@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from keepsense.engines import Table
+from keepsense.engines.protocol import Table
 from keepsense.errors import BadInput
-from keepsense.methods.registry import Method, method
+from keepsense.methods.method import Method, method
 from keepsense.progress import Listener
 from keepsense.recoding import Recoding
 from keepsense.release.job.job import Job

@@ -10,16 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from keepsense.counts import Counts
-from keepsense.engines import Engine, Table
+from keepsense.engines.protocol import Engine, Table
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.project.bands import coarse_cut
-from keepsense.project.columns import check_names
-from keepsense.project.file import Project
-from keepsense.project.file import Source as Place
-from keepsense.project.meaning import Meaning
-from keepsense.random import generator
+from keepsense.project.coarse_columns import coarse_cut
+from keepsense.project.column_meaning import Meaning
+from keepsense.project.project_file import Project
+from keepsense.project.project_file import Source as Place
+from keepsense.project.source_columns import check_names
 from keepsense.recoding import Cuts
 from keepsense.release.job.steps import Prepared, refuse_steps, stepped
+from keepsense.secure_random import generator
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,28 +14,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from keepsense.counts import Counts, Value
-from keepsense.engines import Engine, Table
+from keepsense.engines.protocol import Engine, Table
 from keepsense.errors import BadInput, did_you_mean
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.coarser import coarser
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.methods.attributes import attributes_of
-from keepsense.methods.registry import LEFT_OUT, Method, method
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_builder import coarser
+from keepsense.methods.method import LEFT_OUT, Method, method
 from keepsense.methods.task import Part, Result
-from keepsense.privacy import Model
-from keepsense.project.file import Column, Project, Step
-from keepsense.project.meaning import Meaning
+from keepsense.privacy.privacy_model import Model
+from keepsense.project.column_attributes import attributes_of
+from keepsense.project.column_meaning import Meaning
+from keepsense.project.project_file import Column, Project, Step
 from keepsense.project.roles import ROLES
 from keepsense.recoding import Cells, Cuts, Recoding
 from keepsense.release.job.nearest import found_by_nearest
 
 if TYPE_CHECKING:
-    from keepsense.methods.aggregate.concepts import ConceptSets
-    from keepsense.methods.aggregate.items import ItemSets
-    from keepsense.semantics import Distance
     from keepsense.semantics.attribute import Attribute
-    from keepsense.taxonomy import Mapping as Mapped
-    from keepsense.taxonomy import Taxonomy
+    from keepsense.semantics.distance import Distance
+    from keepsense.sets.concept_sets import ConceptSets
+    from keepsense.sets.item_sets import ItemSets
+    from keepsense.taxonomy.taxonomy import Taxonomy
+    from keepsense.taxonomy.value_mapping import Mapping as Mapped
 
 _SECRET = {"seed", "rng"}
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from keepsense.arrays import used_codes
 from keepsense.counts import Counts, Value, with_joined
-from keepsense.engines import Table
+from keepsense.engines.protocol import Table
 from keepsense.methods.task import least_size
-from keepsense.privacy import bind, differentially_private, joined_columns, needed_columns
+from keepsense.privacy.dp_promises import differentially_private
+from keepsense.privacy.privacy_model import bind, joined_columns, needed_columns
 from keepsense.recoding import suppressed_tuples
 from keepsense.release.job.job import Job
 

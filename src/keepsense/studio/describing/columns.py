@@ -8,7 +8,7 @@ from nicegui import ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
-from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.column_kinds import KINDS
 from keepsense.project.roles import ROLES
 from keepsense.studio.session.columns import ColumnView
 from keepsense.studio.widgets.figures import About, counted, said, term

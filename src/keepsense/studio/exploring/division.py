@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from nicegui import ui
 from nicegui.element import Element
 
-from keepsense.methods.generalize.parts.given import WHOLE, in_words
-from keepsense.methods.registry import METHODS
-from keepsense.shown import percent
+from keepsense.display import percent
+from keepsense.methods.generalize.user_cuts import WHOLE, in_words
+from keepsense.methods.method import METHODS
 from keepsense.studio.session import division
 from keepsense.studio.session.division import GATHERED, Cut, Group
 from keepsense.studio.session.document import Outdated

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from keepsense.methods.registry import METHODS
+from keepsense.display import percent
+from keepsense.methods.method import METHODS
 from keepsense.release.figures.alternatives import Tried
 from keepsense.release.figures.trade import FACTOR, Trade
-from keepsense.shown import percent
 from keepsense.studio.widgets.figures import GROUPS, About, counted, meaning_of, said, term
 from keepsense.studio.widgets.parts import box, button, complaint, named, words
 from keepsense.studio.widgets.room import Room

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from keepsense.display import percent
 from keepsense.metrics import METRICS
-from keepsense.shown import percent
 from keepsense.studio.session.runs import Run
 from keepsense.studio.widgets.figures import GROUPS, LEFT_OUT, SECONDS, TIME_LEFT, About, meaning_of, term
 from keepsense.studio.widgets.parts import box, button, words

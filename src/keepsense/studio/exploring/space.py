@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from keepsense.shown import percent
+from keepsense.display import percent
 from keepsense.studio.exploring.division import Division, draw_undivided
 from keepsense.studio.session import solutions
 from keepsense.studio.session.division import Group

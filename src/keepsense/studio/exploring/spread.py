@@ -6,8 +6,8 @@ from typing import Any
 
 from nicegui import ui
 
+from keepsense.display import percent
 from keepsense.metrics import METRICS
-from keepsense.shown import percent
 from keepsense.studio.exploring.runs import RISKS
 from keepsense.studio.session.distributions import Spread, before_and_after
 from keepsense.studio.session.runs import Run

@@ -5,11 +5,11 @@ from __future__ import annotations
 from nicegui import ui
 from nicegui.element import Element
 
-from keepsense.explain.step import Step
-from keepsense.explain.trace import Trace, explain, explainable
 from keepsense.guide.catalogue import catalogue, children, entry, flowchart
-from keepsense.guide.flowchart_svg import draw_svg
-from keepsense.methods.registry import Described, Relation
+from keepsense.guide.flowchart_drawing import draw_svg
+from keepsense.lessons.recorder import Step
+from keepsense.lessons.walkthrough import Trace, explain, explainable
+from keepsense.methods.method import Described, Relation
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.widgets.figures import About, said
 from keepsense.studio.widgets.parts import box, button, complaint, head, named, pill, words

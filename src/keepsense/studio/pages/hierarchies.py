@@ -7,8 +7,8 @@ from typing import Any
 
 from nicegui import ui
 
-from keepsense.hierarchies.explanation import Explanation, Fix, Problem
-from keepsense.shown import percent
+from keepsense.display import percent
+from keepsense.hierarchies.hierarchy_faults import Explanation, Fix, Problem
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.session import trees
 from keepsense.studio.session.columns import rows_by_value

@@ -6,7 +6,7 @@ from nicegui import ui
 from nicegui.element import Element
 from nicegui.events import UploadEventArguments
 
-from keepsense.shown import percent
+from keepsense.display import percent
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.session.words import (
     ColumnWords,

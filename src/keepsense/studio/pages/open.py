@@ -6,7 +6,7 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 from nicegui.events import UploadEventArguments
 
-from keepsense.project.inspection.decide import Decision
+from keepsense.draft.open_questions import Decision
 from keepsense.studio.describing.columns import Columns, draw_legend
 from keepsense.studio.pages import PAGES, Page
 from keepsense.studio.serving.security import readable

@@ -147,7 +147,7 @@ def _waiting(room: Room) -> bool:
 
 def _promises(room: Room) -> list[tuple[str, str]]:
     """Every promise in words, with the name of its model."""
-    from keepsense.privacy import model
+    from keepsense.privacy.privacy_model import model
 
     made = [(str(p["model"]), {k: v for k, v in p.items() if k != "model"}) for p in room.session.project.privacy]
     return [(model(name, **parameters).describe(), name) for name, parameters in made]

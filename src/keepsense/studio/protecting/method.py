@@ -9,10 +9,10 @@ from nicegui import ui
 from nicegui.elements.mixins.value_element import ValueElement
 
 from keepsense.errors import KeepsenseError
-from keepsense.guide.advise import Advice, advise
+from keepsense.guide.advice import Advice, advise
 from keepsense.guide.answers import from_project
-from keepsense.methods.registry import method as find_method
-from keepsense.methods.registry import methods
+from keepsense.methods.method import method as find_method
+from keepsense.methods.method import methods
 from keepsense.studio.session.parameters import Field, of_method
 from keepsense.studio.widgets.figures import About, said
 from keepsense.studio.widgets.following import following

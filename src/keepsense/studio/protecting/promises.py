@@ -8,10 +8,9 @@ from typing import Any
 from nicegui import ui
 
 from keepsense.errors import KeepsenseError
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.privacy import model
-from keepsense.privacy.registry import PRIVACY, UNTOLD
-from keepsense.project.file import Project
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.privacy.privacy_model import PRIVACY, UNTOLD, model
+from keepsense.project.project_file import Project
 from keepsense.studio.session.parameters import Field, of_promise
 from keepsense.studio.widgets.figures import About, term
 from keepsense.studio.widgets.figures import promise as shown_promise

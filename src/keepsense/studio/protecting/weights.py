@@ -7,8 +7,8 @@ from typing import Any
 
 from nicegui import ui
 
-from keepsense.methods.registry import method as find_method
-from keepsense.shown import percent
+from keepsense.display import percent
+from keepsense.methods.method import method as find_method
 from keepsense.studio.session.trees import tree_columns
 from keepsense.studio.widgets.figures import About, lost_of, term
 from keepsense.studio.widgets.following import when_settled

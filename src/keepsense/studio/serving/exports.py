@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from keepsense.report import write_report
-from keepsense.report.certificate import write_certificate
+from keepsense.report.report import write_certificate, write_report
 from keepsense.studio.serving.downloads import Shelf
 from keepsense.studio.session.runs import Run
 

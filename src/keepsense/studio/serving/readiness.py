@@ -11,9 +11,10 @@ def make_ready() -> None:
     >>> make_ready()
     """
     from keepsense.counts import Counts
-    from keepsense.hierarchies import Hierarchy
+    from keepsense.hierarchies.hierarchy import Hierarchy
     from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
-    from keepsense.privacy import DistinctDiversity, KAnonymity
+    from keepsense.privacy.k_anonymity import KAnonymity
+    from keepsense.privacy.l_diversity import DistinctDiversity
 
     jobs = Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")], name="job")
     counts = Counts.of(

@@ -6,19 +6,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from keepsense.display import percent
+from keepsense.draft.open_questions import Decision
 from keepsense.errors import Finding, KeepsenseError
+from keepsense.guide.advice import warnings_for
 from keepsense.guide.answers import from_project
-from keepsense.guide.warn import warnings_for
-from keepsense.methods.generalize.parts.given import CUTS
-from keepsense.methods.registry import METHODS
-from keepsense.project.file import Project
-from keepsense.project.inspection.decide import Decision
+from keepsense.methods.generalize.user_cuts import CUTS
+from keepsense.methods.method import METHODS
+from keepsense.project.project_file import Project
 from keepsense.release.figures.costs import NEARLY_ALL, NEARLY_LOST
 from keepsense.release.figures.tells import refuse_identifying, tellings
 from keepsense.release.folder.ledger import read_ledger
 from keepsense.release.job.job import Job
 from keepsense.release.preflight import refuse_marks, warnings
-from keepsense.shown import percent
 from keepsense.studio.session.changes import method_keys
 from keepsense.studio.session.preview import Preview
 from keepsense.studio.session.remedies import Remedy, remedies_for, with_k

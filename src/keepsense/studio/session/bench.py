@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.counts import Value
-from keepsense.engines import Engine, engine
-from keepsense.hierarchies import Hierarchy
-from keepsense.privacy import differentially_private
+from keepsense.engines.protocol import Engine, engine
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.progress import Listener, emit
-from keepsense.project.file import Column, Project
-from keepsense.project.meaning import Meaning
-from keepsense.random import generator
+from keepsense.project.column_meaning import Meaning
+from keepsense.project.project_file import Column, Project
 from keepsense.release.job.choosing import chosen_together
 from keepsense.release.job.job import Job
+from keepsense.secure_random import generator
 from keepsense.studio.session.rows import ROWS, first_values
 from keepsense.studio.session.turns import Turns
 

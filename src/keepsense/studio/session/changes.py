@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from keepsense.draft.write import column_keys, promises_of
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.privacy import KAnonymity, XYAnonymity
-from keepsense.project.file import Project
-from keepsense.project.inspection.inspected import Inspected
-from keepsense.project.lines import Keys
+from keepsense.draft.inspected_column import Inspected
+from keepsense.draft.project_text import column_keys, promises_of
+from keepsense.hierarchies.column_kinds import KINDS
+from keepsense.privacy.k_anonymity import KAnonymity, XYAnonymity
+from keepsense.project.project_file import Project
 from keepsense.project.roles import ROLES
+from keepsense.project.toml_editor import Keys
 
 
 def role_keys(project: Project, seen: Inspected, role: str) -> Keys:
     """A column gets another role, and the keys and promises that a draft gives a column of that role.
 
-    >>> from keepsense.project.inspection.inspect import inspect
+    >>> from keepsense.draft.inspection import inspect
     >>> from keepsense.release.example import example_job
     >>> seen = inspect({"job": ["nurse", "clerk", "nurse", "clerk"]}).columns[0]
     >>> role_keys(example_job().project, seen, "insensitive")["columns", "job", "role"]
@@ -57,7 +57,7 @@ def _promises_with(project: Project, seen: Inspected, role: str) -> list[dict[st
 def kind_keys(project: Project, seen: Inspected, kind: str) -> Keys:
     """The values of a column are of another kind; what was said about their meaning goes where it no longer fits.
 
-    >>> from keepsense.project.inspection.inspect import inspect
+    >>> from keepsense.draft.inspection import inspect
     >>> from keepsense.release.example import example_job
     >>> seen = inspect({"job": ["nurse", "clerk", "nurse", "clerk"]}).columns[0]
     >>> sorted(kind_keys(example_job().project, seen, "ordinal")["columns", "job", "order"])

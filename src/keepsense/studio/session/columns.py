@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from keepsense.project.file import Project
-from keepsense.project.inspection.inspect import Inspection
-from keepsense.project.inspection.inspected import Inspected
+from keepsense.draft.inspected_column import Inspected
+from keepsense.draft.inspection import Inspection
+from keepsense.project.project_file import Project
 from keepsense.project.roles import ROLES
 
 
@@ -41,7 +41,7 @@ class ColumnView:
 def column_views(inspection: Inspection, project: Project, settled: Collection[str]) -> tuple[ColumnView, ...]:
     """Every column with its role, and what was guessed about it and why; `settled` are those that somebody looked at.
 
-    >>> from keepsense.project.inspection.inspect import inspect
+    >>> from keepsense.draft.inspection import inspect
     >>> from keepsense.release.example import example_job
     >>> (age,) = column_views(inspect({"age": [31, 42, 53]}), example_job().project, ())
     >>> age.role, age.colour
@@ -73,7 +73,7 @@ def column_views(inspection: Inspection, project: Project, settled: Collection[s
 def as_it_stands(inspection: Inspection, project: Project, settled: Collection[str]) -> Inspection:
     """The inspection as if the roles that were chosen had been guessed, and surely.
 
-    >>> from keepsense.project.inspection.inspect import inspect
+    >>> from keepsense.draft.inspection import inspect
     >>> from keepsense.release.example import example_job
     >>> as_it_stands(inspect({"age": [31, 42, 53]}), example_job().project, ["age"]).columns[0].confidence
     'sure'

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from keepsense.errors import KeepsenseError
-from keepsense.methods.generalize.parts.given import CUTS, WHOLE, CannotCut, in_words, parts_of
+from keepsense.methods.generalize.user_cuts import CUTS, WHOLE, CannotCut, in_words, parts_of
 from keepsense.progress import Event, Listener
 from keepsense.release.job.choosing import some_tuples
 from keepsense.release.job.job import Job

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from keepsense.errors import BadInput
-from keepsense.methods.registry import method as find_method
-from keepsense.privacy import model
+from keepsense.methods.method import method as find_method
+from keepsense.privacy.privacy_model import model
 from keepsense.progress import Event, Listener
-from keepsense.project.file import Project, check_project
-from keepsense.project.lines import Keys, loaded, with_keys
+from keepsense.project.project_file import Project, check_project
+from keepsense.project.toml_editor import Keys, loaded, with_keys
 from keepsense.studio.session.changes import method_keys, promises_with_k
 from keepsense.studio.session.history import History
 from keepsense.studio.session.saving import FileChanged, SavedFile

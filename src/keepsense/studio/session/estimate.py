@@ -18,7 +18,7 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import KeepsenseError
-from keepsense.privacy import KAnonymity
+from keepsense.privacy.k_anonymity import KAnonymity
 from keepsense.progress import Listener
 from keepsense.recoding import Recoding
 from keepsense.release.figures.costs import carried_on, measurable, won_back

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from keepsense.draft.prepare import prepared
-from keepsense.draft.write import FILE
-from keepsense.engines import Reading
+from keepsense.draft.inspection import Inspection, inspect
+from keepsense.draft.project_draft import prepared
+from keepsense.draft.project_text import FILE
+from keepsense.engines.protocol import Reading
 from keepsense.errors import BadInput, KeepsenseError
-from keepsense.project.file import read_project
-from keepsense.project.inspection.inspect import Inspection, inspect
+from keepsense.project.project_file import read_project
 
 
 class Opened(NamedTuple):

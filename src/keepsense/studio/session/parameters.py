@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from keepsense.methods.registry import Method
-from keepsense.privacy.registry import PRIVACY
+from keepsense.methods.method import Method
+from keepsense.privacy.privacy_model import PRIVACY
 from keepsense.studio.session.parameter_words import METHODS, PROMISES, Told
 
 _NOT_ASKED = {
@@ -44,7 +44,7 @@ class Field:
 def of_method(method: Method) -> list[Field]:
     """What can be set of a method in a form: numbers, switches and choices.
 
-    >>> from keepsense.methods.registry import method
+    >>> from keepsense.methods.method import method
     >>> [(field.name, field.kind) for field in of_method(method("mondrian"))]
     [('order', 'choice'), ('relaxed', 'switch')]
     """

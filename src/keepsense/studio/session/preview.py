@@ -15,18 +15,19 @@ import numpy as np
 
 from keepsense.counts import Counts, Value
 from keepsense.errors import Infeasible, KeepsenseError
-from keepsense.privacy import Model, bind, risk
+from keepsense.privacy.privacy_model import Model, bind
 from keepsense.progress import Listener
-from keepsense.random import generator
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 from keepsense.release.figures.measure import linkage, linkage_kept
 from keepsense.release.job.job import Job
 from keepsense.release.job.people import own_people, released_people
 from keepsense.release.job.recode import recode
 from keepsense.release.preflight import refuse_contradictions
+from keepsense.risk.reidentification import risk
+from keepsense.secure_random import generator
 from keepsense.studio.session.estimate import Estimate, estimate, places_of, some_first
 from keepsense.studio.session.rows import ROWS, Rows, as_text, first_values
-from keepsense.utility.alignment import aligned, whole_table
+from keepsense.utility.recoded_table import aligned, whole_table
 
 MOST_ROWS_WITH_SETS = 20_000
 """Rows up to which sets are recoded for a preview."""

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from keepsense.errors import Finding
-from keepsense.privacy import ApproximatePrivacy, DifferentialPrivacy, DistinctDiversity, KAnonymity, XYAnonymity
-from keepsense.privacy.registry import PRIVACY
-from keepsense.project.file import Project
-from keepsense.project.lines import Keys
+from keepsense.privacy.dp_promises import ApproximatePrivacy, DifferentialPrivacy
+from keepsense.privacy.k_anonymity import KAnonymity, XYAnonymity
+from keepsense.privacy.l_diversity import DistinctDiversity
+from keepsense.privacy.privacy_model import PRIVACY
+from keepsense.project.project_file import Project
+from keepsense.project.toml_editor import Keys
 
 _USUAL_SIZES = (5, 11)
 _MOST_OFFERED = 3

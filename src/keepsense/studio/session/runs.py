@@ -14,10 +14,10 @@ from threading import Thread
 from typing import Any, Literal
 
 from keepsense.errors import Finding, Infeasible, KeepsenseError
-from keepsense.privacy import Verification
 from keepsense.progress import Event
-from keepsense.project.file import Project
+from keepsense.project.project_file import Project
 from keepsense.release.run import STAGES, Outcome, run
+from keepsense.verification.check_result import Verification
 
 RunState = Literal["running", "stopping", "done", "refused", "cancelled"]
 

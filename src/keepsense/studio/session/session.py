@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from keepsense.engines import Reading
+from keepsense.draft.inspected_column import Inspected
+from keepsense.draft.inspection import Inspection
+from keepsense.draft.open_questions import Decision, decisions
+from keepsense.engines.protocol import Reading
 from keepsense.errors import BadInput, KeepsenseError, did_you_mean
-from keepsense.hierarchies.kinds import KINDS
+from keepsense.hierarchies.column_kinds import KINDS
 from keepsense.progress import Event, Listener
-from keepsense.project.file import Project
-from keepsense.project.inspection.decide import Decision, decisions
-from keepsense.project.inspection.inspect import Inspection
-from keepsense.project.inspection.inspected import Inspected
+from keepsense.project.project_file import Project
 from keepsense.project.roles import ROLES
 from keepsense.release.job.job import Job
 from keepsense.studio.session.advice import Advice, findings, of_decision
@@ -91,7 +91,7 @@ class Session(Document):
     @classmethod
     def of_frame(cls, frame: object, folder: str | Path, name: str = "table") -> Session:
         """Open a frame (pandas, Polars, Arrow, a mapping of columns): it is written to a Parquet file in the folder."""
-        from keepsense.engines import Writing, started
+        from keepsense.engines.protocol import Writing, started
 
         file = Path(folder) / f"{name}.parquet"
         with started() as rows:
@@ -101,7 +101,7 @@ class Session(Document):
     @classmethod
     def sample(cls, folder: str | Path, rows: int = 2_000) -> Session:
         """Open synthetic people, the same each time, written into the folder."""
-        from keepsense.sample import write_people
+        from keepsense.sample_people import write_people
 
         file = Path(folder) / "people.csv"
         if not file.exists():

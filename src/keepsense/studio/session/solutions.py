@@ -8,12 +8,12 @@ from inspect import signature
 from math import prod
 from typing import TYPE_CHECKING
 
-from keepsense.methods.registry import methods
+from keepsense.display import percent
+from keepsense.methods.method import methods
 from keepsense.recoding import Cuts
 from keepsense.release.figures.alternatives import Tried, judged_nodes, nodes_around, other_methods
 from keepsense.release.figures.trade import Trade, trade
 from keepsense.release.job.choosing import some_tuples
-from keepsense.shown import percent
 from keepsense.studio.session.trees import written_tree
 
 if TYPE_CHECKING:

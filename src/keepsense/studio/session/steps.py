@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Literal
 
-from keepsense.project.file import Column, Project
+from keepsense.project.project_file import Column, Project
 
 StepState = Literal["done", "decide", "stale", "ahead"]
 

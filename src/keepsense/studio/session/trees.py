@@ -18,20 +18,20 @@ import numpy as np
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput, KeepsenseError
-from keepsense.hierarchies import Hierarchy, with_concepts, write_hierarchy
-from keepsense.hierarchies.core import assemble, signature
-from keepsense.hierarchies.edit import edit
-from keepsense.hierarchies.explanation import Explanation, Fix, Problem, explain
-from keepsense.hierarchies.judge import ASPECTS, Evaluation, evaluate
-from keepsense.hierarchies.kinds import KINDS, Values
-from keepsense.hierarchies.scoring import grade, score
-from keepsense.privacy import differentially_private
+from keepsense.hierarchies.column_kinds import KINDS, Values
+from keepsense.hierarchies.formats.hierarchy_formats import write_hierarchy
+from keepsense.hierarchies.hierarchy import Hierarchy, assemble, signature
+from keepsense.hierarchies.hierarchy_editor import edit
+from keepsense.hierarchies.hierarchy_faults import Explanation, Fix, Problem, explain
+from keepsense.hierarchies.hierarchy_scores import ASPECTS, Evaluation, evaluate, grade, score
+from keepsense.hierarchies.word_concepts import with_concepts
+from keepsense.privacy.dp_promises import differentially_private
 from keepsense.progress import Listener
 from keepsense.release.job.choosing import MOST_TUPLES, Trial, some_tuples
 
 if TYPE_CHECKING:
     from keepsense.release.job.job import Job
-    from keepsense.semantics import Distance
+    from keepsense.semantics.distance import Distance
     from keepsense.studio.session.session import Session
 
 FOLDER = "hierarchies"
@@ -208,7 +208,8 @@ def _listed(tree: Hierarchy, problem: Problem) -> bool:
 
 
 def change(session: Session, column: str, operation: str, **arguments: Any) -> Hierarchy:
-    """Edit the hierarchy of a column (see `keepsense.hierarchies.edit`); what would contradict itself is refused."""
+    """Edit the hierarchy of a column (see `keepsense.hierarchies.hierarchy_editor`); what would contradict itself is
+    refused."""
     with session.bench.lock.first():
         job = session.job()
         made = edit(_current(job, column), operation, **arguments).after
@@ -233,7 +234,7 @@ def use(session: Session, column: str, hierarchy: Hierarchy, what: str = "anothe
 
 def use_file(session: Session, column: str, file: str | Path) -> None:
     """Let a column have the hierarchy of a file, which must hold all its values."""
-    from keepsense.hierarchies import read_hierarchy
+    from keepsense.hierarchies.formats.hierarchy_formats import read_hierarchy
 
     with session.bench.lock.first():
         job = session.job()

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Literal
 
 from keepsense.counts import Value
 from keepsense.errors import BadInput
-from keepsense.hierarchies.kinds import KINDS
-from keepsense.taxonomy import Mapping, Taxonomy, map_values
+from keepsense.hierarchies.column_kinds import KINDS
 from keepsense.taxonomy.glosses import gloss
 from keepsense.taxonomy.lookup import sense_name
-from keepsense.taxonomy.mapping.file import SUGGESTED, UNMAPPED
-from keepsense.taxonomy.places import is_places
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.mapping_file import SUGGESTED, UNMAPPED
+from keepsense.taxonomy.place_disambiguation import is_places
+from keepsense.taxonomy.taxonomy import Taxonomy
+from keepsense.taxonomy.value_mapping import Mapping
 
 if TYPE_CHECKING:
     from keepsense.release.job.job import Job
@@ -154,9 +156,9 @@ def use_mapping_file(session: Session, column: str, file: Path) -> None:
 
 def use_taxonomy_file(session: Session, column: str, file: Path) -> None:
     """Take a taxonomy file of the publisher for a column, after it was read and found good."""
-    from keepsense.taxonomy import library
+    from keepsense.taxonomy.formats import taxonomy_library
 
-    library.find(str(file))
+    taxonomy_library.find(str(file))
     session.set_taxonomy(column, _copied(session.folder, "taxonomies", file.stem, file))
 
 
@@ -166,9 +168,9 @@ def known_taxonomies() -> tuple[str, ...]:
     >>> "wordnet" in known_taxonomies()
     True
     """
-    from keepsense.taxonomy import library
+    from keepsense.taxonomy.formats import taxonomy_library
 
-    return tuple(library.names())
+    return tuple(taxonomy_library.names())
 
 
 def taxonomies_in_words() -> str:
@@ -177,7 +179,7 @@ def taxonomies_in_words() -> str:
     >>> taxonomies_in_words().startswith("wordnet: ")
     True
     """
-    from keepsense.taxonomy.embedded import EMBEDDED
+    from keepsense.taxonomy.embedded_taxonomies import EMBEDDED
 
     said = [f"{name}: {EMBEDDED[name].knows if name in EMBEDDED else 'imported by you'}" for name in known_taxonomies()]
     return "; ".join(said) + "."
@@ -253,7 +255,7 @@ def _sense(taxonomy: Taxonomy, code: int, name: str, *, taken: bool) -> Sense:
 def _meant(taxonomy: Taxonomy, code: int) -> str:
     """A concept in words: its definition, or what it is a kind of; a place, where it lies.
 
-    >>> from keepsense.taxonomy.embedded import embedded
+    >>> from keepsense.taxonomy.embedded_taxonomies import embedded
     >>> wordnet, places = embedded("wordnet"), embedded("places")
     >>> _meant(wordnet, wordnet.code("coach#1")), _meant(places, places.code("Kent"))
     ('coach, a kind of trainer', 'Kent, in England')

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from nicegui import ui
 from nicegui.events import GenericEventArguments
 
-from keepsense.hierarchies.judge import ASPECTS
-from keepsense.shown import percent
+from keepsense.display import percent
+from keepsense.hierarchies.hierarchy_scores import ASPECTS
 from keepsense.studio.session import trees
 from keepsense.studio.widgets.figures import About, term
 from keepsense.studio.widgets.parts import box, button, hint, named, pill, words

@@ -12,10 +12,10 @@ from nicegui import ui
 from nicegui.element import Element
 from nicegui.elements.mixins.text_element import TextElement
 
+from keepsense.display import percent
 from keepsense.errors import FINDINGS
 from keepsense.metrics import METRICS
-from keepsense.privacy.registry import PRIVACY
-from keepsense.shown import percent
+from keepsense.privacy.privacy_model import PRIVACY
 from keepsense.studio.session.plain import in_the_studio
 from keepsense.studio.widgets.parts import bar, box, button, hint, named, words
 

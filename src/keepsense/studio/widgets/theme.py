@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keepsense.guide.flowchart_svg import STYLE as FLOWCHART
+from keepsense.guide.flowchart_drawing import STYLE as FLOWCHART
 
 SIZES = {"small": "0.8125rem", "text": "0.9375rem", "large": "1.125rem", "title": "1.5rem"}
 """The type scale: four sizes, and no other."""

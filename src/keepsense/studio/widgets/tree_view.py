@@ -11,8 +11,8 @@ from nicegui import ui
 from nicegui.element import Element
 
 from keepsense.counts import Value
-from keepsense.hierarchies import Hierarchy
-from keepsense.hierarchies.explanation import Fix, Problem
+from keepsense.hierarchies.hierarchy import Hierarchy
+from keepsense.hierarchies.hierarchy_faults import Fix, Problem
 from keepsense.studio.widgets.figures import About, counted, term
 from keepsense.studio.widgets.parts import box, button, complaint, icon_button, named, words
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from keepsense.compiled import njit
+from keepsense.numba_cache import njit
 
 
 @njit(cache=True, nogil=True)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import comb, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keepsense.arrays import Floats, Ints
-from keepsense.counts import Counts, distinct_rows
+from keepsense.counts import Counts
 
 _MOST_WORK = 200_000
 """Most groups that are looked at before the exact search is left to the heuristic."""
-_MOST_COLUMNS = 12
 Group = tuple[tuple[int, int], ...]
 """Tuples that are released alike, by position, and how many rows of each."""
 
@@ -30,32 +28,6 @@ class Fewest:
 
     groups: tuple[Group, ...]
     cost: float
-
-
-def at_least(counts: Counts, k: int, importance: Mapping[str, float] | None = None) -> float:
-    """A bound below the cost of any local suppression that keeps k-anonymity: no partition does better.
-
-    A record that keeps the cells of some columns shares them with at least k records of the table. So each record costs
-    at least the cheapest set of columns without which k records are like it, and the bound adds that up over all of
-    them. It looks at every subset of up to 12 columns, with one count each; with more columns it is zero.
-
-    >>> at_least(Counts.of({"sex": ["f", "f", "f", "m"], "job": ["nurse", "nurse", "clerk", "clerk"]}), 2)
-    2.0
-    """
-    names = counts.names
-    if len(names) > _MOST_COLUMNS or counts.total < k:
-        return 0.0
-    price = [float((importance or {}).get(name, 1.0)) for name in names]
-    least = np.full(len(counts), sum(price))
-    for size in range(len(names) + 1):
-        for kept in combinations(range(len(names)), size):
-            lost = sum(cost for j, cost in enumerate(price) if j not in kept)
-            if not kept:
-                continue  # with nothing left all records are alike
-            _, group = distinct_rows(np.ascontiguousarray(counts.codes[:, list(kept)]))
-            shared = np.bincount(group, counts.weights)[group] >= k
-            least[shared] = np.minimum(least[shared], lost)
-    return float(least @ counts.weights)
 
 
 def fewest_cells(counts: Counts, k: int, importance: Mapping[str, float] | None = None) -> Fewest | None:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from keepsense.methods.generalize.parts.lattice_nodes import limits
-from keepsense.methods.generalize.parts.packed import CLASS_SIZE, DISCERNIBILITY
-from keepsense.methods.generalize.parts.space import Node
+from keepsense.methods.generalize.lattice_space import CLASS_SIZE, DISCERNIBILITY, Node
+from keepsense.methods.generalize.lattice_template import limits
 
 if TYPE_CHECKING:
-    from keepsense.methods.generalize.lattice import LatticeSearch
+    from keepsense.methods.generalize.lattice_template import LatticeSearch
 
 _STATES = 20_000
 """Partial nodes looked at for one cheapest node before the search for it is cut short."""

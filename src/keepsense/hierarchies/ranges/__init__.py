@@ -1,1 +1,0 @@
-"""Intervals: how they are spelled, read, joined and computed with."""

@@ -1,1 +1,0 @@
-"""Hierarchies of words from a taxonomy: the base hierarchy, its adjustments, and many candidates made of them."""

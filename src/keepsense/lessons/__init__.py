@@ -1,0 +1,1 @@
+"""How does a method work, step by step?"""

@@ -1,1 +1,0 @@
-"""Compiled loops of microaggregation; each has an obvious reference in the tests."""

@@ -1,0 +1,1 @@
+"""Microaggregation of records and of sets, and the truthful generalization of sets beside it."""

@@ -1,1 +1,0 @@
-"""Compiled loops of swapping and noise; each has an obvious reference in the tests."""

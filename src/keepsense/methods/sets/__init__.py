@@ -1,0 +1,1 @@
+"""How are sets of items anonymized?"""

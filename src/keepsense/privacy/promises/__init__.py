@@ -1,1 +1,0 @@
-"""What can be promised: a model a file, with what several of them share."""

@@ -1,1 +1,0 @@
-"""Hot loops of this room, compiled."""

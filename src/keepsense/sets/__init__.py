@@ -1,0 +1,1 @@
+"""What are sets of items, and how far apart are they?"""
