@@ -62,7 +62,7 @@ NO_METHOD = {
     *("KINDS", "Chunker", "ConceptSets", "GeneralizedSets", "ItemDistances", "ItemSets", "ItemTree", "Partition"),
     *("RecordSpace", "SetComparison", "SetRelease", "SetSpace", "Space", "categories", "compare_sets", "mdav"),
     *("from_delimited", "from_lists", "from_long", "map_sets", "noun_phrases", "phrases_by_hanta"),
-    *("phrases_by_spacy", "read_baskets", "read_cells", "read_sets", "set_distance", "write_baskets"),
+    *("read_baskets", "read_cells", "read_sets", "set_distance", "write_baskets"),
     *("generalize_sets_apriori", "generalize_sets_top_down", "microaggregate_sets"),
     # baselines of experiments, not for release
     *("distort_by_frequency", "distort_naively", "swap_freely"),

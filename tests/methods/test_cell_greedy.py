@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keepsense.methods.generalize.cell_greedy import cell_greedy
+from keepsense.methods.generalize.kernels.greedy import cheapest, dissolve, grow, joining_costs, relocate
 from tests.methods.table_reference import HIERARCHIES, assert_true_ancestors, counted, kept, released, rows_of_tables
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies.hierarchy import Hierarchy
-from keepsense.methods.generalize.cell_greedy import cell_greedy
-from keepsense.methods.generalize.kernels.greedy import cheapest, dissolve, grow, joining_costs, relocate
 from keepsense.methods.generalize.local_recoding import local_recoding
 from keepsense.methods.generalize.optimal import optimal
 from keepsense.privacy.k_anonymity import KAnonymity

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keepsense.methods.generalize.kernels.cuts import cheapest
 from tests.clocks import tick
 from tests.methods.lattice_reference import judge, nodes_of, tables, value
 
@@ -16,7 +17,6 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.anytime import anytime, block_bound, blocks
-from keepsense.methods.generalize.kernels.cuts import cheapest
 from keepsense.methods.generalize.lattice_template import LatticeSearch
 from keepsense.methods.generalize.optimal import optimal
 from keepsense.privacy.k_anonymity import KAnonymity

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from keepsense.methods.generalize.optimal_suppression import optimal_local_suppression
+from keepsense.methods.generalize.parts.fewest_cells import fewest_cells
 from tests.methods.table_reference import counted
 
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.methods.generalize.local_suppression import at_least, local_suppression
-from keepsense.methods.generalize.optimal_suppression import optimal_local_suppression
-from keepsense.methods.generalize.parts.fewest_cells import fewest_cells
 from keepsense.privacy.l_diversity import DistinctDiversity
 
 SMALL = st.lists(

@@ -5,11 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 import zlib
-from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -106,21 +103,6 @@ def test_hanta_missing_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(MissingExtra, match=r"keepsense\[nlp\]"):
         taggers.phrases_by_hanta()
     taggers._hanta.cache_clear()
-
-
-def test_spacy_chunks_lose_their_articles() -> None:
-    """A pipeline is anything with `pipe`, whose documents have noun chunks made of tagged words."""
-
-    def word(text: str, kind: str) -> Any:
-        return SimpleNamespace(text_with_ws=text + " ", pos_=kind)
-
-    class Pipeline:
-        def pipe(self, texts: Sequence[str]) -> Any:
-            for text in texts:
-                chunks = [[word("the", "DET"), word("old", "ADJ"), word("house", "NOUN")], [word("it", "PRON")]]
-                yield SimpleNamespace(noun_chunks=chunks if "house" in text else [])
-
-    assert taggers.phrases_by_spacy(Pipeline())(["the old house, it", "so what"]) == [["old house"], ["so what"]]
 
 
 def test_the_embedded_word_list_is_what_its_script_makes(monkeypatch: pytest.MonkeyPatch) -> None:

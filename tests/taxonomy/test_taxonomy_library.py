@@ -43,8 +43,11 @@ def test_wordnet_stays_the_first() -> None:
 
 
 def test_nothing_is_loaded_before_it_is_asked_for() -> None:
-    code = "from keepsense.taxonomy.formats import taxonomy_library as library; from keepsense.taxonomy import embedded_taxonomies as room; library.names(); "
-    code += "print(room.embedded.cache_info().currsize)"
+    code = (
+        "from keepsense.taxonomy import embedded_taxonomies; "
+        "from keepsense.taxonomy.formats import taxonomy_library; "
+        "taxonomy_library.names(); print(embedded_taxonomies.embedded.cache_info().currsize)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "0"
 

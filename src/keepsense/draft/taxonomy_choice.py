@@ -22,6 +22,7 @@ from keepsense.taxonomy.value_mapping import is_missing
 
 if TYPE_CHECKING:
     from keepsense.engines.protocol import Engine, Table
+    from keepsense.project.column_meaning import Meaning
 
 
 # Whether the words of a column are English: those of other languages are not looked up in English dictionaries
@@ -447,6 +448,20 @@ def areas_beside(engine: Engine, table: Table, column: str, names: Sequence[str]
     """
     telling = [name for name in named_areas(column, names) if _agree(areas_in(engine, table, column, (name,)))]
     return areas_in(engine, table, column, tuple(telling)) if telling else None
+
+
+def taxonomy_fit(meaning: Meaning, name: str, rows: Mapping[Value, int]) -> Matched:
+    """How well the taxonomy that a project names for a column fits its words, all of it looked at; or why it does not.
+
+    >>> from keepsense.project.column_meaning import Meaning
+    >>> from keepsense.project.project_file import Column
+    >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
+    >>> taxonomy_fit(words, "job", {"nurse": 2, "surgeon": 1, "baker": 2, "dentist": 1}).known.rows
+    1.0
+    """
+    key = str(meaning.column(name).taxonomy)
+    whole = meaning.given.taxonomies.get(name) or meaning.taxonomy_named(key, name)
+    return Library({key: whole}).match({value: n for value, n in rows.items() if value is not None}, name)
 
 
 def areas_in(engine: Engine, table: Table, column: str, others: tuple[str, ...]) -> Areas:

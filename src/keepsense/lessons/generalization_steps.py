@@ -144,25 +144,11 @@ def settled(story: Story, details: Mapping[str, Any]) -> None:
     _placed(story, "Settle", details["part"])
 
 
-@tells("grow")
-def grown(story: Story, details: Mapping[str, Any]) -> None:
-    """A greedy method put the nearest records together."""
-    _placed(story, "Grow", details["part"])
-
-
 @tells("join")
 def joined(story: Story, details: Mapping[str, Any]) -> None:
     """Records for whom there is no group joined one."""
     _release(story, details["part"])
     story.show(f"Join a group: {_called(details['part'])}", _waiting(story))
-
-
-@tells("merge")
-def merged(story: Story, details: Mapping[str, Any]) -> None:
-    """A group too small joined another."""
-    _release(story, details["into"])
-    merged, into = _called(details["merged"]), _called(details["into"])
-    story.show(f"Too small: {merged} joins the group that loses least: {into}", _waiting(story))
 
 
 @tells("improve")

@@ -262,7 +262,7 @@ class Method(Described):
         return () if self.keeps is None else self.keeps(task, rules)
 
 
-_PACKAGES = tuple(f"keepsense.methods.{room}" for room in ("generalize", "perturb", "microaggregate"))
+_PACKAGES = tuple(f"keepsense.methods.{room}" for room in ("generalize", "perturb", "microaggregate", "sets"))
 METHODS: Registry[Method] = Registry("method", packages=_PACKAGES, group="keepsense.methods")
 
 

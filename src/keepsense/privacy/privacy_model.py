@@ -10,7 +10,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar, get_type_hints
 
 import numpy as np
@@ -23,7 +22,7 @@ from keepsense.registry import Registry
 from keepsense.risk.equivalence_classes import Missing, classes
 
 if TYPE_CHECKING:
-    from keepsense.verification.check_result import Check
+    pass
 
 
 # What the parameters of privacy models may be: said once beside the class, checked and described from there
@@ -544,11 +543,6 @@ class PrivacyModel:
             "required": ["model", *(name for name in takes if self.required(name))],
             "additionalProperties": False,
         }
-
-    def checker(self, *, of_sets: bool = False) -> Callable[..., Check] | None:
-        """The verifier's own reading of the promise, on a table or on sets; None where a file does not show it."""
-        module, _, function = (self.check_sets if of_sets else self.check).partition(":")
-        return getattr(import_module(module), function) if module else None
 
 
 PRIVACY: Registry[PrivacyModel] = Registry(

@@ -20,7 +20,6 @@ from keepsense.taxonomy.code_systems import SYSTEM, SYSTEMS
 from keepsense.taxonomy.formats.taxonomy_library import imported
 
 if TYPE_CHECKING:
-    from keepsense.draft.taxonomy_choice import Matched
     from keepsense.privacy.privacy_model import Model
     from keepsense.semantics.distance import Distance
     from keepsense.sets.concept_sets import ConceptSets
@@ -123,25 +122,12 @@ class Meaning:
         key = key if domain is None else f"{key}#{domain}"
         key = f"{key} of {name}" if column.taxonomy in SYSTEMS else key  # made from the column's own codes
         if key not in self.taxonomies:
-            whole = self._named(str(column.taxonomy), name) if handed is None else handed
+            whole = self.taxonomy_named(str(column.taxonomy), name) if handed is None else handed
             check_language(name, column.language, whole)
             self.taxonomies[key] = whole if domain is None else whole.below(domain)
         return self.taxonomies[key]
 
-    def fit(self, name: str, rows: Mapping[Value, int]) -> Matched:
-        """How well the taxonomy of a column fits its words, all of it looked at; or why it does not.
-
-        >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
-        >>> words.fit("job", {"nurse": 2, "surgeon": 1, "baker": 2, "dentist": 1}).known.rows
-        1.0
-        """
-        from keepsense.draft.taxonomy_choice import Library
-
-        key = str(self.column(name).taxonomy)
-        whole = self.given.taxonomies.get(name) or self._named(key, name)
-        return Library({key: whole}).match({value: n for value, n in rows.items() if value is not None}, name)
-
-    def _named(self, name: str, column: str) -> Taxonomy:
+    def taxonomy_named(self, name: str, column: str) -> Taxonomy:
         """A taxonomy by its name, or from a file beside the project file; one of codes, from those of a column."""
         from keepsense.taxonomy.formats.taxonomy_library import find
 

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 
 from keepsense.counts import Value
+from keepsense.draft.taxonomy_choice import taxonomy_fit
 from keepsense.hierarchies.column_kinds import KINDS
 from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.hierarchies.intervals import parse_interval
@@ -37,7 +38,7 @@ def taken(subject: Subject, name: str) -> str:
     made = column.hierarchy not in (None, "auto")
     if subject.public or made or column.taxonomy is None or not KINDS[column.kind].words:
         return ""
-    matched = subject.job.meaning.fit(name, subject.marginal(subject.before, name))
+    matched = taxonomy_fit(subject.job.meaning, name, subject.marginal(subject.before, name))
     reason = f"it {matched.known.reason}" if matched.known is not None else ""
     because = f"Taken because {reason}." if reason else f"Taken because the project file says so; {matched.why_not}."
     return html_page.paragraph(f"Meaning from {subject.job.taxonomy(name).name}. {because}", "note")

@@ -4,7 +4,7 @@
 are function words, and from WordNet which are verbs, adjectives and adverbs and how often each is a noun. A phrase is a
 run of nouns with what qualifies them on the left; the noun on the right carries its meaning. A word nobody knows is
 taken for a noun, as names and brands are. It is made for English; where something better is at hand give
-`phrases_by_hanta` or `phrases_by_spacy` (`keepsense.sets.noun_phrases`), or any function that turns texts into
+`phrases_by_hanta`, or any function that turns texts into
 lists of phrases.
 """
 
@@ -18,7 +18,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from keepsense.errors import BadInput, MissingExtra
+from keepsense.errors import MissingExtra
 from keepsense.taxonomy.lookup import Lookup, lookup
 from keepsense.taxonomy.taxonomy import Taxonomy
 from keepsense.taxonomy.word_forms import CLOSED, LONGEST, base_forms, normalise
@@ -221,7 +221,7 @@ def _finished(run: Sequence[_Word], nouns: int, opened: str) -> Iterator[str]:
         yield " ".join(word.text for word in run[:end])
 
 
-# Noun phrases from part-of-speech taggers that a user has: HanTa (the `nlp` extra) and spaCy
+# Noun phrases from a part-of-speech tagger: HanTa (the `nlp` extra)
 
 _TOKENS = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*|[^\w\s]")
 # Tags of the British National Corpus, which HanTa's English model has learned.
@@ -279,37 +279,6 @@ def _tagged_phrases(tagged: Sequence[tuple[str, str, str]]) -> list[str]:
 
 def _spaced(words: Sequence[str]) -> str:
     return " ".join(words).replace(" 's", "'s").replace(" ’s", "’s")
-
-
-def phrases_by_spacy(pipeline: Any) -> Chunker:
-    """A chunker over a spaCy pipeline of the user's, any language; it must have a parser that finds noun chunks.
-
-    >>> phrases_by_spacy(None)
-    Traceback (most recent call last):
-    ...
-    keepsense.errors.BadInput: phrases_by_spacy needs a loaded spaCy pipeline, such as spacy.load("en_core_web_sm")
-    """
-    if not hasattr(pipeline, "pipe"):
-        raise BadInput('phrases_by_spacy needs a loaded spaCy pipeline, such as spacy.load("en_core_web_sm")')
-
-    def chunk(texts: Sequence[str]) -> list[list[str]]:
-        return [
-            _spacy_phrases(document) or _itself(text)
-            for text, document in zip(texts, pipeline.pipe(texts), strict=True)
-        ]
-
-    return chunk
-
-
-def _spacy_phrases(document: Any) -> list[str]:
-    found = []
-    for piece in document.noun_chunks:
-        words = list(piece)
-        while words and words[0].pos_ in ("DET", "PRON"):
-            del words[0]
-        if words:
-            found.append("".join(word.text_with_ws for word in words).strip())
-    return found
 
 
 def _itself(text: str) -> list[str]:

@@ -15,8 +15,9 @@ publisher says so (`starred = "class"`) the limit is about dropped rows alone.
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from sys import intern
@@ -138,11 +139,20 @@ def _few_different(connection: SqlConnection, released: SqlTable, original: obje
     return int(connection.run(f"SELECT count(*) FROM (SELECT DISTINCT {cells} FROM ({first}) f) d")[0][0]) <= _FEW
 
 
+def find_check(name: object, *, of_sets: bool = False) -> Callable[..., Check] | None:
+    """Return the verifier's own check of a promise, for tables or for sets; None if no file can show the promise."""
+    if not isinstance(name, str) or name not in PRIVACY:
+        return None
+    entry = PRIVACY[name]
+    module, _, function = (entry.check_sets if of_sets else entry.check).partition(":")
+    return getattr(import_module(module), function) if module else None
+
+
 def _checked(classes: Classes, promise: dict[str, Any], evidence: Mapping[str, Any], elsewhere: bool) -> Check:
     """Compute one promise from its definition; what cannot be computed holds only if it was checked elsewhere."""
     name = promise.get("model")
     of_mechanism = promise.get("about") == "mechanism"
-    check = PRIVACY[name].checker() if isinstance(name, str) and name in PRIVACY else None
+    check = find_check(name)
     if check is None:
         why = "the recoding does not keep it" if of_mechanism else "the verifier does not know this promise of tables"
         return Check(promise, elsewhere, reason="" if elsewhere else why)
@@ -265,7 +275,7 @@ def verify_sets(  # noqa: PLR0913 - keywords of the public function
 
 def _checked_sets(sets: Sets, promise: dict[str, Any]) -> Check:
     name = promise.get("model")
-    check = PRIVACY[name].checker(of_sets=True) if isinstance(name, str) and name in PRIVACY else None
+    check = find_check(name, of_sets=True)
     if check is None:
         return Check(promise, False, reason="this promise cannot be checked on sets")
     return check(sets, promise)

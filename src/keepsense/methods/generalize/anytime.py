@@ -1,10 +1,8 @@
 """A good generalization from a lattice too large to search, with a bound on how far from optimal it may be.
 
-Nodes are never listed. Good nodes are found by stepping down from the top and around what was found. Two things bound
-what any node can reach. Groups of columns small enough for an exact search lose in every release at least what they
-lose by themselves. And every check that fails is widened to a cut, the most general node of as few columns as possible
-that fails for the same reason: the cheapest node that no cut rules out is checked next, and holds or gives another cut
-(implicit hitting sets). Suppressed records give a cut a price, because they are lost at every node below, too.
+Nodes are never listed. Good nodes are found by stepping down from the top, around the best one, and at random. What
+bounds all nodes are groups of columns small enough for an exact search: they lose in every release at least what they
+lose by themselves.
 """
 
 from __future__ import annotations
@@ -19,9 +17,8 @@ from keepsense.counts import Counts
 from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.methods.generalize.lattice_space import CLASS_SIZE, DISCERNIBILITY, GEOMETRIC, SQUARES, Space
 from keepsense.methods.generalize.lattice_template import LatticeSearch, Verdict, infeasible, recoding
-from keepsense.methods.generalize.lattice_walks import around, climb, descend, find_best, wander
+from keepsense.methods.generalize.lattice_walks import around, descend, find_best, wander
 from keepsense.methods.generalize.objective import Metric
-from keepsense.methods.generalize.parts.lattice_cuts import CutSet
 from keepsense.methods.method import Method, registered
 from keepsense.methods.method_call import by_hierarchies
 from keepsense.methods.method_flowchart import Filling
@@ -123,8 +120,7 @@ def anytime(  # noqa: PLR0913
     run.through(generator(rng))
     found, bound = run.best, run.bound
     gap = 0.0 if run.proven else 1 - bound / found.value
-    info = {"bound": bound, "gap": gap, "optimal": run.proven, "cuts": run.cuts}
-    cuts = recoding(search, found.node, "anytime", **info)
+    cuts = recoding(search, found.node, "anytime", bound=bound, gap=gap, optimal=run.proven)
     emit(listener, "chosen", time_limit, time_limit, node=found.node, loss=found.value, bound=bound)
     return cuts
 
@@ -139,7 +135,6 @@ class _Run:
     time_limit: float
     listener: Listener | None
     bound: float = 0.0
-    cuts: int = 0
 
     @property
     def proven(self) -> bool:
@@ -149,11 +144,10 @@ class _Run:
     def through(self, rng: np.random.Generator) -> None:
         """All phases; each has its share of the time, and what it does not need is left to the next."""
         search = self.search
-        steepest = not CutSet.bounds(search)
+        steepest = search.objective.kind in (DISCERNIBILITY, CLASS_SIZE)  # costs of columns do not bound class sizes
         self.raise_to(search.objective.least_value(search.required.k, search.space.total))
         self.take([descend(search, self.best, self.at(0.1), steepest)])
         self.raise_to(block_bound(search, 20_000, self.at(0.2)))
-        self.cut(self.at(0.4), steepest)
         if not self.proven:
             top = search.check(search.space.heights)
             self.take([descend(search, top, self.at(0.5), steepest=True)])
@@ -165,23 +159,6 @@ class _Run:
     def at(self, share: float) -> float:
         """The moment at which a share of the time is over."""
         return self.begin + share * self.time_limit
-
-    def cut(self, deadline: float, steepest: bool) -> None:
-        """Check the cheapest node that no cut rules out, again and again."""
-        search, cuts = self.search, CutSet(self.search)
-        rounds = 0
-        while time.monotonic() <= deadline and not self.proven:
-            node, bound = cuts.cheapest(self.best.value)
-            self.raise_to(bound)
-            if node is None or (rounds > 64 and bound < 0.5 * self.bound):
-                break  # nothing better is left, or cuts are no match for the bound from groups of columns
-            self.take([search.check(node)])
-            if rounds % 16 == 0:
-                self.take([descend(search, climb(search, node), deadline, steepest)])
-            rounds += 1
-            if not cuts.cut(node, self.best.value, deadline):
-                break  # it holds and nothing rules it out: only looking around is left
-            self.cuts = cuts.number
 
     def take(self, found: Iterable[Verdict]) -> None:
         """Keep what is better than the best so far."""
@@ -199,8 +176,7 @@ class _Run:
     def tell(self, what: str) -> None:
         """Report how far it is."""
         done = min(time.monotonic() - self.begin, self.time_limit)
-        emit(self.listener, what, done, self.time_limit, node=self.best.node, loss=self.best.value, bound=self.bound,
-             cuts=self.cuts)  # fmt: skip
+        emit(self.listener, what, done, self.time_limit, node=self.best.node, loss=self.best.value, bound=self.bound)
 
 
 METHOD = registered(
@@ -226,10 +202,10 @@ METHOD = registered(
         whole_values=True,
         time_limit="time_limit",
         fillings={
-            "lattice": Filling("implicit", "never listed; only what failed is remembered"),
+            "lattice": Filling("implicit", "never listed"),
             "stop": Filling("time", "Is the time up, or can nothing be better?"),
             "order": Filling("descent", "go down from a safe one, where most is won back"),
-            "tagging": Filling("cuts", "what failed is widened to as many other choices as must fail too"),
+            "tagging": Filling("none", "what failed is not remembered; groups of columns bound what any choice loses"),
             "metric": Filling("loss", "the best safe choice found"),
         },
         fit=Fit(

@@ -70,7 +70,7 @@ class _Watching:
                 parent.column = str(event.details["column"])
                 names = parts_of(parent.part) if parent.part else ("", "")
                 parent.parts = [self._group(*each) for each in zip(parts, names, strict=True)]
-        elif event.name in ("settle", "grow") and "part" in event.details:
+        elif event.name == "settle" and "part" in event.details:
             self.settled.append(self._group(event.details["part"]))
 
     def _group(self, released: tuple[Any, tuple[Any, ...]], part: str = "") -> Group:
