@@ -121,7 +121,7 @@ def test_entries_are_listed_in_one_order_whatever_was_imported_before() -> None:
         return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
     room = "keepsense.privacy"
-    assert listed(f"{room}.thresholds, {room}.km") == listed(f"{room}.diversity")
+    assert listed(f"{room}.risk_thresholds, {room}.km_anonymity") == listed(f"{room}.l_diversity")
 
 
 SHOWS_NOTHING = re.compile(r">>> .*(issubclass\(|callable\(|\b[A-Za-z_]+\.__name__)")

@@ -10,7 +10,6 @@ import pytest
 from tests.conftest import ROOT
 
 from keepsense.errors import BadInput, InputWarning
-from keepsense.methods import generalize
 from keepsense.methods.method import METHODS, Method, method, methods
 from keepsense.methods.method_call import call
 from keepsense.registry import Registry, plain
@@ -64,17 +63,6 @@ def test_no_file_but_its_own_decides_by_a_methods_name(path: Path) -> None:
     }
     foreign = {found.name for found in named if entered_in(found) != path}
     assert foreign - FAMILIES - related - DEFAULTS.get(path, set()) == set(), "ask the Method instead"
-
-
-def test_a_function_is_imported_and_not_its_module() -> None:
-    import_module("keepsense.methods.generalize.datafly")  # what would hide it
-    for name in generalize.__all__:
-        assert callable(getattr(generalize, name)), name
-    from keepsense.methods.generalize.datafly import datafly
-    from keepsense.methods.perturb.noise import noise
-    from keepsense.methods.perturb.rank_swapping import rank_swapping
-
-    assert [found.__name__ for found in (datafly, noise, rank_swapping)] == ["datafly", "noise", "rank_swapping"]
 
 
 def test_the_papers_names_lead_to_the_methods() -> None:

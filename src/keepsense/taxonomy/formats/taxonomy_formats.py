@@ -133,8 +133,11 @@ LOADERS: Registry[Loader] = Registry(
     "taxonomy format",
     packages=["keepsense.taxonomy.formats"],
     group="keepsense.loaders",
-    # who looks first: a file of the Open Directory is RDF, too
-    first=("keepsense", "obo", "obo-graph", "open-directory", "rdf", "owl", "skos", "rdfs"),
+    # who looks first: a file of the Open Directory is RDF, too, and one of a classification is a table
+    first=(
+        *("keepsense", "obo", "obo-graph", "open-directory", "rdf", "owl", "skos", "rdfs"),
+        *("classification", "icd-10-cm", "mesh", "prefixes", "snomed", "edges", "paths", "nested", "lmf", "wn"),
+    ),
 )
 
 
