@@ -20,6 +20,7 @@ from keepsense.counts import Counts, Histogram, Value, keys_among
 from keepsense.errors import BadInput
 
 # Arrow arrays from Python's and NumPy's and back, without pandas
+#
 # Where pandas is installed, Arrow imports it before it converts a list or an array, which takes longer than reading a
 # small table. Texts and numbers go through their buffers instead.
 

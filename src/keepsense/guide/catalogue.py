@@ -20,6 +20,7 @@ from keepsense.privacy.t_closeness import TCloseness
 from keepsense.registry import plain
 
 # Families, and the three templates of generalization (Ben Fredj, Lammari and Comyn-Wattiau 2015)
+#
 # A method fills in what the flowchart of its template leaves open.
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 from keepsense.methods.method_flowchart import Edge, Flowchart, Node
 
 # Layout: a spine read downwards; backward arrows run on the left, forward ones on the right
+#
 # `draw_text` and `draw_svg` draw the same layout.
 
 

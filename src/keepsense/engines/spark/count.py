@@ -25,6 +25,7 @@ from keepsense.engines.spark.table import SparkTable, as_text
 from keepsense.errors import BadInput
 
 # Codes from one scan: every task makes its own dictionaries, and the driver merges them
+#
 # A task returns its distinct tuples as codes with their counts, so that no cell is shuffled. From Parquet files a task
 # reads the dictionaries and codes that they hold.
 

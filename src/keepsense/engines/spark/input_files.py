@@ -142,6 +142,7 @@ def _without_marks(table: SparkTable, reading: Reading) -> SparkTable:
 
 
 # Large text files that executors read, where every line is a row without quotes
+#
 # Executors check the whole file first; other files are read by DuckDB on the driver. The rows are written once as
 # Parquet into the staging folder, numbered in the order of the file.
 

@@ -23,6 +23,7 @@ from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 
 # Random numbers for rows on a cluster: a keyed hash (BLAKE2b) of the row's identity
+#
 # So they depend neither on the task nor on how rows are spread, and a repeated task draws the same. The key travels
 # inside the function, so that no plan and no event log of Spark shows it. The order of written rows changes no cell and
 # needs no Python: there the hash is Spark's own (SHA-256), with the key in a small table in the staging folder.

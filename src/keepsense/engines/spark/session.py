@@ -160,6 +160,7 @@ def quiet() -> Iterator[None]:
 
 
 # Rows between Arrow and Spark, through Parquet files in a staging folder that both can reach
+#
 # Spark lacks some types of Arrow. Such columns are carried as another type, and get their own back on the way out.
 
 ROW = "row_"
