@@ -238,7 +238,7 @@ def as_page() -> str:
     families = [described for described in catalogue().values() if described.family is None]
     parts = [
         "# The catalogue of methods",
-        "This page is written from the catalogue that `keepsense guide` uses; a test keeps both alike. The grouping of "
+        "This page is made from the catalogue that `keepsense guide` uses. The grouping of "
         "generalization into three categories, each with one flowchart whose parameters its algorithms fill in, is "
         "that of Ben Fredj, Lammari and Comyn-Wattiau (2015). A star marks their nine algorithms.",
         "```text\n" + "\n\n".join(draw_tree_text(tree(described.name)) for described in families) + "\n```",
@@ -294,9 +294,3 @@ def _section(described: Described, level: int) -> list[str]:
     for child in children(described.name):
         parts += _section(child, min(level + 1, 4))
     return parts
-
-
-if __name__ == "__main__":
-    import sys
-
-    sys.stdout.write(as_page())
