@@ -17,9 +17,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-# Packages whose public names are imported when they are first asked for, because a run needs few of them
-#
-# The stub beside a package's `__init__.py` says where each name lives: type checkers read it, and so does `attach`.
+# Public names are imported on first use: a run needs few of them. The stub `__init__.pyi` says where each one lives;
+# type checkers read it, and so does `attach`.
 
 
 def attach(package: str) -> tuple[Callable[[str], Any], list[str]]:
@@ -44,8 +43,6 @@ def attach(package: str) -> tuple[Callable[[str], Any], list[str]]:
 
     return getattribute, sorted(homes)
 
-
-# What the module's docstring describes
 
 __version__ = "0.1.0"
 

@@ -1,4 +1,4 @@
-"""How well a taxonomy fits a column: how much of it is named exactly, and how tightly that lies below one concept.
+"""How well a taxonomy covers a column: the share named exactly, and how closely it lies below one concept.
 
 A dictionary knows nearly every word, so that it knows the words of a column says little: *Masters*, *Bachelors* and
 *Preschool* are in WordNet, and mean rulers, men and buildings there. What tells is whether the words lie together.

@@ -1,4 +1,4 @@
-"""Compiled inner loops of rank swapping and of noise drawn against a partner. Plain references are in the tests."""
+"""Compiled: swaps inside a window of ranks, and noise drawn against a partner. The tests have plain references."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open a taxonomy whatever its format: every loader enters itself into `LOADERS` and tells the files it knows."""
+"""The registry of taxonomy formats, and reading of a file in any of them."""
 
 from __future__ import annotations
 
