@@ -97,22 +97,24 @@ def load(name: str) -> Any:
         pytest.skip(f"{name} needs {error.name}, which is not installed")
 
 
-@pytest.mark.parametrize("room", rooms())
-def test_every_module_says_what_it_is(room: str) -> None:
-    assert (load(room).__doc__ or "").strip(), f"{room} has no docstring"
+def test_every_module_says_what_it_is(subtests: pytest.Subtests) -> None:
+    for room in rooms():
+        with subtests.test(room=room):
+            assert (load(room).__doc__ or "").strip(), f"{room} has no docstring"
 
 
-@pytest.mark.parametrize("room", rooms())
-def test_every_exported_function_and_class_has_an_example(room: str) -> None:
-    module = load(room)
-    bare = []
-    for name in getattr(module, "__all__", ()):
-        thing = getattr(module, name)
-        if not (inspect.isclass(thing) or inspect.isfunction(thing)) or name.startswith("_"):
-            continue
-        if ">>>" not in (inspect.getdoc(thing) or ""):
-            bare.append(name)
-    assert not bare, f"{room}: without an example in the docstring: {', '.join(bare)}"
+def test_every_exported_function_and_class_has_an_example(subtests: pytest.Subtests) -> None:
+    for room in rooms():
+        with subtests.test(room=room):
+            module = load(room)
+            bare = []
+            for name in getattr(module, "__all__", ()):
+                thing = getattr(module, name)
+                if not (inspect.isclass(thing) or inspect.isfunction(thing)) or name.startswith("_"):
+                    continue
+                if ">>>" not in (inspect.getdoc(thing) or ""):
+                    bare.append(name)
+            assert not bare, f"{room}: without an example in the docstring: {', '.join(bare)}"
 
 
 def test_entries_are_listed_in_one_order_whatever_was_imported_before() -> None:
