@@ -5,7 +5,7 @@
 | table recoding (TR) | `table` | `datafly`, `semantic_datafly`, `mu_argus`, `bottom_up`, `top_down` |
 | lattice recoding (LR) | `lattice` | `samarati`, `incognito`, `semantic_incognito`, `optimal`, `anytime` |
 | multidimensional recoding (MR) | `multidim` | `mondrian` and its variants for a target or for meaning |
-| cell by cell | - | `local_recoding`, `cell_greedy`, `local_suppression`, `optimal_local_suppression` |
+| cell by cell | - | `local_recoding`, `local_suppression` |
 | from a sample | - | `differentially_private_generalization` |
 | before a method | - | `global_recoding`, `sampling`, `top_and_bottom_coding` |
 

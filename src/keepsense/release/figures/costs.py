@@ -23,7 +23,7 @@ from keepsense.errors import Finding, KeepsenseError
 from keepsense.privacy.dp_promises import differentially_private
 from keepsense.progress import Listener
 from keepsense.project.project_file import Project
-from keepsense.release.job.choosing import Trial, some_tuples, tried_with
+from keepsense.release.figures.trial import Trial, some_tuples, tried_with
 from keepsense.release.job.job import Job
 from keepsense.secure_random import generator
 from keepsense.utility.generalization_losses import certainty_penalties

@@ -13,7 +13,7 @@ from keepsense.errors import KeepsenseError
 from keepsense.progress import Listener
 from keepsense.project.project_file import Project
 from keepsense.release.figures.costs import losses_on, measurable
-from keepsense.release.job.choosing import MOST_TUPLES, some_tuples, tried_with
+from keepsense.release.figures.trial import MOST_TUPLES, some_tuples, tried_with
 from keepsense.release.job.job import Job
 from keepsense.secure_random import generator
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from keepsense.errors import KeepsenseError
 from keepsense.methods.generalize.user_cuts import CUTS, WHOLE, CannotCut, in_words, parts_of
 from keepsense.progress import Event, Listener
-from keepsense.release.job.choosing import some_tuples
+from keepsense.release.figures.trial import some_tuples
 from keepsense.release.job.job import Job
 from keepsense.studio.session.estimate import Estimate, estimate
 

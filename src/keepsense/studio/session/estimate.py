@@ -23,7 +23,7 @@ from keepsense.progress import Listener
 from keepsense.recoding import Recoding
 from keepsense.release.figures.costs import carried_on, measurable, won_back
 from keepsense.release.figures.measure import column_penalties
-from keepsense.release.job.choosing import some_tuples
+from keepsense.release.figures.trial import some_tuples
 from keepsense.release.job.job import Job
 
 DIVIDED = 60_000

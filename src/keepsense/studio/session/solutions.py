@@ -13,7 +13,7 @@ from keepsense.methods.method import methods
 from keepsense.recoding import Cuts
 from keepsense.release.figures.alternatives import Tried, judged_nodes, nodes_around, other_methods
 from keepsense.release.figures.trade import Trade, trade
-from keepsense.release.job.choosing import some_tuples
+from keepsense.release.figures.trial import some_tuples
 from keepsense.studio.session.trees import written_tree
 
 if TYPE_CHECKING:
