@@ -67,11 +67,23 @@ class Registry(Mapping[str, T], Generic[T]):
         self._entries: dict[str, T] = {}
         self._spellings: dict[str, str] = {}
         self._outdated: dict[str, str] = {}
+        self._replaced: dict[str, str] = {}
         self._homes: dict[str, str] = {}
         self._filled = False
 
-    def add(self, name: str, entry: T, *, aliases: Iterable[str] = (), outdated: Iterable[str] = ()) -> T:
-        """Enter something under its name; `outdated` names still work, with a warning that says the new one."""
+    def add(
+        self,
+        name: str,
+        entry: T,
+        *,
+        aliases: Iterable[str] = (),
+        outdated: Iterable[str] = (),
+        replaces: Iterable[str] = (),
+    ) -> T:
+        """Enter something under its name; `outdated` names still work, with a warning that says the new one.
+
+        Names that it `replaces` are those of deleted entries, which did something else: the error says to use this one.
+        """
         spellings = {plain(spelling) for spelling in (name, *aliases, *outdated)}
         taken = sorted(s for s in spellings if self._spellings.get(s, name) != name)
         home = _module_being_imported()
@@ -81,6 +93,7 @@ class Registry(Mapping[str, T], Generic[T]):
         self._homes[name] = home
         self._spellings |= dict.fromkeys(spellings, name)
         self._outdated |= {plain(spelling): name for spelling in outdated}
+        self._replaced |= {plain(spelling): name for spelling in replaces}
         return entry
 
     def name_of(self, spelling: str) -> str:
@@ -88,6 +101,8 @@ class Registry(Mapping[str, T], Generic[T]):
         self._fill()
         key = plain(str(spelling))
         name = self._spellings.get(key)
+        if name is None and key in self._replaced:
+            raise BadInput(f"there is no {self._what} {spelling!r} any more; use {self._replaced[key]!r}")
         if name is None:
             aliases = self._spellings.keys() - self._outdated.keys() - {plain(entry) for entry in self._entries}
             hint = did_you_mean(str(spelling), [*self._entries, *sorted(aliases)])

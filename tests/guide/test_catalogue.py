@@ -151,7 +151,7 @@ def test_a_flowchart_leads_from_start_to_end(subtests: pytest.Subtests) -> None:
                     assert len(out) == 1
 
 
-@pytest.mark.parametrize("name", [*NINE, "local recoding", "cell greedy"])
+@pytest.mark.parametrize("name", [*NINE, "local recoding"])
 def test_a_category_makes_every_part_of_the_technique_concrete(name: str) -> None:
     parts = {node.key for node in flowchart("generalization").nodes if node.kind in ("step", "question")}
     assert {node.part for node in flowchart(name).nodes if node.part} == parts

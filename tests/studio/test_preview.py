@@ -16,7 +16,6 @@ from keepsense.release.example import example_job
 from keepsense.release.figures.alternatives import other_methods
 from keepsense.release.figures.trade import trade
 from keepsense.studio.serving.readiness import make_ready
-from keepsense.studio.session.bench import shapes
 from keepsense.studio.session.document import Outdated
 from keepsense.studio.session.estimate import estimate, sampled
 from keepsense.studio.session.preview import Preview, preview
@@ -147,17 +146,6 @@ def test_long_work_ends_when_the_project_changes(session: Session) -> None:
     session.undo()
     with pytest.raises(Outdated):
         other_methods(session.job(), Changing())
-
-
-def test_trees_are_chosen_to_the_end_for_another_k_and_not_for_other_columns(session: Session) -> None:
-    trees, whole = session.while_it_stands(shapes), session.while_it_stands()
-    session.set_k(9)
-    trees(Event("trial"))
-    with pytest.raises(Outdated):
-        whole(Event("trial"))
-    session.set_role("job", "insensitive")
-    with pytest.raises(Outdated):
-        trees(Event("trial"))
 
 
 def test_the_first_preview_finds_its_loops_ready(session: Session) -> None:
