@@ -1,6 +1,7 @@
-"""A hook of MkDocs: makes the reference from docstrings, and pages for the command line and the project file.
+"""A hook of MkDocs: the pages that are made from code while the documentation is built.
 
-MkDocs calls `on_files` while it builds; a new room or command appears in the documentation by itself.
+These are the reference (rooms, commands, project file, findings, JSON, drafts) and the catalogue of methods. MkDocs
+calls `on_files` while it builds; a new room, command or method appears in the documentation without further work.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "keepsense"
-# what works behind a page of its own (commands), or is nothing a reader would call
-HIDDEN = {"commands", "cli"}
+# what works behind pages of its own (commands), or is nothing that a reader would call
+HIDDEN = {"commands", "cli", "studio"}
 METRICS_MARK = re.compile(r"<!-- metrics: (utility|risk) -->")
 FINDINGS_MARK = re.compile(r"<!-- findings: ([EW0-9 ]+?) -->")
 ORDER = ("Keepsense", "Tutorial", "How to", "Explanation", "Reference", "Decisions")
@@ -28,25 +29,31 @@ def on_files(files: Any, config: Any) -> Any:
     """Add the generated pages to those that MkDocs found."""
     # installed with the documentation's tools only, so unknown to the type checker elsewhere
     file = import_module("mkdocs.structure.files").File
+    from keepsense.guide.catalogue_text import as_page
+
     for name, text in pages().items():
         files.append(file.generated(config, f"reference/{name}.md", content=text))
+    files.append(file.generated(config, "explanation/catalogue.md", content=as_page()))
     return files
 
 
 def pages() -> dict[str, str]:
     """Generated pages by name: the index, the command line, and one a room."""
-    rooms = dict(sorted(_rooms()))
+    rooms = dict(_rooms())
     made = {name.replace(".", "-"): _room_page(name, path) for name, path in rooms.items()}
     lines = [f"| [{name}]({name.replace('.', '-')}.md) | {_summary(path)} |" for name, path in rooms.items()]
     made["index"] = "\n".join(
         [
             "# Reference",
             "",
-            "Everything public, from its docstrings, a page for each room of the house; the",
-            "[command line](command-line.md) and [what it prints with `--json`](json-output.md); the",
-            "[project file](project-file.md); the [findings](findings.md); and [what drafts recognise](drafts.md).",
+            "The [command line](command-line.md) and [what it prints with `--json`](json-output.md); the",
+            "[project file](project-file.md); the [findings](findings.md); [what drafts recognise](drafts.md); and",
+            "a page for each room of the library, with its modules and what they define.",
             "",
-            "| room | what it answers |",
+            "`import keepsense as ks` gives the names of [the front door](keepsense.md). All else is imported from its",
+            "module: `from keepsense.taxonomy.mapper import map_values`.",
+            "",
+            "| room | what it holds |",
             "|---|---|",
             *lines,
             "",
@@ -273,36 +280,28 @@ def _row(key: str, found: dict[str, Any]) -> str:
 
 
 def _rooms() -> Iterator[tuple[str, Path]]:
-    """Packages and top-level modules that hold something public, as dotted names below `keepsense`."""
-    for path in sorted(PACKAGE.rglob("*.py")):
+    """The front door, packages, and top-level modules with public definitions, by their dotted names."""
+    yield "keepsense", PACKAGE / "__init__.py"
+    for path in sorted({*PACKAGE.glob("*.py"), *PACKAGE.rglob("*/__init__.py")} - {PACKAGE / "__init__.py"}):
         parts = path.relative_to(PACKAGE).with_suffix("").parts
-        is_package = parts[-1] == "__init__"
-        name = ".".join(parts[:-1] if is_package else parts)
-        if not name or any(part.startswith("_") or part in HIDDEN for part in parts if part != "__init__"):
-            continue
-        if (is_package and _exported(path)) or (len(parts) == 1 and _defined(path)):
-            yield name, path
+        if parts[0] not in HIDDEN and (len(parts) > 1 or _defined(path)):
+            yield ".".join(part for part in parts if part != "__init__"), path
 
 
-def _exported(path: Path) -> list[str]:
-    """Names a package lists in `__all__`, or in the stub beside it."""
-    stub = path.with_suffix(".pyi")
-    if stub.is_file():
-        imports = [
-            node for node in ast.parse(stub.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)
-        ]
-        return sorted(alias.name for node in imports for alias in node.names)
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and [getattr(t, "id", "") for t in node.targets] == ["__all__"]:
-            return [str(name) for name in ast.literal_eval(node.value)]
-    return []
+def _exported() -> list[str]:
+    """Where each name of the front door is defined, from the stub of the package."""
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    return [
+        f"{node.module}.{alias.name}" for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    ]
 
 
 def _defined(path: Path) -> list[str]:
-    """Public functions and classes that a module defines."""
+    """Functions and classes of a module that are public and have an example in their docstrings."""
     kinds = (ast.FunctionDef, ast.ClassDef)
     body = ast.parse(path.read_text(encoding="utf-8")).body
-    return [node.name for node in body if isinstance(node, kinds) and not node.name.startswith("_")]
+    public = [node for node in body if isinstance(node, kinds) and not node.name.startswith("_")]
+    return list(dict.fromkeys(node.name for node in public if ">>>" in ast.unparse(node)))
 
 
 def _summary(path: Path) -> str:
@@ -311,9 +310,31 @@ def _summary(path: Path) -> str:
 
 
 def _room_page(name: str, path: Path) -> str:
-    names = _exported(path) or _defined(path)
-    blocks = [f"::: keepsense.{name}.{member}" for member in sorted(names, key=str.casefold)]
-    return "\n\n".join([f"# {name}", _summary(path), *blocks]) + "\n"
+    """A room: what it holds, a table of its modules, and the definitions of each."""
+    if name == "keepsense":
+        names = sorted(_exported(), key=lambda dotted: dotted.rpartition(".")[2].casefold())
+        return "\n\n".join(["# The front door", _summary(path), *(f"::: {dotted}" for dotted in names)]) + "\n"
+    if path.name != "__init__.py":
+        return f"# {name}\n\n{_module(f'keepsense.{name}', path, heading=False)}\n"
+    modules = {file.stem: file for file in sorted(path.parent.glob("*.py")) if file.stem != "__init__"}
+    lines = [f"| [{stem}](#keepsense.{name}.{stem}) | {_summary(file)} |" for stem, file in modules.items()]
+    about = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    blocks = [_module(f"keepsense.{name}.{stem}", file) for stem, file in modules.items()]
+    table = "\n".join(["| module | what it holds |", "|---|---|", *lines]) if modules else ""
+    return "\n\n".join([f"# {name}", about, table, *blocks]) + "\n"
+
+
+def _module(dotted: str, path: Path, *, heading: bool = True) -> str:
+    """A module as mkdocstrings shows it: its docstring and the definitions that have an example."""
+    names = ", ".join(_defined(path))
+    return "\n".join(
+        [
+            f"::: {dotted}",
+            "    options:",
+            f"      show_root_heading: {str(heading).lower()}",
+            f"      members: [{names}]" if names else "      members: false",
+        ]
+    )
 
 
 def _command_line() -> str:
@@ -375,15 +396,15 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if "<!-- pages -->" not in markdown:
         return markdown
     folder = str(page.file.src_uri).rpartition("/")[0]
-    others = sorted(
-        file.src_uri.rpartition("/")[2]
+    others = {
+        file.src_uri.rpartition("/")[2]: file.content_string
         for file in files.documentation_pages()
         if file.src_uri.rpartition("/")[0] == folder and file.src_uri != page.file.src_uri
-    )
-    lines = [f"- [{_title(Path(config['docs_dir']) / folder / name)}]({name})" for name in others]
-    return markdown.replace("<!-- pages -->", "\n".join(lines) or "None yet.")
+    }
+    lines = [f"- [{_title(text)}]({name})" for name, text in sorted(others.items())]
+    return markdown.replace("<!-- pages -->", "\n".join(lines))
 
 
-def _title(path: Path) -> str:
-    headings = (line[2:].strip() for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("# "))
-    return next(headings, path.stem.replace("-", " "))
+def _title(text: str) -> str:
+    """The first heading of a page."""
+    return next(line[2:].strip() for line in text.splitlines() if line.startswith("# "))

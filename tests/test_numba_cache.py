@@ -81,7 +81,7 @@ def test_loops_are_compiled_anew_where_not_even_a_temporary_folder_takes_them(
         assert done.stderr.count("Warning") == 1
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_the_command_releases_from_a_closed_installation_and_says_it_once(
     closed: dict[str, str], tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-"""The front door in Python: a frame or a file in, a verified release out; and what goes before and after it.
+"""The functions that Python users call: a frame or a file goes in, a verified release comes out.
 
 >>> import keepsense as ks
 >>> people = {"age": [31, 34, 38, 52, 55, 58] * 5, "illness": ["flu", "cold", "asthma"] * 10}

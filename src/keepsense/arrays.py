@@ -1,4 +1,4 @@
-"""Small frozen array structures that taxonomies are made of: compressed rows, and tables of strings."""
+"""Immutable arrays: rows of different lengths (`Rows`), and lists of texts (`Strings`)."""
 
 from __future__ import annotations
 

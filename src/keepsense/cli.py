@@ -1,4 +1,4 @@
-"""The command line, thin: it parses, calls the library and turns what goes wrong into one line and an exit code.
+"""The command `keepsense`: it parses the arguments, calls the library and turns errors into one line and an exit code.
 
 Exit codes: 0 done, 1 goal not met, 2 bad input, 3 a bug in Keepsense; ended by a signal, 128 and its number (130 for
 Ctrl-C, 143 when told to end, 129 when the terminal closed).

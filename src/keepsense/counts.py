@@ -1,4 +1,4 @@
-"""What methods see of a table: its distinct tuples as integer codes, with weights. Never a row's identity.
+"""The distinct tuples of a table as integer codes with weights: all that methods see of it, and never a row.
 
 An engine makes `Counts` with one GROUP BY; `Counts.of` makes them from columns in memory.
 """

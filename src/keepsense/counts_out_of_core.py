@@ -1,4 +1,4 @@
-"""Counts of more distinct tuples than memory may hold: what adds up is known, and tuples are counted when asked for.
+"""Counts of more distinct tuples than fit in memory: column totals are known, tuples are counted on demand.
 
 Every value of every column is known with its rows, and so is every value of the columns counted along. The tuples
 themselves are counted anew each time somebody asks, at coarser codes, in parts, or a few of them: whoever wants all at

@@ -1,4 +1,4 @@
-"""How results show themselves: one line in a shell, a small table in a notebook, and never a value of a person."""
+"""How results print: one line in a shell, a small table in a notebook, and never a value of a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong, in two families: the user can mend a `KeepsenseError`; an `InternalError` is our bug.
+"""Exceptions, and the codes of findings. The user can fix a `KeepsenseError`; an `InternalError` is a bug in Keepsense.
 
 Every message names the file, column or concept, says what is wrong and what to do about it. Values of people never
 appear in a message unless the caller asked for them.

@@ -1,4 +1,4 @@
-"""Files that appear only when they are whole, and JSON and TOML of strangers: refused with a `ValueError`, or read."""
+"""Files written whole or not at all, and JSON and TOML of untrusted files: parsed, or refused with a `ValueError`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One registry of metrics: each figure of utility and of risk, with what it means in words, told beside its code.
+"""The registry of metrics: each figure of utility and of risk, with its name, meaning and range, above its function.
 
 Releases, the command line, reports and the documentation take labels, meanings, directions and formats from here.
 Metrics of utility are computed from a `keepsense.utility.recoded_table.Recoded`, those of risk from a

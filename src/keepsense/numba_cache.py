@@ -1,4 +1,4 @@
-"""Loops that Numba compiles: they are kept between runs where a folder takes them, and work where none does.
+"""Loops that Numba compiles: they are kept between runs where a folder can be written, and work everywhere.
 
 Numba wants to write beside the code, into the user's cache or where `NUMBA_CACHE_DIR` points, and gives up where it may
 not. A read-only installation for a user without a home gets a private folder among the temporary files instead, or

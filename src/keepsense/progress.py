@@ -1,6 +1,6 @@
-"""Events that long work emits: steps for progress bars, traces and the guide.
+"""Events that long work emits: steps for progress bars, lessons and the guide.
 
-A method takes an optional `listener` and calls it with events; nobody has to listen.
+A method takes an optional `listener` and calls it with events; no listener is needed.
 
 >>> seen = []
 >>> emit(seen.append, "node", done=3, total=10, chosen="age")

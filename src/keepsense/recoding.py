@@ -1,4 +1,4 @@
-"""What is done to a table, as data: for each distinct tuple its outputs, saved, inspected and applied anywhere.
+"""What a method decides, as data: the outputs of each distinct tuple, to be saved, inspected and applied.
 
 Three forms, from the most general rule to the most particular:
 

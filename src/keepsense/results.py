@@ -1,4 +1,4 @@
-"""What the front door hands back: a release with its frame, columns, figures and report; comparisons of several."""
+"""What the front door returns: a release with its frame, columns, figures and report; comparisons of several."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Synthetic people to try things on: nobody in them is real, and their words are ordinary English nouns.
+"""Make a table of synthetic people.
+
+No row describes a real person. The words are ordinary English nouns.
 
 >>> from keepsense.sample_people import people
 >>> table = people(1000, seed=1)
@@ -21,10 +23,8 @@ from numpy.typing import NDArray
 
 from keepsense.errors import BadInput
 
-# The words that synthetic people are made of: English nouns that WordNet knows, and a few it does not, on purpose
-#
-# Lists are ordered likeliest first; the generator turns places in a list into skewed frequencies. Words marked with a
-# question mark are in WordNet 3.0 neither as they stand nor by their last word: real columns hold such words too.
+# Words of synthetic people: English nouns, the most frequent first. Words marked with a question mark are not in
+# WordNet 3.0, as some words of real columns are not.
 
 # occupation: how many work in it, share of women in percent, where they work
 OCCUPATIONS: dict[str, tuple[int, int, str]] = {
@@ -345,11 +345,8 @@ VARIANTS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-# A seeded generator of synthetic people whose columns hang together as real ones do
-#
-# Who people work for depends on what they do, what they have on their age and sex, what they like on their hobby.
-# Values are skewed, and a few cells are misspelled, sloppily written or too new for the taxonomy, as in every real
-# table.
+# A seeded generator. Columns depend on each other as in real tables (employer on occupation, illness on age and sex),
+# frequencies are skewed, and a few cells are misspelled.
 
 COLUMNS = ("id", "sex", "age", "postcode", "place", "occupation", "workplace", "hobby", "interests", "diagnosis")
 """Columns of the sample, in order."""

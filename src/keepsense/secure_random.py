@@ -1,4 +1,4 @@
-"""One source of chance for everything that protects people: swaps, noise, redrawn and shuffled rows.
+"""The one source of chance for draws that protect people: swaps, noise, redrawn and shuffled rows.
 
 NumPy's own generators can be predicted by who sees enough of their output, and a release is such output. So all draws
 that protect people come from the ChaCha cipher (Bernstein 2008) behind an ordinary `numpy.random.Generator`. Its key is

@@ -21,7 +21,7 @@ from keepsense.progress import wants_steps
 from keepsense.project.column_meaning import Meaning
 from keepsense.project.project_file import Column
 
-ROOM = Path(keepsense.__file__).parent / "explain"
+ROOM = Path(keepsense.__file__).parent / "lessons"
 AGES = Hierarchy.of_rows([(age, "*") for age in range(100)], name="age", kind="numeric")
 
 

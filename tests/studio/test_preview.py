@@ -79,7 +79,7 @@ def test_what_cannot_be_released_is_told_with_remedies(session: Session) -> None
     assert session.project.release.suppression == 0.05
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_methods_that_change_values_are_shown_too(session: Session) -> None:
     session.set_promises([{"model": "linkage risk", "threshold": 0.9}])
     session.set_method("rank swapping", {"k": 5})
@@ -173,7 +173,7 @@ def test_the_first_preview_finds_its_loops_ready(session: Session) -> None:
 TABLES = ("insurance/insurance_act_original_occ_original_10000.csv", "adult/adult.csv", "chicago_homicide/homicide.csv")
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real tables are not here")
 @pytest.mark.parametrize("table", [*TABLES, "diabetes130/encounters.csv"])
 def test_a_preview_stays_within_fifteen_percent_of_the_full_run(tmp_path: Path, table: str) -> None:

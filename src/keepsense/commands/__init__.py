@@ -1,1 +1,1 @@
-"""What can be typed: one module a command, thin, with its entry in `COMMANDS`."""
+"""The commands of the terminal: one module each, with its entry in `COMMANDS`."""

@@ -1,4 +1,4 @@
-"""`keepsense assess`: what any anonymized table is worth and what risk it leaves."""
+"""`keepsense assess`: measure the utility and the risk of any anonymized table."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""What commands print with `--json`: the shape and the meaning of every key, from which JSON schemas are made.
+"""Which commands there are, and their JSON.
 
-Every command enters its own beside its code. A shape is `text`, `number`, `whole`, `truth`, `any`, several of these
-parted by a bar (`number|null`), a list of one shape, a dictionary of keys, each with its meaning and its shape, or,
-where its only key is `*`, of any keys. A key that ends in `?` may be missing.
+Every command enters its function into `COMMANDS`, and what it prints with `--json` into `OUTPUTS`: the shape and the
+meaning of every key, from which JSON schemas are made. A shape is `text`, `number`, `whole`, `truth`, `any`, several of
+these parted by a bar (`number|null`), a list of one shape, a dictionary of keys, each with its meaning and its shape,
+or, where its only key is `*`, of any keys. A key that ends in `?` may be missing.
 """
 
 from __future__ import annotations

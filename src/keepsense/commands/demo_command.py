@@ -1,4 +1,4 @@
-"""`keepsense demo`: the product's main job from end to end, on synthetic people."""
+"""`keepsense demo`: draft, release, verify and report on synthetic people, from end to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`keepsense distance`: how far apart two words are."""
+"""`keepsense distance`: the semantic distance of two words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`keepsense explain`: a method step by step on a small table, to learn how it works."""
+"""`keepsense explain`: a method step by step on a small table."""
 
 from __future__ import annotations
 

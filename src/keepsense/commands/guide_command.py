@@ -1,4 +1,4 @@
-"""`keepsense guide`: which method fits a table and its purpose, why, and what to beware of."""
+"""`keepsense guide`: which method fits a table and its purpose, why, and what to watch for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from keepsense.release.figures.trade import Trade
 
 
-# The catalogue of methods as `keepsense guide` shows it: a tree of all, or one of them
+# The catalogue of methods: a tree of all, or one of them
 
 
 def show_catalogue(name: str | None, html: Path | None, *, as_json: bool, quiet: bool) -> None:
@@ -63,7 +63,7 @@ def show_catalogue(name: str | None, html: Path | None, *, as_json: bool, quiet:
     show(catalogue_text.as_data(found), render_one, as_json=as_json, quiet=quiet)
 
 
-# The questions of `keepsense guide`, and what must be said where nobody can be asked
+# Questions, and what is refused where they cannot be asked
 
 
 def checked(told: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _several(question: str, options: Any, most: int | None = None) -> list[str]:
         typer.echo(f"  please give {'a number' if most == 1 else 'numbers'} from 1 to {len(names)}")
 
 
-# What the module's docstring describes
+# The command
 
 
 def guide(

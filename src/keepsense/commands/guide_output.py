@@ -1,4 +1,4 @@
-"""How `keepsense guide` shows its advice, what came of trying it, and what to do next."""
+"""How `keepsense guide` prints its advice and the results of trials, and writes a method into a project file."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _trials(console: Console, trials: list[Trial]) -> None:
             console.print(f"{trial.name}: {note}", markup=False)
 
 
-# What `keepsense guide --write` puts into a project file
+# What `keepsense guide --write` writes into a project file
 
 PROJECT = Path("keepsense.toml")
 """The project file where none is named."""

@@ -1,4 +1,4 @@
-"""`keepsense init`: a project file for a table."""
+"""`keepsense init`: draft a project file for a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`keepsense inspect`: what is in a table, before anything is done to it."""
+"""`keepsense inspect`: the columns of a table, their kinds and the roles they may have."""
 
 from __future__ import annotations
 

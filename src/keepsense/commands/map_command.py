@@ -1,4 +1,4 @@
-"""`keepsense map`: what the words of a column mean."""
+"""`keepsense map`: which concepts the words of a column mean."""
 
 from __future__ import annotations
 

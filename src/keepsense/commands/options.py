@@ -1,4 +1,4 @@
-"""How a table is to be read, as options that several commands share."""
+"""Options that several commands share: how a table is read, names that a shell proposes, and lists of names in help."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from keepsense.engines.protocol import Reading
 
 
-# What a shell proposes while a command is typed: the names that registries hold, read when the shell asks
+# Names of registries that a shell proposes while a command is typed
 
 Proposals = Callable[[str], list[str]]
 
@@ -73,7 +73,7 @@ methods, lessons, distances, kinds = map(_proposing, (_methods, _lessons, _dista
 engines, loaders, taxonomies = map(_proposing, (_engines, _loaders, _taxonomies))
 
 
-# What the module's docstring describes
+# How a table is read
 
 Format = Annotated[str | None, typer.Option("--format", help=f"{table_formats.names()}.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file; found out where it is not given.")]
@@ -143,7 +143,7 @@ def plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
-# Help that lists what registries hold, without loading them before somebody asks for it
+# Lists of registered names in help, loaded only when help is shown
 
 
 def _hierarchy_files() -> str:

@@ -1,4 +1,4 @@
-"""`keepsense report`: write the reports of a release that was made before."""
+"""`keepsense report`: write the reports of an existing release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`keepsense taxonomy`: list, show, search and import what things mean."""
+"""`keepsense taxonomy`: list, show, search and import taxonomies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How commands speak: JSON for scripts, tables for people, nothing where they want it quiet."""
+"""Output of commands: JSON for scripts, tables and a progress bar for people, nothing with `--quiet`."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _cell(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
-# A bar with the time left while something runs: on a terminal, on standard error, and nowhere else
+# A progress bar with the time left: only on a terminal, on standard error
 
 # how often the bar may move: a method can tell of a hundred thousand nodes a second
 _PAUSE = 0.1

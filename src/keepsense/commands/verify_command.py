@@ -1,4 +1,4 @@
-"""`keepsense verify`: does a released file keep what the project promises?"""
+"""`keepsense verify`: check whether a released file keeps the promises of its project."""
 
 from __future__ import annotations
 

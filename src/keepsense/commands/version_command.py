@@ -1,4 +1,4 @@
-"""`keepsense version`."""
+"""`keepsense version`: the version that is installed."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""From a table to a project file."""
+"""Drafts: a table is inspected, and a project file is written for it."""

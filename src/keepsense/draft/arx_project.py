@@ -1,7 +1,7 @@
-"""Projects of ARX (`.deid`): the table, roles, hierarchies, promises and the suppression limit out of the archive.
+"""Projects of ARX (`.deid`): table, roles, hierarchies, promises and suppression limit are read from the archive.
 
 An archive holds its settings twice, as serialized Java objects, which are never read, and as XML, which is. Archives
-come from strangers: only known entries are read, up to a size; nothing is written under a name that the archive says.
+are untrusted: only known entries are read, up to a size; nothing is written under a name that the archive says.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How people write what is missing, dates and numbers: recognized by a column's values, as keys of a project file."""
+"""How a column writes missing values, dates and numbers: recognized by its values, as keys of a project file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hierarchy of a column of a table, before there is a project."""
+"""The hierarchy of a column, before there is a project."""
 
 from __future__ import annotations
 

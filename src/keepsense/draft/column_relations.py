@@ -1,4 +1,4 @@
-"""What columns are beside one another: the same fact twice, one person in several rows, a place in two systems."""
+"""How columns of a table are related: copies of each other, one person in several rows, one place in two systems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an inspection finds out about one column."""
+"""What an inspection knows about one column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look at a table before anything is done to it: what each column is, what it means, and which role it may have."""
+"""Inspect a table: what each column is, what it means, and which role it may have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What somebody who knows the table should decide about a draft: the few questions that matter most, in order."""
+"""The few questions that a person who knows the table should answer about a draft, the most important first."""
 
 from __future__ import annotations
 

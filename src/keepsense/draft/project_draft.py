@@ -1,4 +1,9 @@
-"""A project from a table and what somebody says about it in Python; what is not said is guessed, as in a draft."""
+"""Drafts of projects: for a file, and for a table with arguments in Python.
+
+`prepared` drafts the project of a file, with hierarchy files in its folder; `keepsense init` and the studio start from
+it. `draft_for_file` drafts the project of a table that has no project file. `draft_from_arguments` builds a project
+from a table and arguments in Python, and guesses what they leave out as a draft does.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +31,7 @@ from keepsense.project.project_file import Project, check_project
 from keepsense.project.roles import ROLES
 from keepsense.taxonomy.taxonomy import Taxonomy
 
-# A project for a table that has no project file: as `keepsense init` would draft it
+# A table without a project file
 
 
 def draft_for_file(
@@ -51,7 +56,7 @@ def draft_for_file(
     return check_project(data, file.name)
 
 
-# Hierarchy files that lie beside a table, as ARX and others leave them: found by name, proposed where they fit
+# Hierarchy files next to a table, as ARX and others write them
 
 _ENDINGS = (".csv", ".json", ".xml")
 _SAYS = re.compile(r"hierarch|hier(?![a-z])|levels?(?![a-z])|generali[sz]", re.IGNORECASE)
@@ -103,7 +108,7 @@ def _holds(file: Path, column: Inspected) -> bool:
     return all(str(value).strip() in leaves for value in column.profile.values)
 
 
-# The draft of a project for a file, with all that lies in or beside it; `keepsense init` and the studio begin so
+# A file, with hierarchy files of its folder
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +173,7 @@ def prepared(
     return Prepared(text, inspection, own, () if arx is None else arx.left_out, arx is not None)
 
 
-# What the module's docstring describes
+# A table and arguments in Python
 
 _USUAL_K = 5
 

@@ -1,4 +1,4 @@
-"""Write a project file from an inspection: every key explained, every guess with its reason, the same each time."""
+"""Write a draft as a project file: every key explained, every guess with its reason, the same text each time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the values of a column give away about it, whatever it is called: one entry a recogniser, in `SIGNS`.
+"""Recognizers: what the values of a column look like, whatever its name; one entry each, in `SIGNS`.
 
-A recogniser looks at distinct values only. Those about people must hold for most values of a column, never for one: a
-diagnosis may be called after its discoverer, a company after its founder.
+A recognizer looks at distinct values only. Those about people must hold for most values of a column, never for one: a
+diagnosis may be named after its discoverer, a company after its founder.
 """
 
 from __future__ import annotations

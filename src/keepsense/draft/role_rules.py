@@ -1,7 +1,7 @@
-"""Which role a column may have: rules in order, the first that speaks decides, each with its reason and confidence.
+"""Rules for the role of a column, in order: the first that applies decides, with its reason and confidence.
 
-What values give away counts before what the name says, and a name counts only where the values do not contradict it. A
-column of which nothing is known is taken for one by which people could be recognized: the guess errs towards privacy.
+The values of a column count before its name, and a name counts only where the values do not contradict it. A column
+of which nothing is known is taken for one that could identify people: the guess errs towards privacy.
 """
 
 from __future__ import annotations

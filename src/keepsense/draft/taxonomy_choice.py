@@ -1,4 +1,4 @@
-"""Which taxonomy of the library knows what a column is about, and why it does or none does."""
+"""Which taxonomy of the library fits a column, and the reason why one or none does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from keepsense.project.column_meaning import Meaning
 
 
-# Whether the words of a column are English: those of other languages are not looked up in English dictionaries
+# Is a column in English? Other languages are not looked up in English dictionaries
 
 _SHARE = 0.15
 """Share of the values that must show another language: English words have accents, too, but few do."""
@@ -89,7 +89,7 @@ def _accented(text: str) -> bool:
     )
 
 
-# What the module's docstring describes
+# Taxonomies that fit
 
 LEAST_VALUES = 0.5
 """Share of the different values that a taxonomy must name exactly to be used."""
@@ -400,7 +400,7 @@ def _n(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
-# Which columns of a table say where the places of another lie: the state and the country beside a city
+# Columns that give the area of the places in another one: the state and the country of a city
 
 PLACES = vocabulary.words("city cities town municipality village hometown place birthplace residence location")
 """Words in the name of a column that say that it holds places which other columns may place."""

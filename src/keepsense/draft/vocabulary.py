@@ -1,4 +1,8 @@
-"""What the name and the shape of a column tell about it: the words and patterns that inspections go by."""
+"""Vocabularies for names of columns, and the word that a name is about.
+
+Inspections match the words of a column's name with these lists: identifiers, persons, sensitive facts, places and
+others. The values of a column are recognized elsewhere (`keepsense.draft.recognizers`).
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Where rows live: read, count, recode, write."""
+"""Engines: where rows live, and how they are read, counted, recoded and written."""

@@ -1,7 +1,7 @@
-"""Columns as integer codes with sorted dictionaries, and what is counted on them: no string is compared twice.
+"""Columns as integer codes with sorted dictionaries, and counts of such codes.
 
 Codes are packed into one 64-bit key a row, sorted once; columns that need more bits are packed onto the ranks of those
-before. An engine makes the codes; all else here is arrays.
+before. An engine makes the codes; all else here is arrays. No string is compared twice.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from keepsense.arrays import Ints, Rows, used_codes
 from keepsense.counts import Counts, Histogram, Value, keys_among
 from keepsense.errors import BadInput
 
-# Arrow arrays from Python's and NumPy's and back, without what Arrow does for pandas
+# Arrow arrays from Python's and NumPy's and back, without pandas
 #
-# Wherever pandas is installed, Arrow imports it before it converts a list or an array, which takes longer than reading
-# a small table. Texts and numbers go through their buffers instead; all else is left to Arrow.
+# Where pandas is installed, Arrow imports it before it converts a list or an array, which takes longer than reading a
+# small table. Texts and numbers go through their buffers instead.
 
 _NUMBERS = {
     "int8": np.int8,
@@ -113,7 +113,7 @@ def unified(chunks: Any) -> Any:
     return chunks if pa.types.is_null(chunks.type.value_type) else chunks.unify_dictionaries()
 
 
-# What the module's docstring describes
+# Codes and dictionaries
 
 Codes = NDArray[Any]
 """Codes in the smallest type of whole numbers that holds them."""
@@ -589,7 +589,7 @@ def _radix_keys(columns: Sequence[Codes], sizes: Sequence[int]) -> NDArray[np.in
     return keys
 
 
-# What a recoding takes and gives, as Arrow arrays that an engine can look up: the same for all engines
+# Inputs and outputs of a recoding as Arrow arrays that any engine can look up
 
 
 def typed(column: str, values: Sequence[Value], kind: Any) -> Any:

@@ -1,6 +1,6 @@
-"""DuckDB as a store: tables whose rows are numbered, and a folder for what does not fit into memory.
+"""DuckDB as a store of tables with numbered rows, and a folder for what does not fit into memory.
 
-Every engine reads and writes files through one, a format at a time; the embedded engine works in it, too.
+Every engine reads and writes files through a store, a format at a time; the DuckDB engine also works in it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows that come and go in memory: columns, frames of other libraries, and streams, all as Arrow."""
+"""Rows that come and go in memory as Arrow: columns, streams, and frames of other libraries."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much memory work may take: what a project says, or half of what is free; and what counting a table needs."""
+"""How much memory work may take: the limit of a project or half of what is free, and the need of counting a table."""
 
 from __future__ import annotations
 

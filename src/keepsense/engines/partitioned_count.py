@@ -1,7 +1,7 @@
-"""Rows counted part by part: divided by their leading codes, so that equal tuples lie in one part, and parts in order.
+"""Count rows part by part: rows are divided by their leading codes, so that equal tuples are in one part.
 
-No part is larger than it need be, and each is counted by itself, several at a time where there are cores: what it takes
-grows with a part, not with the table.
+Parts are in order. No part is larger than it need be, and each is counted separately, several at a time where there
+are cores: memory grows with a part, not with the table.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What an engine must do: read, count, recode, write, and what a checked release asks for. Nothing else touches rows.
+"""The protocol of engines: read, count, recode, write, and SQL for the verifier. Nothing else touches rows.
 
 Inside an engine a column may be what it likes. What leaves it is `Counts` (codes with dictionaries, histograms and sums
 from one scan; `Counts.project` then counts fewer columns without another), and what enters it is a recoding (codes with
-dictionaries again, so that an engine can look them up). Whatever is dealt or shuffled follows a key that is drawn from
+dictionaries again, so that an engine can look them up). Random assignments and orders follow a key that is drawn from
 the generator passed in. So an engine can be made faster, or another one be written, without a change anywhere else.
 """
 
@@ -475,7 +475,7 @@ def sql(engine: str | Engine | None = None) -> SqlConnection:
     return entry.connect(**where)
 
 
-# What a table looks like from the outside: how many values each column has, how many are missing or frequent
+# Profiles: how many values each column has, how many are missing or frequent
 
 MOST_VALUES = 2_000
 """Most distinct values of a column that are looked at one by one."""

@@ -1,4 +1,4 @@
-"""Temporary folders of engines: each is locked while its engine lives, so that others can be swept."""
+"""Temporary folders of engines: each is locked while its engine is alive; unlocked ones are deleted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as people have them: whether they are there and can be read, and in which encoding."""
+"""Text files: whether a file exists and can be read, and its encoding."""
 
 from __future__ import annotations
 

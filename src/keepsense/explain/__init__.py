@@ -1,1 +1,1 @@
-"""How it works: lessons made of what the methods tell while they run."""
+"""What a lesson gives a method in place of a job; all else about lessons is in `keepsense.lessons`."""

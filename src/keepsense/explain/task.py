@@ -1,4 +1,4 @@
-"""A lesson as a task for a method: what it may ask of a job, answered from a small table in memory."""
+"""A lesson as a task for a method: what a method may ask of a job, answered from a small table in memory."""
 
 from __future__ import annotations
 

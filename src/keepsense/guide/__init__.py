@@ -1,10 +1,11 @@
-"""Which method and why: the catalogue of methods and their families, advice, try-outs.
+"""The guide: the catalogue of methods and families, advice, trials of methods, and checks of regulations.
 
-- the catalogue: `keepsense.guide.catalogue` (`entry`, `flowchart`), drawn by `flowchart_text`, `flowchart_svg` and
-  `taxonomy_tree`, told by `describe`;
-- advice: `keepsense.guide.advice` (`recommend`, `advise`) on `Answers`, with `presets`, tried by `try_out`.
+- the catalogue: `keepsense.guide.catalogue` (`entry`, `flowchart`), as text in `catalogue_text`, as HTML in
+  `catalogue_page`, drawn by `flowchart_drawing`;
+- advice: `keepsense.guide.advice` (`recommend`, `advise`) on `answers`, with `regulation_presets`, tried by `try_out`;
+- regulations: `keepsense.guide.regulation_checks`.
 
-How a method works, step by step, is shown by `keepsense.explain`.
+How a method works, step by step, is shown by `keepsense.lessons`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""From answers to advice: which methods fit, why, what to beware of, and why others do not.
+"""Advice from answers: which methods fit, why, what to watch for, and why others do not fit.
 
 Filters come first (truth, the promise, then what each method says of itself), then points: what the release is for,
 what the columns hold, how large the table is. The filters follow Tables 2.1 and 2.2 of Rodríguez-García (2017), the
 choice of noise its Table 6.1, the choice among generalizations the comparison of Ben Fredj et al. (2015). All of it
-stands in the `Method` beside each algorithm.
+stands in the `Method` entry next to each algorithm.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from keepsense.privacy.dp_promises import ApproximatePrivacy, DifferentialPrivac
 from keepsense.privacy.privacy_model import PRIVACY
 from keepsense.project.toml_editor import spelled
 
-# What a publisher should be warned of, whatever method is chosen
+# Warnings that hold for every method
 
 _FEW = 5
 _MANY_COLUMNS = 8
@@ -147,7 +147,7 @@ def _untold(answers: Answers) -> list[str]:
     return needed
 
 
-# What the module's docstring describes
+# Advice
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the guide needs to know, and where it comes from: questions, a project file, or a preset."""
+"""What the guide needs to know, and its sources: questions, a project file, or a preset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue: every method and the families they belong to, found by name, with their flowcharts."""
+"""The catalogue: every method and its family, by name, with flowcharts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ from keepsense.privacy.l_diversity import DistinctDiversity
 from keepsense.privacy.t_closeness import TCloseness
 from keepsense.registry import plain
 
-# Families of methods, and the three templates of generalization: what their methods have in common, with flowcharts
+# Families, and the three templates of generalization (Ben Fredj, Lammari and Comyn-Wattiau 2015)
 #
-# The templates and their flowcharts are those of Ben Fredj, Lammari and Comyn-Wattiau (2015); each method fills in what
-# its template leaves open.
+# A method fills in what the flowchart of its template leaves open.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -378,7 +377,7 @@ FAMILIES = {family.name: family for family in _EVERY}
 """Families by name."""
 
 
-# What the module's docstring describes
+# Entries by name
 
 
 @cache
@@ -467,7 +466,7 @@ def function(described: Described) -> Any:
     return described.function
 
 
-# What is known of families of methods: comparisons of Rodríguez-García (2017), Tables 2.1, 2.2 and 6.1, as data
+# Families compared (Rodríguez-García 2017, Tables 2.1, 2.2 and 6.1)
 
 Mark = Literal["=", "++", "+", ""]
 """How well a family of methods preserves a feature: fully, highly, fairly, or not."""

@@ -1,4 +1,4 @@
-"""Offline HTML pages of the guide: one entry of the catalogue on a page. No script, no network."""
+"""An entry of the catalogue as an offline HTML page, without scripts or network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue in words: one entry for the terminal, for scripts, and all of it as a page of the documentation."""
+"""The catalogue as text: an entry for the terminal or for scripts, the tree of all, the page of the documentation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keepsense.guide.catalogue import (
 from keepsense.guide.flowchart_drawing import draw_text
 from keepsense.methods.method import Described, Relation
 
-# The tree of methods: Figure 9 of Ben Fredj et al. (2015) and what has grown on it since, as text and as SVG
+# The tree of methods, Figure 9 of Ben Fredj et al. (2015) extended, as text and as SVG
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _place(branch: Branch, level: int, row: float, parts: list[str]) -> float:
     return middle
 
 
-# What the module's docstring describes
+# Entries as text, and the page of the documentation
 
 _WIDTH = 88
 
@@ -238,7 +238,7 @@ def as_page() -> str:
     families = [described for described in catalogue().values() if described.family is None]
     parts = [
         "# The catalogue of methods",
-        "This page is written from the catalogue that `keepsense guide` uses; a test keeps both alike. The grouping of "
+        "This page is made from the catalogue that `keepsense guide` uses. The grouping of "
         "generalization into three categories, each with one flowchart whose parameters its algorithms fill in, is "
         "that of Ben Fredj, Lammari and Comyn-Wattiau (2015). A star marks their nine algorithms.",
         "```text\n" + "\n\n".join(draw_tree_text(tree(described.name)) for described in families) + "\n```",
@@ -294,9 +294,3 @@ def _section(described: Described, level: int) -> list[str]:
     for child in children(described.name):
         parts += _section(child, min(level + 1, 4))
     return parts
-
-
-if __name__ == "__main__":
-    import sys
-
-    sys.stdout.write(as_page())

@@ -1,4 +1,7 @@
-"""Flowcharts as inline SVG: no script, no font, no network; colours follow the page, light or dark."""
+"""Flowcharts as text and SVG.
+
+The SVG has no script, no font and no network access; its colours follow the page, light or dark.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,9 @@ from typing import Literal
 
 from keepsense.methods.method_flowchart import Edge, Flowchart, Node
 
-# How flowcharts are laid out: a spine read downwards, and arrows that go round it in lanes of their own
+# Layout: a spine read downwards; backward arrows run on the left, forward ones on the right
 #
-# An arrow between neighbours goes straight down; any other goes round, backwards on the left and forwards on the right.
-# `flowchart_text` and `flowchart_svg` draw the same layout.
+# `draw_text` and `draw_svg` draw the same layout.
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def shown(text: str) -> str:
     return text.replace("{", "‹").replace("}", "›")
 
 
-# Flowcharts for the terminal, drawn with box characters
+# Text for the terminal, in box characters
 
 _SIDES = {
     "start": ("╭", "╮", "╰", "╯", "│", "│"),
@@ -198,7 +200,7 @@ def _lane(grid: _Grid, lane: Lane, start: int, end: int, left: int, right: int, 
     grid.put(bottom, column, "└" if leftwards else "┘")
 
 
-# What the module's docstring describes
+# SVG
 
 STYLE = """
 .flow text { font: 14px system-ui, sans-serif; fill: var(--ink, #1d2a2a); }

@@ -1,8 +1,8 @@
-"""Rules that many publishers must follow, checked one by one on a released file, with the figures that speak to each.
+"""Checks of regulations on a released file, criterion by criterion, with the figures that answer each.
 
 HIPAA's Safe Harbor (45 CFR 164.514(b)(2)) lists eighteen identifiers. The opinion of the European data protection
-authorities on anonymisation (WP216, 2014) asks three questions under the GDPR: can somebody be singled out, linked, or
-something about them inferred? What a program cannot tell is left to people and says so: it is no verdict of a lawyer.
+authorities on anonymisation (WP216, 2014) asks three questions under the GDPR: can a person be singled out, linked, or
+something about them inferred? What a program cannot decide is left to people and says so: it is no legal verdict.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Presets: sets of rules that many publishers must follow, ready to be applied to a table's columns."""
+"""Presets: sets of rules from regulations, ready to be applied to the columns of a table."""
 
 from __future__ import annotations
 

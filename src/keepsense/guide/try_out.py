@@ -1,8 +1,8 @@
-"""Try recommended methods on the data and rank them by what they lose and what risk they leave.
+"""Try recommended methods on the data and rank them by the loss and the risk that they leave.
 
 Each goes the way a release goes (`keepsense.release.run`), verifier included, into a folder that is thrown away.
-Methods of all kinds are measured alike: `keepsense.utility.overall_distance` tells the loss, an attack by linkage the
-risk."""
+All methods are measured in the same way: loss by `keepsense.utility.overall_distance`, risk by a linkage attack.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_PAIRS = 400_000_000
 class Trial:
     """What came out of trying a method: its loss and risk, or why it failed.
 
-    `loss` is how far, from 0 to 1, what the release lets suppose lies from the truth on average (see `nearness`);
+    `loss` is how far, from 0 to 1, what the release lets suppose lies from the truth on average (`overall_distance`);
     `linked` the share of records that an attacker who knows all columns finds again; `worst` the greatest chance for
     any one record, where the method bounds it.
 

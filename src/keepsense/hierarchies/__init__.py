@@ -1,10 +1,9 @@
-"""How values generalize: hierarchies, their construction, scoring and choice.
+"""Hierarchies: how values generalize; how hierarchies are built, checked, scored, chosen and edited.
 
-- the hierarchy itself: `Hierarchy`, `check`, `signature`;
-- files: `read_hierarchy` and `write_hierarchy` by their ending, or `read_arx`, `read_xml`, `read_json`, `read_tree` and
-  the matching `write_...`;
-- editing: `Editor` and the operations of `keepsense.hierarchies.hierarchy_editor`;
-- construction: `build_hierarchy` for a column of any kind, `hierarchies_for` a whole table; for words `base_hierarchy`,
-  the four adjustments and `candidates`; hierarchies of numbers, dates, masked strings and ordered values;
-- judgement: `score` (GSL), `explain`, `improve`, `evaluate` (four aspects), `choose` (before anonymizing or by trying).
+- the hierarchy itself: `hierarchy`, as a tree of labels `hierarchy_tree`, its faults `hierarchy_checks`;
+- construction: `hierarchy_builder` for a column of any kind and for whole tables; `kinds` holds one module a kind, with
+  `intervals`, `round_bands` and `ordinal_scales` for numbers and ordered values;
+- words: `word_concepts` (the base hierarchy), `aika_adjustments`, `hierarchy_candidates`, `releasable_labels`;
+- judgement: `hierarchy_scores` (GSL and AIKA's four aspects), `hierarchy_faults`, `hierarchy_choice`;
+- editing and files: `hierarchy_editor`, `formats`.
 """

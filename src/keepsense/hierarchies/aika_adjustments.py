@@ -1,7 +1,7 @@
 """The four adjustments that turn a base hierarchy into candidates (Ayala-Rivera et al., AIKA, Sec. 3.2, step 3).
 
 Each is a function from a hierarchy to a new one: `reduce_abstractness`, `reduce_outliers`, `remove_levels`, and
-`diversify` (in `facets`). None of them changes the leaves, and all keep every level a coarsening of the one below.
+`diversify` (by facets). None of them changes the leaves, and all keep every level a coarsening of the one below.
 """
 
 from __future__ import annotations
@@ -294,10 +294,7 @@ class _Work:
         return made
 
 
-# Other perspectives on a domain: ancestors replaced by related terms (Ayala-Rivera et al., AIKA, Sec. 3.2, 3d)
-#
-# An ancestor may be replaced by a facet: a sister term (a concept that shares a parent with it) or a meronym (a part, a
-# member, a substance of it, as far as the taxonomy knows them), if the facet is no farther from it than a boundary.
+# Facets: ancestors replaced by sister terms or meronyms that are near enough (AIKA, Sec. 3.2, 3d)
 
 SISTER = "sister"
 INSTANCE = "instance"

@@ -1,4 +1,8 @@
-"""What the values of a column are: one module a kind, with its entry in `KINDS`. Rooms ask the entry, not its name."""
+"""The registry of kinds of values (nominal, ordinal, numeric, date, code, set), and what each kind provides.
+
+There is one module a kind in `keepsense.hierarchies.kinds`, with its entry in `KINDS`. Other code asks the entry and
+never compares names of kinds.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hierarchies made worse on purpose, to test what measures hierarchies.
+"""Hierarchies made worse on purpose, to test scores of hierarchies.
 
 Ayala-Rivera et al. 2017 (Sec. 4.3) make a test bed of 100 hierarchies for each column: an ideal one, taken from the
 taxonomy, and others perturbed by removing levels, aggregating nodes in different groups, and replacing ancestors by

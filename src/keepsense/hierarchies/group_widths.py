@@ -1,4 +1,4 @@
-"""How wide the groups of hierarchies other than of words are, as losses between 0 and 1."""
+"""Widths of groups in hierarchies of numbers, dates and ordered values, as losses between 0 and 1."""
 
 from __future__ import annotations
 

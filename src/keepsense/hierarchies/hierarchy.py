@@ -1,4 +1,4 @@
-"""How values generalize: leaves x levels as integer codes, each level a coarsening of the one below."""
+"""The hierarchy of a column: leaves x levels as integer codes, each level a coarsening of the one below."""
 
 from __future__ import annotations
 

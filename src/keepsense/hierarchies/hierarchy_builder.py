@@ -1,4 +1,4 @@
-"""Hierarchies built from what values are: of one column, or candidates and the best for every column of a table."""
+"""Build hierarchies: of one column of any kind, or candidates and the best one for every column of a table."""
 
 from __future__ import annotations
 
@@ -245,7 +245,7 @@ def _distinct(made: list[Hierarchy]) -> list[Hierarchy]:
     return list({signature(h): h for h in reversed(made)}.values())[::-1]
 
 
-# A hierarchy of values that were made coarser already: what lies above the labels that took their place
+# Hierarchies above labels that were released already
 
 
 def coarser(hierarchy: Hierarchy, outputs: Mapping[Value, Value]) -> Hierarchy:

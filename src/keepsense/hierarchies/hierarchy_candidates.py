@@ -1,8 +1,8 @@
-"""Many candidate hierarchies of one column, different in structure, from one base hierarchy.
+"""Candidate hierarchies of a column of words, different in structure, from one base hierarchy.
 
 Ayala-Rivera et al. (AIKA, Sec. 3.2): the base hierarchy goes through the four adjustments, alone and together, and
-duplicates are filtered out by structure (the same nodes linked alike are one candidate, in whatever order branches
-come). No candidate is best for everything: `evaluate` and `choose` rank them for a purpose.
+duplicates are filtered out by structure (the same nodes with the same links are one candidate, whatever the order of
+branches). No candidate is best for everything: `evaluate` and `choose` rank them for a purpose.
 """
 
 from __future__ import annotations
@@ -195,13 +195,9 @@ def _facets(
         fruitless = 0 if len(kept.all) > before else fruitless + 1
 
 
-# Groups between the levels of a taxonomy: siblings, or values, that lie near each other, named or listed
+# Groups of near siblings or near values between the levels of a taxonomy, named or listed
 #
-# A concept with nine children can only be released whole or not at all. `group_siblings` puts groups of two to four
-# children between, which are listed (`midwife or nurse`): the levels of the taxonomy all stay. `group_values` clusters
-# the values themselves by their distance, whatever the taxonomy's levels; a group is named by the concepts that hold
-# just its values, listed where there are several. Both join first what costs least to mix: near each other and with few
-# rows (Ward's criterion on the mean distance).
+# Both join first what is cheapest to mix: near each other and with few rows (Ward's criterion on the mean distance).
 
 _MANY = 400
 """Children of one node, or values, above which no groups are looked for: distances grow with their square."""
@@ -365,7 +361,7 @@ def _between(
     return member @ matrix @ member.T / (total[:, None] * total[None, :]), total
 
 
-# The hierarchies of a column of words that a project chooses from: few, readable, with every informative level
+# The short list that a project chooses from: few, readable, with every informative level
 
 _RARE = 0.025
 """Share of the rows below which branches are grouped under their parents."""

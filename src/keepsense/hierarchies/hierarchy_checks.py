@@ -1,5 +1,7 @@
-"""What is wrong with a hierarchy, as coded findings: `E3..` must be mended, `W3..` should be looked at;
-`keepsense.errors.FINDINGS` says what each means."""
+"""Checks of a hierarchy, as coded findings: errors `E3..` must be fixed, warnings `W3..` should be looked at.
+
+`keepsense.errors.FINDINGS` says what each code means.
+"""
 
 from __future__ import annotations
 

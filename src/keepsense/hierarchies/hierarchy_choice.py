@@ -1,4 +1,4 @@
-"""Choosing among candidates: before anonymizing (APES) or by anonymizing with each (TAS), both timed.
+"""Choose among candidate hierarchies: before anonymizing (APES) or by anonymizing with each (TAS), both timed.
 
 Ayala-Rivera et al. 2017 (Sec. 3.2 and 5.3). A priori, every candidate is scored and only the best is used to anonymize;
 a posteriori, the table is anonymized with every candidate and the result that lost least is kept. What anonymizing

@@ -1,4 +1,4 @@
-"""Editing a hierarchy: move, merge, split, rename, insert or drop a level, add or remove a leaf.
+"""Edit a hierarchy: move, merge, split, rename, insert or drop a level, add or remove a leaf; with undo.
 
 Each operation is a function from a valid hierarchy to a new valid one; what would contradict itself is refused and the
 old hierarchy stays as it was. Hierarchies never change in place, so undoing is keeping the old one: `Editor` does.

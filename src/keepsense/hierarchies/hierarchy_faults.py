@@ -1,8 +1,8 @@
-"""Why a hierarchy scores as it does: its worst transitions, levels out of order, labels in the wrong place, and fixes.
+"""What makes a hierarchy score badly, and fixes: worst transitions, levels out of order, misplaced labels.
 
 Ayala-Rivera et al. 2017 (Sec. 3.4, Example 2) read such faults off the scores by hand: "doctor" above "medical
-practitioner", opticians under doctors, teachers under the thing "education". Here each is found and gets the fixes that
-an editor would try; `improve` applies them while the score falls.
+practitioner", opticians under doctors, teachers under the object "education". Here each gets the fixes that an editor
+would try; `improve` applies them while the score falls.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ def _tried(hierarchy: Hierarchy, fixes: list[Fix], distance: Distance, how: HowT
     return {id(fix): scored[fix.text] for fix in fixes if fix.text in scored}
 
 
-# Mend a hierarchy while its score falls: the paper's future work (Ayala-Rivera et al. 2017, Sec. 7)
+# Fix a hierarchy while its score falls: the paper's future work (Ayala-Rivera et al. 2017, Sec. 7)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,13 @@
-"""Generalization semantic loss (GSL): how much meaning a hierarchy loses, before anything is anonymized.
+"""GSL and AIKA's four aspects.
 
-Ayala-Rivera et al. 2017, Sec. 3.4. A transition from a leaf to one of its ancestors loses their distance (TransGSL, Eq.
-1); a level loses the average or the maximum over its leaves (LevelGSL, Eq. 2 and 3); a hierarchy the weighted sum of
-its levels 1 to h (VghGSL, Eq. 4 and 5); a set of hierarchies the mean over its columns (VghSetGSL, Eq. 6). Less is
-better.
+Generalization semantic loss (GSL) says how much meaning a hierarchy loses, before anything is anonymized (Ayala-Rivera
+et al. 2017, Sec. 3.4). A transition from a leaf to one of its ancestors loses their distance (TransGSL, Eq. 1); a level
+loses the average or the maximum over its leaves (LevelGSL, Eq. 2 and 3); a hierarchy the weighted sum of its levels 1
+to h (VghGSL, Eq. 4 and 5); a set of hierarchies the mean over its columns (VghSetGSL, Eq. 6). Less is better.
 
-Choices where the paper is silent: leaves count alike, whatever their rows; a leaf that repeats at the bottom loses
-nothing there; an ancestor without a concept is taken for the least common subsumer of its leaves; a leaf without a
-concept is refused or left out. A distance is divided by its own maximum, so that every score lies between 0 and 1.
+Choices where the paper is silent: leaves have equal weight, whatever their rows; a leaf that repeats at the bottom
+loses nothing there; an ancestor without a concept is taken for the least common subsumer of its leaves; a leaf without
+a concept is refused or left out. A distance is divided by its own maximum, so that every score lies between 0 and 1.
 
 Numeric, date and ordered hierarchies are scored on the same scale, as the paper's future work asks: a leaf loses the
 width of its interval over the width of the whole column, a masked string the share of the other values it could be.
@@ -251,17 +251,14 @@ def _semantic(
     return iter(tables)
 
 
-# Candidates of a column judged from four sides at once (Ayala-Rivera et al., AIKA, Sec. 3.3)
+# AIKA's four aspects of a candidate (Ayala-Rivera et al., AIKA, Sec. 3.3); lower is better in each
 #
-# - *semantic quality*: the loss of meaning, GSL;
-# - *privacy vulnerability*: the semantic variance of the hierarchy's own tree, the mean squared distance of its nodes
-#   to the root. The distance is that of Rodríguez-García 2017, Eq. 4.10: a node with d nodes on its path from the root
-#   (both counted) is log2(1 + (d - 1) / d) away. Detailed hierarchies give more away to an attacker;
+# - *semantic quality*: GSL;
+# - *privacy vulnerability*: mean squared distance of the tree's nodes to the root (Rodríguez-García 2017, Eq. 4.10);
 # - *minimal distortion* for a k: the lowest level whose labels all hold at least k rows, over the height;
 # - *mean interval size*: children of the inner nodes on average, before padding.
 #
-# Lower is better in each. Candidates are ranked in each aspect, ranks become rewards (the best of n earns n, equals
-# share theirs), and the weighted sum of rewards is E(V), Eq. 1; the candidate with the highest is the best, Eq. 2.
+# Ranks become rewards (the best of n gets n), and their weighted sum is E(V), Eq. 1; the highest wins, Eq. 2.
 
 Aspect = Literal["semantic quality", "privacy vulnerability", "minimal distortion", "interval size"]
 ASPECTS: tuple[Aspect, ...] = ("semantic quality", "privacy vulnerability", "minimal distortion", "interval size")

@@ -1,4 +1,4 @@
-"""A hierarchy as the tree people draw: every node once, leaves at any depth; and how it is made rectangular.
+"""A hierarchy as a tree: every node once, leaves at any depth; and how a tree gets equal levels for all leaves.
 
 Algorithms want every leaf to have an ancestor at every level, trees do not give them that. A policy says what a leaf
 that sits too near the root is padded with:

@@ -1,7 +1,8 @@
-"""Intervals written as text in the cells of a column (`[70-80)`, `<=50K`, `10-14`, `65+`): read, ordered and joined.
+"""Ranges of numbers and dates as text: read from cells and labels, ordered, joined and written.
 
-Ends are compared as numbers and spelled as they were written, with their units. A joined interval is spelled as those
-of numeric columns are: `70 to under 90`, `10 to 19`, `under 25`, `60 or more`.
+`parse_interval`, `number_span` and `date_span` read what was released; `read_interval` reads cells of a column as
+people write them (`[70-80)`, `<=50K`, `10-14`, `65+`), with their units; `spelled_range` writes the one form that
+numeric columns are released in: `70 to under 90`, `10 to 19`, `under 25`, `60 or more`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NamedTuple
 from keepsense.counts import Value
 from keepsense.recoding import SUPPRESSED
 
-# Numbers released as intervals: how they are spelled, today (`hierarchies.bands`) and elsewhere
+# Released intervals of numbers, in the form of `keepsense.hierarchies.round_bands` and in others
 
 _NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 _FORM = re.compile(
@@ -77,7 +78,7 @@ def _parsed(text: str) -> tuple[float, float, bool, bool] | None:
     return None
 
 
-# What a released label covers, as two ends that can be computed with: bands of numbers, spans of the calendar
+# Both ends of a released label: bands of numbers, spans of the calendar
 
 End = float | datetime.date | None
 """A number, a day, or None where a span is open."""
@@ -141,7 +142,7 @@ def _calendar(text: str) -> tuple[End, End] | None:
     return day, day
 
 
-# What the module's docstring describes
+# Intervals in the cells of a column
 
 _WRITTEN_NUMBER = r"[£$€]?\s*-?\d{1,3}(?:,\d{3})+(?:\.\d+)?\s*[kKmM%]?|[£$€]?\s*-?\d+(?:\.\d+)?\s*[kKmM%]?"
 _UNIT = (

@@ -1,8 +1,8 @@
-"""Ordered scales that people write in words: levels of education, severity, months, sizes, answers, ranks.
+"""Ordered scales in words: levels of education, severity, months, sizes, answers, ranks.
 
 `order_of` recognises the values of a column as steps of one scale, as numbered answers, or as intervals written as text
-(`keepsense.hierarchies.intervals`), and puts them in order. Values that stand beside every scale (`unknown`,
-`other`) are kept apart. Nothing is recognised unless all other values are: half an order is none.
+(`keepsense.hierarchies.intervals`), and puts them in order. Values that belong to no scale (`unknown`, `other`)
+are listed separately. Nothing is recognised unless all other values are: half an order is none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Trees whose labels can be released: nothing above the useful levels, no sense numbers, one meaning a label.
+"""Labels that can be released: no vague concepts at the top, no sense numbers, one meaning for each label.
 
-The tree of subsumers of a column is full of what tells a reader nothing: chains of concepts that stand for the same
-values, and concepts such as *whole* or *abstraction*, which WordNet needs and nobody says. `plain` takes both out and
+The tree of subsumers of a column holds much that is of no use to a reader: chains of concepts that stand for the same
+values, and concepts such as *whole* or *abstraction*, which WordNet needs and no one says. `plain` takes both out and
 keeps every level that groups values. `spelled` names the nodes: the top is `*`, a concept goes by its plain name, a
 group without a concept lists what it holds (`midwife or nurse`), and where two labels would be equal a parent stands in
 brackets (`school (building)`).

@@ -1,6 +1,6 @@
 """Bands of numbers with round ends: how numbers are released as ranges, in every method.
 
-An end is a round number of a fixed grid, never somebody's value: widths are 1, 5, 10 or 20 times a power of 100, edges
+An end is a round number of a fixed grid, never a person's value: widths are 1, 5, 10 or 20 times a power of 100, edges
 are multiples of them, and the outermost bands are open. What few people hold at either end has no say in where the
 bands lie, so an extreme person leaves no trace in them. Bands are rules: they hold for numbers never seen, too.
 """
@@ -227,7 +227,7 @@ def round_between(below: float, upto: float, *, whole: bool = False) -> float:
             return upto
 
 
-# The bands in which numbers were released as a rule: what becomes of numbers that nobody held then
+# The bands of a release as a rule for numbers that were not in the table
 
 _TO_UNDER = re.compile(r" to under |[\[(\])]")
 

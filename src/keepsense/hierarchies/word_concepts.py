@@ -1,4 +1,4 @@
-"""Concepts behind the labels of a hierarchy: senses of a column's values, unique names, least common subsumers."""
+"""Senses of a column's words, and its base hierarchy."""
 
 from __future__ import annotations
 
@@ -187,17 +187,12 @@ class Namer:
         return label
 
 
-# The base hierarchy of a column: the smallest part of the is-a graph that holds all its values and one root
+# The base hierarchy: the smallest part of the is-a graph with all values and one root (AIKA, Sec. 3.2, step 2)
 #
-# Ayala-Rivera et al. (AIKA, Sec. 3.2, step 2) take the hypernym tree of each value and merge the trees. Where a concept
-# has several parents a tree can keep one. Parents below the least common subsumer of all values come before others, so
-# that the branches meet there and no higher; among them a rule decides, which is a parameter:
-#
-# - `deepest` (the default): the parent on the longest path from the root, so that the hierarchy keeps most levels and
-#   each step loses least; then the parent above most of the column's values, with fewer descendants, of lower code;
-# - `shared`: the parent above most of the column's values, so that branches meet as low as they can; then as above.
-#
-# Two values of one concept meet in that concept, and a value that lies above another is a leaf below itself.
+# Where a concept has several parents, those below the least common subsumer of all values come before others; among
+# them a rule decides: `deepest` (the default), the parent on the longest path from the root, so that most levels are
+# kept; `shared`, the parent above most of the column's values, so that branches meet as low as they can. Two values of
+# one concept meet in that concept, and a value above another is a leaf below itself.
 
 ParentRule = Literal["deepest", "shared"]
 RULES: tuple[ParentRule, ...] = ("deepest", "shared")

@@ -1,1 +1,1 @@
-"""How does a method work, step by step?"""
+"""Lessons: a method run step by step on a small table, from the events that it emits."""

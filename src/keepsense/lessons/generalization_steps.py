@@ -1,4 +1,4 @@
-"""Steps of generalization: columns raised, branches merged or opened, levels checked, groups cut, settled and grown."""
+"""Steps of generalization: columns raised, branches merged or opened, lattice nodes checked, groups cut and joined."""
 
 from __future__ import annotations
 

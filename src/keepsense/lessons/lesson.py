@@ -1,4 +1,4 @@
-"""Small tables to learn on, with hierarchies and meanings; two are built in, `lesson_files` makes others of files."""
+"""Small tables to learn on, with hierarchies and meanings: two are built in, others are made from files."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _number(value: Value) -> float:
         raise BadInput("the target holds a value that is no number; choose another column") from None
 
 
-# Small tables of one's own to learn on: a file, or the table of a project file, with hierarchies for its columns
+# Lessons from files: a table, or a project file, with hierarchies for its columns
 
 MOST_ROWS = 200
 """Rows up to which a table is shown step by step."""

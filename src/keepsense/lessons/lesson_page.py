@@ -1,4 +1,4 @@
-"""A trace as an offline HTML page: the flowchart, every step with its table, and the release."""
+"""A lesson as an offline HTML page: the flowchart, every step with its table, and the release."""
 
 from __future__ import annotations
 

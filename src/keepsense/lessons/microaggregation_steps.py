@@ -1,4 +1,4 @@
-"""Steps of microaggregation: the row farthest out, the group around it, and the centre that stands for all of it."""
+"""Steps of microaggregation and of methods for sets: groups formed, merged, split and replaced by their centre."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _show(story: Story, title: str, rows: list[int], details: Mapping[str, Any],
     story.remark(title, facts, marks, groups=story.groups, score=distance)
 
 
-# Steps of the methods for sets: items raised, groups split; groups around the farthest set are told in `grouping`
+# Methods for sets: items raised, groups split; groups around the farthest set are steps of microaggregation
 
 
 @tells("mended")

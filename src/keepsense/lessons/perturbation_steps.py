@@ -1,4 +1,4 @@
-"""Steps of swapping: the order of the values, the rows near a reference, and who changes places with whom."""
+"""Steps of swapping, noise and redrawing."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _together(story: Story, rows: list[int]) -> list[int]:
     return [rows[0] if row in rows else row for row in range(len(story.table))]
 
 
-# Steps of noise and of drawing by chance: the error or the chances of each row, and what its value becomes
+# Noise and redrawing: the error or the chances of each row, and its new value
 
 _SAME = 1e-9
 _LIKELY = 2

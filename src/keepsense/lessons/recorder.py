@@ -1,8 +1,8 @@
-"""A story listens to a method at work on a small table and keeps its steps.
+"""The recorder of a lesson (`Story`): it listens to a method on a small table and keeps its steps.
 
-What a method tells is turned into steps by tellers, functions that say which events they understand: `generalizing`
-for groups and levels, `grouping`, `swapping` and `drawing` for single rows, `sets` for sets. A story knows nothing of
-how a method decides; it writes down what it hears.
+Events are turned into steps by functions that say which events they understand: `generalization_steps` for groups and
+levels, `microaggregation_steps` for groups of rows and for sets, `perturbation_steps` for swaps, noise and redrawn
+values. The recorder does not know how a method decides; it writes down the events.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from keepsense.lessons.lesson import Lesson
 from keepsense.progress import Event
 from keepsense.recoding import Cells, Draws, Recoding
 
-# One step of a method at work: a headline, what was found, and the table as it stands
+# Steps
 
 _NOTHING = 1e-6
 """Scores up to this say nothing; they only break ties."""
@@ -84,7 +84,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-# What the module's docstring describes
+# The recorder
 
 Teller = Callable[["Story", Mapping[str, Any]], None]
 TELLERS: dict[str, Teller] = {}

@@ -1,7 +1,7 @@
-"""Watch a method work: what it chose, by which score, and the table as it stands after each step.
+"""Run a method step by step: what it chose, by which score, and the table after each step.
 
-A method is run as a release runs it, with a story as its listener. Every step that is shown is one that the method told
-of; where chance decides, the same drawing that the steps show makes the release.
+A method is run as a release runs it, with a recorder as its listener. Every step that is shown is an event of the
+method; where chance decides, the draws that the steps show make the release.
 """
 
 from __future__ import annotations

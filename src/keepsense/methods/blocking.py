@@ -1,10 +1,11 @@
-"""Blocks of similar records, for methods that compare every record with every other: the same kernel, block by block.
+"""Blocks of similar records, for methods that compare every record with every other.
 
 Swapping of tuples and microaggregation look for the records nearest to each record, so their cost grows with the square
 of what is distinct; methods that change each column by itself cost what its values do, so that a column is cut only
 where it has very many. Records under one subtree of a taxonomy, or in one stretch of an order, are near each other: a
-table is cut there until no block holds more than so many distinct records, and the method runs on each block by itself,
-wherever the engine lets it.
+table is cut there until no block holds more than so many distinct records, and the method runs on each block
+separately, wherever the engine lets it.
+
 Blocks follow from the counts alone and each has a generator of its own, so that one seed gives one result however the
 work is spread. What that costs in loss is measured by `python -m benchmarks run blocks`.
 """

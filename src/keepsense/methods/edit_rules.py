@@ -1,4 +1,4 @@
-"""Edit rules: combinations that cannot be, and how a perturbed table is mended where it holds one (Sec. 2.4)."""
+"""Edit rules: impossible combinations of values, and how a perturbed table that holds one is fixed (Sec. 2.4)."""
 
 from __future__ import annotations
 

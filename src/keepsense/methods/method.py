@@ -1,4 +1,4 @@
-"""Every method there is, told once: a `Method` value stands beside each algorithm, and all else is derived from it.
+"""The registry of methods: a `Method` entry next to each algorithm, with all that other rooms need to know of it.
 
 Project files, the guide, advice, alternatives, try-outs, lessons, the schema and the documentation find a method here
 and ask it; nothing else compares a method's name. Other packages add theirs by the entry points `keepsense.methods`.

@@ -1,4 +1,4 @@
-"""From a project file's parameters to a call: what a method does not take, or not so, is refused with a hint."""
+"""Calls of methods: options from a project file are checked, and missing values are kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from keepsense.recoding import Cells, Recoding
 from keepsense.secure_random import Random, generator
 from keepsense.semantics.attribute import Attribute
 
-# Empty cells for methods that draw a new value for every cell: they take part with a stand-in, and are empty again
+# Missing values, for methods that draw a new value for every cell: a stand-in takes part, and they stay empty
 
 
 def filled(counts: Counts, names: Sequence[str], rng: Random = None) -> Counts:
@@ -77,7 +77,7 @@ def emptied(counts: Counts, cells: Cells) -> Cells:
     return Cells(cells.names, tuple(values), distinct[:, 0].astype(np.int64), distinct[:, 1:], amount, info=cells.info)
 
 
-# What the module's docstring describes
+# Calls with checked options
 
 _NOT_TO_SET = {"counts", "hierarchies", "columns", "models", "listener", "rng"}
 

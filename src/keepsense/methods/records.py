@@ -1,4 +1,4 @@
-"""From counts to records and back: perturbation draws record by record, recodings speak of distinct tuples."""
+"""Records from counts, and recodings from records: perturbation draws by record, recodings hold distinct tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a method fits: points with reasons, what speaks against it, what to beware of, and settings to begin with."""
+"""When a method fits: points with reasons, objections, warnings, and settings to begin with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a method may ask of a job: what is promised, the counts, and what the columns mean. `release` implements it."""
+"""What a method gets from a job: the promises, the counts, the meaning and the importance of columns."""
 
 from __future__ import annotations
 
@@ -179,12 +179,10 @@ def group_size(models: Sequence[Model], k: int | None) -> int:
     return size
 
 
-# How much the loss of each column counts, said once: methods take `importance`, and this is what they make of it
+# Importance of columns: the `weight` of a project file, with a mean of 1
 #
-# A project file says it by a column's `weight`; only how weights compare counts, so they are offered to methods with a
-# mean of 1. Searches and greedy methods multiply a column's losses by it, divisions their scores or widths,
-# microaggregation and swapping its squared distances or distances. A method to which it means nothing says so in its
-# registry entry (`Method.unweighed`).
+# Searches and greedy methods multiply losses by it, divisions scores or widths, microaggregation and swapping
+# distances. A method to which it means nothing says so in its entry (`Method.unweighed`).
 
 Importance = Mapping[str, float]
 """How much each column's loss counts; 1 for columns that are left out."""

@@ -1,1 +1,1 @@
-"""What is promised: privacy models, the independent verifier, disclosure risk."""
+"""Privacy models (promises): what is promised about a release, one module a family."""

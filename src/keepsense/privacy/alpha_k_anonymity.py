@@ -1,4 +1,4 @@
-"""The promise that people who look alike are many, and few of them share a sensitive value: (alpha, k)-anonymity."""
+"""(alpha, k)-anonymity: at least k records in every class, and few of them share one sensitive value."""
 
 from __future__ import annotations
 

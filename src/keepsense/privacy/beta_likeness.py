@@ -1,7 +1,7 @@
-"""Promises that no sensitive value is much more frequent in a class than in the whole table: beta-likeness.
+"""Beta-likeness: no sensitive value is much more frequent in a class than in the whole table.
 
-Where t-closeness adds up all differences, these look at every value by itself, in proportion: that a rare illness is
-ten times as frequent in a class as elsewhere is told to nobody, though it moves little mass.
+Where t-closeness adds up all differences, these promises look at every value separately, in proportion: a rare illness
+may not be ten times as frequent in a class as elsewhere, though that moves little mass.
 """
 
 from __future__ import annotations

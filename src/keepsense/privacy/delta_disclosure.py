@@ -1,4 +1,4 @@
-"""The promise that a class changes what is known about a sensitive value by little: delta-disclosure."""
+"""Delta-disclosure privacy: a class changes what is known about a sensitive value by little."""
 
 from __future__ import annotations
 

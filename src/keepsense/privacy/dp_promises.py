@@ -1,4 +1,9 @@
-"""Promises about how a release is made: no file shows them, so they are checked on the recoding and the ledger."""
+"""Differential privacy, exact and approximate, as promises about how a release is made.
+
+The file of a release does not show whether they hold, so they are checked on the recoding. The mechanisms are in
+`keepsense.methods.perturb.differential_privacy` and `keepsense.methods.generalize.dp_generalization`; the epsilon that
+a release may spend is counted in `keepsense.methods.perturb.privacy_budget`.
+"""
 
 from __future__ import annotations
 

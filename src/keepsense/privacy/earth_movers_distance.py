@@ -1,4 +1,9 @@
-"""How far two sensitive values are from each other when t-closeness moves mass between them."""
+"""Earth mover's distance between distributions of sensitive values, and ground distances between values.
+
+`equal`, `ordered`, `tree`, `hierarchical` and `exact` return the distance of each class from the whole table, in closed
+form where there is one. A `Ground` is the distance of two values, by which the mass of a class is moved: `Equal`,
+`Ordered`, `Tree`, `OwnTree`, `Links` or `Semantic`. t-closeness (`keepsense.privacy.t_closeness`) uses both.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +24,11 @@ from keepsense.risk.attribute_disclosure import numbers_of
 from keepsense.semantics.distance import Distance
 from keepsense.taxonomy.taxonomy import Concept, Taxonomy
 
-# Earth mover's distance between the sensitive values of each class and those of the whole table
+# Distances of classes from the whole table (Rubner et al. 2000; Li et al. 2007)
 #
-# The distribution of a class is moved onto a reference with as little work as possible; work is mass times ground
-# distance, and ground distances lie between 0 and 1 (Rubner et al. 2000; Li et al. 2007). All functions take a
-# histogram with one row a class and the counts of the reference, and return one number a class (0 for a class without
-# records).
-#
-# Closed forms cost no more than the histogram's entries: equal distance (half the absolute differences), ordered
-# distance (cumulated differences) and trees (each link carries the difference of the masses below it). For any other
-# ground distance the work is first bounded from both sides; only classes between the bounds are solved exactly.
+# All take a histogram with one row a class and the counts of the reference, and return one number a class, 0 for an
+# empty one. Closed forms cost no more than the histogram's entries; for any other ground distance bounds come first,
+# and only classes between the bounds are solved exactly.
 
 NOISE = 1e-9
 """Rounding noise allowed when a distance is compared with a threshold."""
@@ -250,7 +250,7 @@ def _part(histogram: Histogram, classes: NDArray[np.intp]) -> Histogram:
     return Histogram(histogram.values, Rows(starts, histogram.rows.indices[entries]), histogram.counts[entries])
 
 
-# What the module's docstring describes
+# Ground distances
 
 
 class Ground(ABC):

@@ -1,4 +1,4 @@
-"""Promises about how many records, or people, share a class: k-anonymity and its relatives."""
+"""k-anonymity and its relatives: promises about how many records, or persons, share a class."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Promises that compare the table with the population it was drawn from: k-map and delta-presence.
+"""k-map and delta-presence: promises that compare the table with the population it was drawn from.
 
-The population is a second `Counts` over the same quasi-identifiers. `with_population` lays it under the table as one
-more histogram, so that it is added up along with the records whenever classes merge.
+The population is a second `Counts` over the same quasi-identifiers. `with_population` adds it to the table
+as one more histogram, which is added up with the records whenever classes merge.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The promise about sets that whoever knows a few items of a person still finds enough people: k^m-anonymity."""
+"""k^m-anonymity of sets: any m items that are known of a person fit at least k records; also of disassociated sets."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def _holders(rows: Rows, weights: Weights, itemsets: Ints) -> NDArray[np.int64]:
     return holders[weights[holders] > 0]
 
 
-# The promise about sets that were taken apart: known items fit k records of some table behind the pieces
+# Disassociated sets: known items fit k records of some table that fits the pieces
 
 CLUSTER = "#"
 """What stands before the number of a record's cluster."""

@@ -1,7 +1,7 @@
-"""Promises about sensitive values: l-diversity in its three forms (Machanavajjhala et al. 2007).
+"""l-diversity in its three forms: promises about sensitive values in a class (Machanavajjhala et al. 2007).
 
 A missing sensitive value counts as a value of its own, like any other, unless the promise says `missing = "unknown"`:
-then it may be any value, so that, to be safe, it counts as the commonest of its class.
+then it may be any value, so that, to be safe, it counts as the most frequent of its class.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Promises about a population that nobody has a table of: only what share of it the table holds is known."""
+"""k-map and uniqueness in an estimated population, of which only the share that the table holds is known."""
 
 from __future__ import annotations
 

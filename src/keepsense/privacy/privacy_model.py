@@ -1,4 +1,4 @@
-"""What every privacy model has in common, and how several of them are decided together.
+"""What a privacy model is, its parameters, the registry of models, and the decision of several at once.
 
 A model looks at equivalence classes: how many records each holds (`class_weights`) and, for the columns it names, how
 often each value occurs in each class (`histograms`, rows aligned with the classes). It never sees a record.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     pass
 
 
-# What the parameters of privacy models may be: said once beside the class, checked and described from there
+# Parameters: their types, checks and descriptions
 
 _LARGEST = 1 << 53
 
@@ -121,7 +121,7 @@ def parameters_of(model: type) -> Mapping[str, Parameter]:
     return {name: parameter for name, parameter in declared if isinstance(parameter, Parameter)}
 
 
-# What the module's docstring describes
+# Models, and how several are decided together
 
 Weights = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -425,10 +425,10 @@ def validate(models: Sequence[Model], quasi_identifiers: Sequence[str], counts: 
             )
 
 
-# Privacy models by name: the one list from which project files, their schema, the guide and the docs are derived
+# The registry: project files, their schema, the guide and the documentation are derived from it
 #
-# An entry stands above its class, and names the check by which the verifier computes the promise again. The two share
-# no code: the check is found by where it lives, and reads the released file with SQL of its own.
+# An entry stands above its class and names the check by which the verifier computes the promise again, without code of
+# the model.
 
 M = TypeVar("M", bound=type[Model])
 UNTOLD = "..."

@@ -1,8 +1,9 @@
-"""What sensitive values have in common: every concept above a value, and how often concepts occur in classes.
+"""Bases of promises that compare a class with the whole table.
 
-A class in which each cancer is twice as frequent as elsewhere tells that its people probably have cancer, though no
-single value does. Promises over concepts add up the values of each subtree of a taxonomy or hierarchy, and bound what
-a class tells of any of them.
+`OfColumn` is a promise about one sensitive column, also where other released columns are known; `AgainstWhole` compares
+a class with the whole table; `Shifts` counts how much more often values occur in a class. `Concepts` adds up the values
+of each subtree of a taxonomy or hierarchy: a class in which each cancer is twice as frequent as elsewhere shows that
+its people probably have cancer, though no single value does.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.privacy.privacy_model import Flags, Model, Promise, Weights, histogram_of
 from keepsense.taxonomy.taxonomy import Concept, Taxonomy
 
-# Promises about one sensitive column, also towards those who know other released columns of a person
+# Promises about one sensitive column, also where other released columns of a person are known
 #
-# Several sensitive columns of a release may tell each other: where flu goes with drug x and HIV with drug y, a class
-# that holds both diagnoses tells them apart by the drug. With `beside = ["drug"]` a promise about diagnoses counts
-# drugs as quasi-identifiers: it holds within every class, and there among the people of each drug.
+# With `beside = ["drug"]` a promise about diagnoses counts drugs as quasi-identifiers: it also holds among the people
+# of each drug in a class, so that the drug cannot reveal the diagnosis.
 
 
 class OfColumn(Model):
@@ -126,7 +126,7 @@ def divided(tuples: Histogram) -> Groups:
     return weights, histogram(values, code[at], group, counts, len(groups)), groups // max(1, len(known))
 
 
-# Promises that compare the sensitive values of a class with those of the whole table
+# Comparison of each class with the whole table
 
 Reference = tuple[tuple[Value, int], ...] | None
 """Values of the whole table and how often they occur; None where the histograms that are judged are the whole."""
@@ -180,10 +180,9 @@ class AgainstWhole(OfColumn):
         return changed
 
 
-# How much more, or less, often a sensitive value occurs in a class than in the whole table: counted, and bounded
+# Ratios of shares: how much more, or less, often a value occurs in a class than in the whole table
 #
-# A share of a class over a share of the table is a ratio of whole numbers. What floating point cannot tell from a bound
-# is compared as fractions, so that a class which meets the bound exactly is judged by what the promise says.
+# Values that floating point cannot separate from a bound are compared as fractions.
 
 _NEAR = 1e-9
 """Ratios that differ from a bound by less are compared as fractions."""
@@ -265,7 +264,7 @@ def written(number: float) -> Fraction:
     return Fraction(repr(float(number)))
 
 
-# What the module's docstring describes
+# Concepts above sensitive values, and how often they occur in classes
 
 Above = Mapping[Value, tuple[str, ...]]
 """Names of the concepts above values, in no order; a value that is not there stands for itself alone."""

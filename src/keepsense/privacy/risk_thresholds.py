@@ -1,4 +1,8 @@
-"""Promises stated as re-identification risk: the largest risk of a record, and the average over records."""
+"""Promises stated as re-identification risk: highest risk of a record, average risk, and risk of linkage.
+
+Highest and average risk follow from the sizes of classes. The risk of linkage is for methods that make no classes
+(swapping, noise, microaggregation): every released record is linked to the person nearest in meaning.
+"""
 
 from __future__ import annotations
 

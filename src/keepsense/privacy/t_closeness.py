@@ -1,4 +1,4 @@
-"""The promise that no class tells more about sensitive values than the whole table does: t-closeness."""
+"""t-closeness: no class reveals more about sensitive values than the whole table does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled loops of optimal transport. Each has an obvious reference in the tests."""
+"""Compiled: optimal transport. The tests have a plain reference."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the publisher wants: the project file, its schema, and a first look at a table."""
+"""Projects: the project file, its roles and columns, and what the values of columns mean."""

@@ -1,4 +1,4 @@
-"""Columns that are released coarser than they are, yet are no quasi-identifiers: pay in bands, dates by their year."""
+"""Columns that are no quasi-identifiers, yet are released coarser: pay in bands, dates by their year."""
 
 from __future__ import annotations
 

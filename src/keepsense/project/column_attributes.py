@@ -1,4 +1,4 @@
-"""What the quasi-identifiers of a project mean to methods that measure distances: orders, semantic distances, sets."""
+"""Quasi-identifiers as methods that measure distances get them: orders, semantic distances, sets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the values of a project's columns mean: their taxonomies, senses, distances and items. No rows, no engine."""
+"""What the values of a project's columns mean: taxonomies, senses, distances and items, without rows or an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The project file: what to protect, how, and where the release goes, in one TOML file. Every key is checked."""
+"""The project file: what to protect, how, and where the release goes, in one TOML file; its schema, and changes for a
+run.
+"""
 
 from __future__ import annotations
 
@@ -407,7 +409,7 @@ def _keys(path: list[str]) -> list[str]:
     return list((sections.get(path[0], Project) if path else Project).model_fields)
 
 
-# The project file's JSON schema, for editors: every key, and the names of all methods and promises
+# The JSON schema, for editors
 
 
 def json_schema() -> dict[str, Any]:
@@ -431,7 +433,7 @@ def json_schema() -> dict[str, Any]:
     return schema
 
 
-# Keys of a project file changed for one run: another source, another place, any key by its name
+# Changes for one run: another source, another place, any key
 
 
 def adjusted_project(

@@ -1,4 +1,4 @@
-"""What a column tells about people: one entry a role, in `ROLES`; all rooms ask the entry, not its name."""
+"""The registry of roles of columns: what a column is about a person; one entry a role, in `ROLES`."""
 
 from __future__ import annotations
 

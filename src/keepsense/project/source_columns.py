@@ -1,4 +1,4 @@
-"""The roles of a project file, resolved against the columns that its source has."""
+"""The columns of a source, with the roles that the project file gives them."""
 
 from __future__ import annotations
 

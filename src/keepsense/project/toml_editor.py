@@ -1,6 +1,6 @@
-"""A project file changed line by line: comments, order and spacing of everything else stay.
+"""Change keys, method and promises of a project file: comments, order and spacing of everything else stay.
 
-What comes out is read again and compared with what was meant, so that nothing is ever half changed.
+The changed text is read again and compared with what was meant, so that nothing is ever half changed.
 """
 
 from __future__ import annotations
@@ -272,10 +272,9 @@ def with_promises(lines: list[str], privacy: Sequence[Mapping[str, Any]]) -> lis
     return out
 
 
-# Put advice into a project file: change its method and promises line by line, and leave everything else as it is
+# Change method and promises, as advice does
 #
-# Comments, order and spacing stay. What comes out is read again and compared with what was meant; a file that is
-# written in a way this does not understand is refused, never half changed.
+# A file in a form that is not understood is refused, never half changed.
 
 
 def changed(

@@ -1,1 +1,1 @@
-"""How a table becomes a verified release: the job, the one code path that runs it, its place, its ledger."""
+"""Releases: one path from a project to a verified release, with its job, figures, folder and reuse."""

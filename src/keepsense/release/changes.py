@@ -1,4 +1,4 @@
-"""What became of each quasi-identifier, in a line: values before and after, the share lost, how it is released."""
+"""What became of each quasi-identifier: values before and after, the share lost, how it is released."""
 
 from __future__ import annotations
 

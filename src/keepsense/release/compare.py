@@ -1,4 +1,4 @@
-"""Several project files side by side: each is rehearsed, verified and measured, and nothing is released."""
+"""Compare project files: each is run without a release, verified and measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Twenty made-up people to try publishing on: their table, a hierarchy of their jobs, and a project about both."""
+"""An example with twenty synthetic people: their table, a hierarchy of their jobs, and a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A few steps that must all be done or none: Ctrl-C waits until they are over."""
+"""Steps that must all be done or none: Ctrl-C waits until they are over."""
 
 from __future__ import annotations
 

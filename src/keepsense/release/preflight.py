@@ -1,4 +1,4 @@
-"""What is looked at before anything is decided: contradictions are refused, doubtful choices are named."""
+"""Checks before a run: contradictions are refused, doubtful choices are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release opened again: read back, verified afresh, with what became of every value, as if it had just been made."""
+"""Open a release again: read back, verified, with what became of every value, as after the run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one code path from a project file to a verified release; the library, the command line and the studio use it.
+"""The one path from a project to a verified release; the library, the command line and the studio use it.
 
 Rows are counted, the method decides on what is distinct, the engine applies the recoding and writes a temporary file.
 The verifier reads that file back. Only if every promise holds is it renamed to what the project file asks for.

@@ -1,4 +1,4 @@
-"""A release read back by the independent verifier: what it is told about the project, and no more."""
+"""Verify a release: what the verifier is given of the project, and no more."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Whose rows a released file holds: told again from the source and the private recoding, for promises about people.
+"""The persons of released rows, found again from the source and the private recoding, for promises about people.
 
-The column that tells people apart is not released, so that the file alone does not show how many of them share a class.
+The column that identifies people is not released, so that the file alone does not show how many of them share a class.
 The publisher still has the source and the recoding. Recoded again, the source gives as many rows of each class as the
-file has, or the file is not what was made of it; which row of a class is whose does not matter to how many they are.
+file has, or the file was changed; for the number of people in a class the order of its rows does not matter.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What people see: the report of a release, in one offline HTML file, for colleagues or for the public."""
+"""Reports of a release, each in one offline HTML file: for colleagues, and for the public."""

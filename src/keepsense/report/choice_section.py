@@ -1,4 +1,4 @@
-"""What else could have been released: levels of a lattice, other methods, other hierarchies."""
+"""Section: what else could have been released: levels of a lattice, other methods, other hierarchies."""
 
 from __future__ import annotations
 

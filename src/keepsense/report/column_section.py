@@ -1,4 +1,4 @@
-"""Columns by which people could be recognized: values before and after, the hierarchy with what was released of it."""
+"""Section: each quasi-identifier, with values before and after, and its hierarchy as it was released."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from keepsense.report import html_page
 from keepsense.report.html_page import Branch, Row
 from keepsense.report.report_subject import Subject
 
-# Where the meaning of a column's words comes from, and why that taxonomy was taken: for the publisher alone
+# The taxonomy of a column and why it was taken: for the publisher alone
 
 
 def taken(subject: Subject, name: str) -> str:
@@ -44,7 +44,7 @@ def taken(subject: Subject, name: str) -> str:
     return html_page.paragraph(f"Meaning from {subject.job.taxonomy(name).name}. {because}", "note")
 
 
-# What the module's docstring describes
+# Values and hierarchies
 
 _TOP = 8
 _NODES = 60

@@ -1,4 +1,4 @@
-"""The page around a report: one HTML file with its style inside; reads well on a phone, in the dark and on paper."""
+"""The HTML page of a report, and its charts; it reads well on a phone, in the dark and on paper."""
 
 from __future__ import annotations
 
@@ -182,10 +182,7 @@ def paragraph(text: str, kind: str = "") -> str:
     return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>"
 
 
-# Charts as inline SVG beside real text: no script, no font, no network
-#
-# Colours come from the page, so light and dark both work; labels are text of the page, so they stay readable on a
-# phone.
+# Charts as inline SVG next to real text: no script, no font, no network; colours come from the page
 
 
 def show(value: Value) -> str:

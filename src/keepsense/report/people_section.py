@@ -1,4 +1,4 @@
-"""Who stands out, and by which columns: for the publisher alone, since it lists records that are easily found."""
+"""Section: classes, sensitive columns and records at risk; for the publisher alone, where it lists records."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keepsense.risk.risk_metrics import BY_MEANING
 from keepsense.risk.suda import special_uniques
 from keepsense.utility.recoded_table import aligned, whole_table
 
-# What a report says of classes of records that look alike: how large they are, what they tell of sensitive columns
+# Classes: their sizes, and what they reveal of sensitive columns
 
 _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000, 10**15)
 
@@ -96,7 +96,7 @@ def sensitive(subject: Subject) -> str:
     return html_page.paragraph(text) + "".join(parts)
 
 
-# What the module's docstring describes
+# Records at risk, and the columns that single them out: for the publisher alone
 
 ROWS = 20
 """Records at risk that are listed."""
@@ -186,7 +186,7 @@ def _texts(counts: Counts, at: int) -> list[str]:
     return [html_page.show(values[code]) for values, code in zip(counts.values, counts.codes[at].tolist(), strict=True)]
 
 
-# Records as they were and as they are released, side by side: for the publisher alone
+# Records before and after: for the publisher alone
 
 
 def beside(subject: Subject) -> str:

@@ -1,4 +1,4 @@
-"""What a report says about the whole release: the verdict, warnings, changes, time, how to reproduce it."""
+"""Section: the verdict, warnings, changes, time, the data dictionary, and how to reproduce the release."""
 
 from __future__ import annotations
 
@@ -204,7 +204,7 @@ def _as_they_are(subject: Subject) -> str:
     return "<h3>Columns that no method changed</h3>" + html_page.table(header, rows, words=(0, 1, 3))
 
 
-# The data dictionary as people read it: each column, and what its labels and marks mean
+# The data dictionary
 
 _SHOWN = 12
 """Labels of a column that are shown; release.json holds all."""

@@ -1,4 +1,4 @@
-"""A report of a release: internal, with everything a colleague or an ethics board asks for, or public and short."""
+"""The report of a release, internal or public, and its certificate."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def render(outcome: Outcome, audience: Audience = "internal", *, alternatives: b
     return page(title, "".join(head), drawn, f"{remark} Keepsense {__version__}.")
 
 
-# A certificate of a release: one page on what was promised, that it was verified, when, by what, of which file
+# The certificate: one page on what was promised, that it was verified, when, by what, of which file
 
 _STYLE = """
 :root{color-scheme:light dark;--ink:#1b2330;--soft:#566172;--line:#d9dee6;--paper:#fff;--good:#2b8a4b}

@@ -1,4 +1,4 @@
-"""What a report is about: the outcome of a run, with what is read and measured for it, each when first asked for."""
+"""The subject of a report: the outcome of a run, and figures that are measured when first asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a report says of figures: the risk that is left, what the release is still worth, what goes together in it."""
+"""Section: the risk that is left, the utility of the release, and associations between columns."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What an attacker finds: records alike, unique, special or linked, and the metrics of it."""
+"""Risk: what an attacker finds in a released table, and the metrics of it."""

@@ -1,4 +1,4 @@
-"""Interval disclosure of numbers: how often a released number tells the true one up to a little."""
+"""What classes and intervals disclose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keepsense.counts import Counts, Histogram, Value
 from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells
 
-# What classes tell about a further column: whoever finds the class of a person learns which values it has
+# Classes: what is known of a further column once the class of a person is known
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def disclosed(column: str, histogram: Histogram, shown: NDArray[np.bool_], refer
     )
 
 
-# What the module's docstring describes
+# Intervals: how often a released number is near the true one
 
 WIDTHS = tuple(step / 100 for step in range(1, 11))
 """Widths over which the risk is averaged, as Mateo-Sanz et al. (2004) do: one to ten percent."""

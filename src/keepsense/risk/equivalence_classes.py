@@ -1,11 +1,11 @@
-"""Which records an attacker cannot tell apart, with missing values as a category of their own or as a wildcard.
+"""Equivalence classes: records that an attacker cannot distinguish; a missing value is a category or a wildcard.
 
 As a category, a missing value equals only another missing value, and the distinct tuples are the classes. As a
 wildcard it fits anything, in the record as in what the attacker knows: the class of a record is then every record
 that fits it, and such classes overlap. Work is done on distinct tuples, grouped by which columns are missing: two
 groups are compared only on the columns both have, by sorting, so the cost grows with groups times tuples and not with
 pairs of tuples. A table with many records that are missing everywhere gains little from k-anonymity with wildcards,
-because such records fit everybody: count them before relying on it.
+because such records fit every person: count them before relying on it.
 """
 
 from __future__ import annotations

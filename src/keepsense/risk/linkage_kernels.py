@@ -1,4 +1,4 @@
-"""Compiled loop of record linkage: the originals nearest to each released tuple. The tests have a slow reference."""
+"""Compiled: the originals nearest to each released tuple. The tests have a slow reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record linkage: how often a released record leads back to its original when meaning is compared."""
+"""Record linkage: how often a released record is linked to its original by comparing meanings."""
 
 from __future__ import annotations
 

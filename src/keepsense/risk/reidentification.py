@@ -1,4 +1,6 @@
-"""How likely people are recognized in a released table: the attacks of a prosecutor, a journalist and a marketer."""
+"""Re-identification risk of a released table: prosecutor, journalist and marketer attacks, sampling weights,
+households.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics of risk: what each attack on a table would find."""
+"""The metrics of risk: what each attack on a table finds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from keepsense.risk.reidentification import Risk, household_risk, individual_ris
 from keepsense.risk.suda import SpecialUniques, score, special_uniques, special_uniques_by_meaning
 from keepsense.risk.uniqueness import population_uniqueness
 
-# Which columns tell people apart: distinction and separation (Motwani and Xu 2007)
+# Distinction and separation of columns (Motwani and Xu 2007)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _separation_of(counts: Counts, names: tuple[str, ...]) -> Separation:
     return Separation(names, len(sizes) / max(1, records), 1 - alike / pairs if pairs else 0.0)
 
 
-# What the module's docstring describes
+# Metrics
 
 BY_MEANING = 3
 """Columns of the largest sets that are looked at by meaning, at every level of generalization."""

@@ -1,6 +1,6 @@
-"""Special uniques: records that few columns set apart, which columns do so, and the same by meaning (SUDA2).
+"""Special uniques (SUDA2): records that few columns single out, the columns that do so, and the same by meaning.
 
-A record that is alone by sex and age alone stands out more than one that needs all its columns for it. SUDA (Elliot,
+A record that is unique by sex and age stands out more than one that is unique only by all its columns. SUDA (Elliot,
 Manning and Ford 2002; SUDA2: Manning, Haglin and Keane 2008) finds for every record its *minimal sample uniques*: sets
 of columns whose values no other record has, though others have those of every part of the set.
 """

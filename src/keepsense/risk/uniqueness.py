@@ -1,4 +1,4 @@
-"""How many records are unique in the population, where only the sample and its fraction are known.
+"""Estimates of how many records are unique in the population, from a sample.
 
 A record that is unique in the population is unique in the sample, so the share of sample uniques bounds every
 estimate from above; where a method has no solution it is what remains. `sizes` are the class sizes of the sample.

@@ -1,1 +1,1 @@
-"""How far apart things are: distances, and the operators built on them: mean, variance, dependence, order."""
+"""Semantics: distances between concepts, and operators built on them: mean, variance, order, correlation."""

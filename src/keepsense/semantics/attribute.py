@@ -1,4 +1,4 @@
-"""Columns as the operators and perturbation methods see them: distinct values, how many rows hold each, how far apart.
+"""Columns with a meaning: distinct values, how many rows hold each, and their distances.
 
 Cost depends on distinct values, never on rows. `Nominal` takes distances from a taxonomy or a given matrix, `Ordered`
 from numbers or ranks.

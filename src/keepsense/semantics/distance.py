@@ -1,4 +1,4 @@
-"""The part of a taxonomy that a comparison needs, and the four sweeps over it."""
+"""What a distance is, and which there are."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def subsumer_counts(taxonomy: Taxonomy, concepts: Ints) -> Ints:
     return sizes
 
 
-# What every distance offers: a pair, a matrix, one concept against all; and the registry that finds one by name
+# What every distance offers (a pair, a matrix, one concept against all), and the registry of distances
 
 _BLOCK_CELLS = 1 << 21
 Real = TypeVar("Real", np.float64, np.float32)

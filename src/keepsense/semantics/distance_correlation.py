@@ -1,4 +1,4 @@
-"""How two columns of words depend on each other: distance covariance and correlation on distinct values.
+"""Semantic distance covariance and correlation (sdCov, sdCor): how two columns depend on each other.
 
 Rodríguez-García 2017, Sec. 4.6, after Székely, Rizzo and Bakirov 2007. With A and B the distance matrices of the two
 columns' distinct values, double-centred with the values' counts as weights, and P the table of joint counts, the double

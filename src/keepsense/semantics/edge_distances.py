@@ -1,4 +1,4 @@
-"""Distances that count is-a links: path, Leacock-Chodorow, Wu-Palmer (Rodríguez-García 2017, Sec. 4.3.1)."""
+"""Distances by is-a links: path, Leacock-Chodorow, Wu-Palmer (Rodríguez-García 2017, Sec. 4.3.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances by what concepts share: subsumers, names, parts, neighbours (Rodríguez-García 2017, Sec. 4.3.2)."""
+"""Distances by features in common: subsumers, names, parts, neighbours (Rodríguez-García 2017, Sec. 4.3.2)."""
 
 from __future__ import annotations
 

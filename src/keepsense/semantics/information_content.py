@@ -1,4 +1,4 @@
-"""Information content: from a corpus, or from the taxonomy itself (Rodríguez-García 2017, Sec. 4.3.3)."""
+"""Resnik, Lin and Jiang-Conrath distances, and their information content."""
 
 from __future__ import annotations
 
@@ -130,10 +130,7 @@ def _numbers(content: object) -> Floats:
         return np.array(np.nan)
 
 
-# Distances from information content: Resnik, Lin, Jiang-Conrath (Rodríguez-García 2017, Eq. 4.12-4.14)
-#
-# All take the common subsumer of highest information content. `ic` is `seco` (the default), `zhou`, `sanchez`, or an
-# array such as `keepsense.semantics.information_content.corpus` gives.
+# Resnik, Lin, Jiang-Conrath (Rodríguez-García 2017, Eq. 4.12-4.14): all use the most informative common subsumer
 
 
 class _Content(Distance):

@@ -1,4 +1,10 @@
-"""How spread out a column's meanings are, and how far a release moved them (Rodríguez-García 2017, Sec. 4.5, 7.3)."""
+"""Mean, variance and order of words.
+
+Rodríguez-García 2017: the mean is the concept least distant from all rows (Sec. 4.4), the variance the average squared
+distance to it (Sec. 4.5), the order the closeness to a reference (Sec. 4.7 and 5). The correlation of two columns of
+words (sdCor, Sec. 4.6) is in `keepsense.semantics.distance_correlation`, the RMSE of a release (Sec. 7.3) in
+`keepsense.utility.semantic_loss`.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +20,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.semantics.attribute import Attribute, Nominal
 
-# The semantic mean of a column: the concept least distant from all its rows (Rodríguez-García 2017, Sec. 4.4)
+# Mean (Rodríguez-García 2017, Sec. 4.4)
 
 _TIE = 1e-9
 
@@ -86,7 +92,7 @@ def _least(totals: Floats, candidates: Ints) -> tuple[int, tuple[int, ...]]:
     return int(ties[0]), tuple(int(c) for c in ties)
 
 
-# What the module's docstring describes
+# Variance (Sec. 4.5)
 
 
 def semantic_variance(
@@ -110,7 +116,7 @@ def semantic_variance(
     return float(column.weights @ away**2 / column.weights.sum())
 
 
-# Sorting words: the preorder by closeness to a reference, and what lies farthest (Rodríguez-García 2017, 4.7, 5)
+# Order: closeness to a reference, and what lies farthest (Sec. 4.7, 5)
 
 
 def closeness_ranks(column: Attribute, reference: int) -> NDArray[np.int64]:

@@ -1,8 +1,8 @@
-"""Compiled sweeps over an is-a graph: one concept against many, parents before children, several sources side by side.
+"""Compiled: sweeps over an is-a graph, from parents to children, for several source concepts at once.
 
-All take a graph whose nodes are numbered so that parents come first (`Part` in `sweep.py`). A sweep carries one number
-from each node to its children, for `LANES` sources at a time so that the inner loop is a vector operation. The cost of
-a source is the number of is-a links of the part, whatever the number of common subsumers.
+All take a graph whose nodes are numbered so that parents come first (`Part` in `distance.py`). A sweep carries one
+number from each node to its children, for `LANES` sources at a time so that the inner loop is a vector operation. The
+cost of a source is the number of is-a links of the part, whatever the number of common subsumers.
 """
 
 from __future__ import annotations

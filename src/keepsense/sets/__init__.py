@@ -1,1 +1,1 @@
-"""What are sets of items, and how far apart are they?"""
+"""Sets of items: how columns of sets are read and written, and how far sets are from each other."""

@@ -1,4 +1,4 @@
-"""From sets of texts to sets of concepts, and what is known about the terms behind each concept."""
+"""Sets of concepts from sets of texts, and the terms behind each concept."""
 
 from __future__ import annotations
 

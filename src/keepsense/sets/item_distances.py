@@ -1,4 +1,4 @@
-"""How far the distinct items of sets are from one another: rows of one matrix, worked out once as memory allows."""
+"""Distances between the distinct items of sets: rows of one matrix, computed once as memory allows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Set-valued columns: baskets, tags, diagnosis lists, query logs. Three forms come in, and the same form goes out.
+"""Columns of sets (baskets, tags, diagnosis lists, query logs): three forms are read and written.
 
 - *delimited*: one text a record, `milk;bread;butter`. An item that holds the delimiter stands in quotes.
 - *list*: one list a record, as Parquet and Arrow have them.
-- *long*: one row an item, with a key that says whose it is.
+- *long*: one row an item, with the key of its record.
 
 Nothing is lost silently: duplicates, blanks, missing cells and empty sets are counted in `ItemSets.counts`.
 """
@@ -365,7 +365,7 @@ def _is_missing(value: Any) -> bool:
     )
 
 
-# Set-valued columns from files and tables: one basket a line, a column of a table, or rows with a key
+# Columns of sets from files and tables: one basket a line, a column of a table, or rows with a key
 
 PathLike = str | os.PathLike[str]
 

@@ -1,8 +1,8 @@
-"""Noun phrases in short texts: what each names is one thing (Batet et al. 2014, Sec. 3.1.1).
+"""Noun phrases in short texts, each of which names one concept (Batet et al. 2014, Sec. 3.1.1).
 
 "AC charger for an iPhone" names two, `AC charger` and `iPhone`. The chunker here needs no model: it knows which words
 are function words, and from WordNet which are verbs, adjectives and adverbs and how often each is a noun. A phrase is a
-run of nouns with what qualifies them on the left; the noun on the right carries its meaning. A word nobody knows is
+run of nouns with what qualifies them on the left; the noun on the right carries its meaning. An unknown word is
 taken for a noun, as names and brands are. It is made for English; where something better is at hand give
 `phrases_by_hanta`, or any function that turns texts into
 lists of phrases.
@@ -221,7 +221,7 @@ def _finished(run: Sequence[_Word], nouns: int, opened: str) -> Iterator[str]:
         yield " ".join(word.text for word in run[:end])
 
 
-# Noun phrases from a part-of-speech tagger: HanTa (the `nlp` extra)
+# A part-of-speech tagger: HanTa (the `nlp` extra)
 
 _TOKENS = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*|[^\w\s]")
 # Tags of the British National Corpus, which HanTa's English model has learned.

@@ -1,4 +1,4 @@
-"""How far two sets of items are apart: the five distances of Batet et al. 2014 (Eq. 2 to 6), and passes over records.
+"""Distances between sets of items: the five of Batet et al. 2014 (Eq. 2 to 6), and compiled passes over records.
 
 | name | distance | equation |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Compiled passes of microaggregation over records held as compressed rows; plain references are in the tests.
+"""Compiled: distances and centres of sets held as compressed rows. The tests have plain references.
 
 A pass gives the distance of every record to one fixed record, set or centre, which has been spread over the vocabulary
 before: `reach[v]` says how far item v is from it. Records with no copy left are measured too (a branch would cost

@@ -1,5 +1,5 @@
-"""The local web application: from a file to a verified release, in a browser on the publisher's own machine.
+"""The studio: a local web application, from a file to a verified release, in a browser on the publisher's machine.
 
-`session` and what is beneath know nothing of browsers; `server` and `security` let nobody else in; `shell` draws the
-room around the pages, of which there is one a file in `pages`.
+`session` and all below it know nothing of browsers; `server` and `serving` admit no one else; `shell` draws the frame
+around the pages, one module each in `pages`.
 """

@@ -1,4 +1,4 @@
-"""Below the work: what should be looked at, each with the click that settles it."""
+"""Findings below the page, each with the click that resolves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start the studio and end it: one process, one address of this machine, one session that all tabs share."""
+"""Start and stop the studio: one process, one address of this machine, one session that all tabs share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The room around the pages: steps on the left, what the release would look like on the right, the bar on top.
+"""The frame around the pages: steps on the left, the preview on the right, the bar on top.
 
-Each tab is drawn once and then kept up: a timer sees that the desk has changed, and parts that look different are drawn
-anew. At 390 pixels the steps lie on top and the panel is a sheet from below.
+Each tab is drawn once and then updated: a timer sees that the open table has changed, and parts that look different are
+redrawn. At 390 pixels the steps lie on top and the panel is a sheet from below.
 """
 
 from __future__ import annotations

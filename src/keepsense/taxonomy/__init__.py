@@ -1,1 +1,1 @@
-"""What things mean: taxonomies, the loaders that read them, the embedded WordNet, and text mapped onto concepts."""
+"""Taxonomies: what words mean, and how texts are mapped onto concepts."""

@@ -1,4 +1,4 @@
-"""Classifications whose codes tell what lies above them: ISCO-08, ESCO, NAICS, NACE and ATC.
+"""Official code systems (ISCO-08, ESCO, NAICS, NACE, ATC), and the spellings of their codes and of those of ICD.
 
 Their upper levels have titles here, which are public facts. What lies below is read from the codes themselves: a column
 of codes gives a taxonomy of its own (`code_taxonomy`), in which a code without a title goes by that of its group.
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from keepsense.taxonomy.taxonomy import Taxonomy
 
 
-# Codes in every spelling: with or without dots, zeros in front, capitals, placeholders
+# Codes in every spelling: dots, leading zeros, capitals, placeholders
 #
-# A taxonomy whose ids are codes names its system in `info["codes"]`; look-ups then read a value as a code first. A code
-# that the taxonomy does not list, though it lists a shorter one or a range around it, is found there, as a suggestion:
-# it is true of whoever has the code, and less exact.
+# A taxonomy whose ids are codes names its system in `info["codes"]`. A code that it does not list, though it lists a
+# shorter one or a range around it, is matched there as a suggestion: true, but less exact.
 
 SYSTEM = "codes"
 """The entry of a taxonomy's `info` that names the system of its ids."""
@@ -127,7 +126,7 @@ def written(value: object) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-# What the module's docstring describes
+# Code systems
 
 
 @dataclass(frozen=True)

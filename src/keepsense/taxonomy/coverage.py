@@ -1,4 +1,4 @@
-"""How well a taxonomy fits a column: how much of it is named exactly, and how tightly that lies below one concept.
+"""How well a taxonomy covers a column: the share named exactly, and how closely it lies below one concept.
 
 A dictionary knows nearly every word, so that it knows the words of a column says little: *Masters*, *Bachelors* and
 *Preschool* are in WordNet, and mean rulers, men and buildings there. What tells is whether the words lie together.
@@ -94,7 +94,7 @@ def fit_of(
     `hint` are concepts that the name of the column speaks of: of an occupation, people. Words that lie below them need
     no search, and so no allowance for it; words that do not speak against the taxonomy. `codes` of a system lie
     anywhere in it: no concept is looked for. Of places that share a name those count that lie `within` the areas that
-    other columns name (`places.beside`). Costs microseconds a value.
+    other columns name (`place_disambiguation.beside`). Costs microseconds a value.
 
     >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
     >>> together = ["oak", "elm", "maple", "birch", "beech", "willow"]

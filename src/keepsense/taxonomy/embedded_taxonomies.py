@@ -1,9 +1,9 @@
-"""The taxonomies that ship inside the package: what each knows, whose it is, and the file it is loaded from.
+"""The taxonomies in the package: two wordnets, the gazetteer of places (GeoNames), and ICD; with their licences.
 
-Scripts in `scripts/` compile the files from their sources; notices of their licences lie beside them. The two wordnets
-hold synsets, names, sense order and counts, is-a, instance and meronym links, irregular plurals, and the stemmed
-content words of each gloss, but no gloss text: load a full database with `load_wndb` or
-`load_wn` to show glosses to people.
+Scripts in `scripts/` compile the files from their sources; notices of their licences are in the same folder. The two
+wordnets hold synsets, names, sense order and counts, is-a, instance and meronym links, irregular plurals, and the
+stemmed content words of each gloss, but no gloss text: load a full database with `load_wndb` or `load_wn` to show
+glosses to people.
 """
 
 from __future__ import annotations

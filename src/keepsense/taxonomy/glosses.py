@@ -1,4 +1,4 @@
-"""What a concept's definition is made of: its text where the source ships it, and its stemmed content words.
+"""Definitions of concepts: their text where the source has it, and their stemmed content words.
 
 Disambiguation compares the words of definitions (Lesk 1986; Banerjee and Pedersen 2002). It needs to know which words
 two glosses share and which stand side by side, not the text: so every gloss, its definition and its examples alike,

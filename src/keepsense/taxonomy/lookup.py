@@ -1,4 +1,4 @@
-"""From a piece of text to the concepts it may mean.
+"""Look up a text: the concepts that it may mean.
 
 The first rule that finds a name decides:
 

@@ -1,4 +1,4 @@
-"""A mapping as a CSV file for people: one line a value, with the sense chosen, the others, and what it means.
+"""A mapping as a CSV file that people read and correct: one line a value, with the chosen sense and the others.
 
 An edited cell wins. `concept` (the id) and `label` (`coach#1`) say the same twice; `description` tells which of the two
 has been edited: the one it does not describe. Emptying one of them leaves the value unmapped. Writing `coach#2`

@@ -1,8 +1,8 @@
-"""Places: which one of a name is meant, what lies around it, and which is nearest to a pair of coordinates.
+"""Places: which place a name means, which areas it lies in, and which is nearest to a pair of coordinates.
 
-Many places share a name. Which is meant is weighed as a reader would (a naive Bayes estimate): a place is the
-likelier, the more of the column's other places lie in its country and are of its level (city, region, country), and the
-more of its country's people live there. A name that another column of the same rows places in a region or a country is
+Many places share a name. A naive Bayes estimate decides which is meant: a place is more likely, the more of the
+column's other places lie in its country and are of its level (city, region, country), and the more of its country's
+people live there. A name that another column of the same rows places in a region or a country is
 sought there.
 """
 

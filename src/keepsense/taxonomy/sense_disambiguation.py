@@ -1,9 +1,9 @@
-"""Which of a word's senses a column means, judged by the company the word keeps there.
+"""Which sense of a word a column means, judged by the other words of the column.
 
-A strategy gets the candidate concepts of each distinct word, the likeliest first, and picks one of each:
+A strategy gets the candidate concepts of each distinct word, the most likely first, and picks one of each:
 
 - `context`, the default: by how often a sense is met, the other words, and the column's name, with a probability; a
-  word of which no sense is likely enough stays in doubt (`keepsense.taxonomy.sense_disambiguation`).
+  word of which no sense is likely enough stays in doubt.
 - `first`: the sense the source lists first. Needs no context; right for most words, wrong in the same way for all rows.
 - `lesk`: the sense whose definition, and those of its neighbours, share most with the definitions of the other words
   (adapted Lesk; Banerjee and Pedersen 2002; step 1 of AIKA, Ayala-Rivera et al.).
@@ -29,12 +29,10 @@ from keepsense.taxonomy.lookup import lookup
 from keepsense.taxonomy.taxonomy import Taxonomy, subsumer_rows
 from keepsense.taxonomy.word_forms import content_words
 
-# How likely each sense of a word is in its column: by how often it is met, its company, and the column's name
+# The strategy `context`: probabilities of senses from their frequency, the column's other words and its name
 #
-# Values of one column are mostly of one kind. What kind that is, is not known beforehand; but a concept below which far
-# more of the column's words can lie than chance would put there is one, and a sense below it gains. So this is Resnik's
-# (1995) way of telling the senses of nouns in a group, by the most informative concept that they share, put as odds. It
-# reads names, frequencies and is-a links, no definitions, so it serves any taxonomy.
+# A concept gains where far more of the column's words can lie below it than by chance (Resnik 1995, as odds). No
+# definitions are read, so it works for any taxonomy.
 
 DOUBT = 0.4
 """Probability below which a sense is not chosen. Where it was less, 2 of 4 senses were right on the half to tune
@@ -211,7 +209,7 @@ def _shares(logs: Floats, row: Ints, n_rows: int) -> Floats:
     return shares
 
 
-# Adapted Lesk: the sense whose definition shares most with the definitions of the words around it
+# The strategy `lesk`: the sense whose definition shares most with the definitions of the words around it
 
 _LONGEST_PHRASE = 4
 _PARTS = ("part", "member", "substance")
@@ -357,7 +355,7 @@ def _best(candidates: Rows, cost: Floats) -> Ints:
     return chosen
 
 
-# What the module's docstring describes
+# All strategies
 
 DistanceMatrix = Callable[[Ints, Ints], NDArray[Any]]
 """Distances between two lists of concept codes, as `Distance.matrix` of `keepsense.semantics` gives them."""

@@ -1,4 +1,4 @@
-"""What things mean: an immutable is-a graph in arrays.
+"""A taxonomy: an immutable is-a graph of concepts in arrays.
 
 A concept is an integer code (its position in the source). Several parents are normal. Depths count nodes on the longest
 path from the root, so a root has depth 1 (Rodríguez-García 2017, Eq. 4.5 and 4.6).
@@ -21,7 +21,7 @@ from keepsense.arrays import Ints, Rows, Strings, frozen
 from keepsense.errors import BadInput, BadTaxonomy, UnknownConcept, did_you_mean
 from keepsense.taxonomy import taxonomy_file
 
-# The arrays that a taxonomy is made of: checked links, roots joined, levels; and a part of them on some concepts
+# Arrays of a taxonomy: checked links, joined roots, levels; and a part of them on some concepts
 
 PER_CONCEPT = frozenset({"glosses", "ili"})
 """Tables of strings that have one entry a concept."""
@@ -293,9 +293,9 @@ def shown(text: str) -> str:
     return repr(text if len(text) <= 60 else text[:57] + "...")
 
 
-# Which taxonomy a file was made with: its name, version and fingerprint, so that ids in it mean the same again
+# Identity: name, version and fingerprint, so that ids in a file keep their meaning
 #
-# A part of a taxonomy (`Taxonomy.below`) goes by the identity of the whole: ids and sense numbers are the whole's.
+# A part of a taxonomy (`Taxonomy.below`) has the identity of the whole.
 
 
 @dataclass(frozen=True, slots=True)
@@ -382,7 +382,7 @@ def fingerprint(taxonomy: Taxonomy) -> str:
     return f"sha256:{digest.hexdigest()[:32]}"
 
 
-# What the module's docstring describes
+# The taxonomy
 
 Concept = int | str
 """A concept as people and code name it: a code, an external id, a label, or a label with its sense (`coach#1`)."""

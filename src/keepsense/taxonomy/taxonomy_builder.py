@@ -1,4 +1,4 @@
-"""Build a taxonomy from concepts and is-a links, refusing what is not one, by name."""
+"""Build a taxonomy from concepts and is-a links; invalid links are refused by name, cycles can be broken."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _check_pairs(name: str, pairs: Sequence[Any]) -> None:
             raise BadTaxonomy(f"{name}: an is-a link of {shown(pair[0] or pair[1])} has an empty id at its other end")
 
 
-# Which is-a links to give up so that no cycle is left: for sources whose links are not their authors' word
+# Links to drop so that no cycle is left, for sources with unreliable links
 
 
 def closing_links(n: int, child: NDArray[Any], parent: NDArray[Any]) -> NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""One file per taxonomy: a header that names the arrays, then the arrays, aligned so that they can be mapped.
+"""The file of a taxonomy: a header that names the arrays, then the arrays, aligned for memory mapping.
 
 The header is JSON; nothing in the file is executed. Every offset, size and link is checked before use, so a damaged or
 hostile file gives an error, not a crash.

@@ -1,4 +1,4 @@
-"""Compiled loops over a taxonomy's arrays. Each has an obvious reference in the tests."""
+"""Compiled: how many concepts lie below each concept. The tests have a plain reference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several taxonomies as one, for terms a single ontology lacks.
+"""Join several taxonomies into one, for terms that a single ontology lacks.
 
 Ayala-Rivera et al. (2017), Batet et al. (2014) and Rodríguez-García (2017) all name several knowledge bases together as
 the way to cover values that one lacks. Concepts that mean the same become one concept with the names and parents of

@@ -1,4 +1,4 @@
-"""The values of a column mapped onto concepts: what each means, how that was found, and what is left over.
+"""A mapping of values onto concepts: what each means, how that was decided, and what is left over.
 
 >>> from keepsense.taxonomy.mapper import map_values
 >>> from keepsense.taxonomy.embedded_taxonomies import wordnet

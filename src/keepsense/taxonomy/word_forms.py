@@ -1,4 +1,4 @@
-"""The spelling of words and the shape of phrases: what looking a text up in a taxonomy rests on.
+"""Forms of words: spellings, plurals, stems, and the head of a phrase, for look-ups.
 
 Plurals and function words are those of English. A phrase in another language is found by its spelling alone.
 """
@@ -199,11 +199,10 @@ def head_words(text: str) -> tuple[list[str], int]:
     return words, end
 
 
-# Words that carry meaning, without their inflection: what glosses are compared by
+# Stems of content words, by which glosses are compared
 #
-# The stemmer is deliberately small. It undoes English inflection (plurals, -ing, -ed, -ly, common irregular forms) and
-# leaves derivation alone, so that `teach` and `teacher` stay two words. The embedded WordNet's gloss words were made
-# with it: a change here changes that file, and a test says so.
+# The stemmer only undoes English inflection (plurals, -ing, -ed, -ly, common irregular forms). The embedded WordNet's
+# gloss words were made with it: a change here changes that file, and a test says so.
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _VOWEL = re.compile(r"[aeiouy]")

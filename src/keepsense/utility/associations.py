@@ -1,4 +1,4 @@
-"""How strongly columns hang together before and after, by equality of values and by their meaning."""
+"""Associations between columns before and after, by equality of values and by their meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How large the classes became: metrics of the released table alone.
+"""Metrics of class sizes: average class size and discernibility of the released table.
 
 Records that are suppressed as a whole form one class of their own for the average class size, and cost a whole table
 each for the discernibility (LeFevre et al. 2006; Bayardo and Agrawal 2005).

@@ -1,4 +1,4 @@
-"""Whether models still learn: accuracy of classifiers with the original and with the released columns."""
+"""Accuracy of classifiers with the original and with the released columns."""
 
 from __future__ import annotations
 

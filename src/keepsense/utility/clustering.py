@@ -1,4 +1,4 @@
-"""Whether the released table falls into the same groups as the original (Ayala-Rivera et al. 2017, Appendix B).
+"""Whether the released table has the same clusters as the original (Ayala-Rivera et al. 2017, Appendix B).
 
 Both tables are clustered by Ward's method from distances between records, the number of clusters is the one the
 Calinski-Harabasz criterion likes best, and the two partitions are compared by the Rand index and by normalized mutual

@@ -1,4 +1,4 @@
-"""Values that were changed rather than generalized: how many, and how far they moved; sets and their items too."""
+"""How many values of a column were changed rather than generalized, and how far they moved; sets and items too."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def _pair_error(recoded: Recoded) -> dict[str, float]:
     return {sets.column: sets.pair_error for sets in recoded.sets if sets.pair_error is not None}
 
 
-# What became of one column, by how often each of its values occurs before and after
+# Frequencies of the values of a column before and after
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Information lost, in bits: value by value (non-uniform entropy) and for the joint distribution (KL divergence)."""
+"""Information lost in bits: value by value (non-uniform entropy), and for the joint distribution (KL divergence)."""
 
 from __future__ import annotations
 

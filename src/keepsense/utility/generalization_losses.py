@@ -1,7 +1,8 @@
-"""How much generalization took away, column by column, from the hierarchies alone.
+"""Loss, NCP, GenILoss, precision, certainty.
 
-All of these lie between 0 (nothing lost) and 1 (everything), except `precision`, which is the other way round, and
-`height`, which counts steps. A suppressed record, or a suppressed cell, loses 1.
+How much detail generalization took from each column, from the hierarchies alone. All of these lie between 0 (nothing
+lost) and 1 (everything), except `precision`, which is the other way round, and `height`, which counts steps. A
+suppressed record, or a suppressed cell, loses 1.
 """
 
 from __future__ import annotations
@@ -37,9 +38,7 @@ from keepsense.utility.recoded_table import (
 )
 from keepsense.utility.value_distances import leaf_distances
 
-# What releasing a value at a level of its hierarchy loses, as tables: the common ground of several metrics
-#
-# A table has a row for each leaf of the hierarchy and a column for each level, from the leaf itself to the top.
+# Loss tables: a row for each leaf of a hierarchy, a column for each level, from the leaf itself to the top
 
 
 def level_losses(
@@ -118,7 +117,7 @@ _TABLES: dict[str, Callable[[Hierarchy], Floats]] = {
 }
 
 
-# What the module's docstring describes
+# Metrics of the columns of a table
 
 
 def column_losses(
@@ -400,12 +399,10 @@ def _precision(recoded: Recoded) -> float:
     return precision(*recoded.generalized, recoded.hierarchies)
 
 
-# Loss that is shared between columns on purpose: the same scale for words and numbers, and large losses count more
+# The joint loss of columns: one scale for words and numbers, and large losses count more
 #
-# Every column's loss runs from 0 (as it was) to 1 (hidden), whatever its distance or its number of values; for words it
-# is mostly the distance from what is released, and in part how many other values that could be. It is squared, so that
-# a column that lost much already is spared before one that lost little, and weighed by its importance and by how much
-# the column can tell at all, by the bits that its number of values takes, at most those of 64 values.
+# Every column's loss runs from 0 (as it was) to 1 (hidden). It is squared, so that a column that lost much is spared,
+# and weighted by its importance and by the bits that its number of values takes, at most those of 64 values.
 
 _OF_MEANING = 0.6
 """Share of a word's loss that is the distance; the rest is how many other values it could be."""

@@ -1,4 +1,4 @@
-"""How near to the truth a release is, by one metric for all methods, so that those of different kinds can be compared.
+"""One metric for all methods: how far a release is from the truth, so that methods of different kinds can be compared.
 
 A recipient reads a released value and must suppose a true one: any value that it may stand for, each in proportion to
 how often the column has it. A swapped or moved value stands for itself, a generalized one for all below it, a range for

@@ -1,4 +1,4 @@
-"""How well counting questions are answered from the released table: range-count queries (LeFevre et al. 2006)."""
+"""Errors of counting questions on the released table: range-count queries (LeFevre et al. 2006)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every metric looks at: which original value became which released one, and at what level of its hierarchy."""
+"""A recoded table, as metrics look at it: which value became which, how often, and at which level of its hierarchy."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def _without(column: Pairs, gone: NDArray[np.bool_]) -> Pairs:
     )
 
 
-# Recodings spelled out for the combinations of values that a table holds
+# Recodings of the tuples that a table holds
 
 
 def whole_table(rules: Sequence[Recoding], columns: Sequence[str]) -> list[Cuts | Cells]:
@@ -368,7 +368,7 @@ def some_tuples(counts: Counts, cells: Cells, most: int, rng: np.random.Generato
     )
 
 
-# A table and what became of it: all that metrics of utility look at
+# The recoded table
 
 T = TypeVar("T")
 

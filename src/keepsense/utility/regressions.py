@@ -1,4 +1,4 @@
-"""Whether regressions say the same: coefficients before and after, and how much of a number's variance is explained."""
+"""Regressions before and after: coefficients, explained variance, and the propensity score."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ from keepsense.utility.recoded_table import (
     some_tuples,
 )
 
-# Columns as terms of a model, the same for the original and for the release, so that models of both can be compared
+# Columns as terms of a model, the same for the original and for the release
 #
-# A number is one term, a range stands for its middle, what tells nothing for the mean. Each of the commonest values of
-# other columns is a term; what is released for it enters by the share of the values it may stand for, as a reader who
-# knows no more would have it.
+# A number is one term; a range counts as its middle, a suppressed value as the mean. Each of the most frequent values
+# of other columns is a term, with the share of the values that the released label covers.
 
 MOST_VALUES = 12
 """Most values of a column that are terms of their own; the others are told apart from them only."""
@@ -172,7 +171,7 @@ def products(parts: Sequence[Floats], numbers: Sequence[bool], most: int = MOST_
     return np.concatenate([*squares, *crossed, np.zeros((rows, 0))], axis=1)
 
 
-# What the module's docstring describes
+# Coefficients and explained variance
 
 
 @dataclass(frozen=True)
@@ -402,7 +401,7 @@ def _overlap(recoded: Recoded) -> dict[str, float]:
     return {str(recoded.target): float(np.mean([each.overlap for each in compared]))} if compared else {}
 
 
-# Whether a model can tell released records from original ones: the propensity score
+# The propensity score: whether a model can separate released records from original ones
 
 SCORED = 5_000
 """Most distinct combinations that scores of a report are worked out for."""

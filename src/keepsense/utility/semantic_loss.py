@@ -1,4 +1,4 @@
-"""How much meaning was lost: distances between what was there and what is released."""
+"""Semantic loss: distances between original and released values."""
 
 from __future__ import annotations
 

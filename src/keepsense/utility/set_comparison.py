@@ -1,4 +1,4 @@
-"""Put any release of a set-valued column beside the original: what was lost, and what an attacker still finds."""
+"""Compare releases of a set-valued column with the original: utility, and what an attacker still finds."""
 
 from __future__ import annotations
 

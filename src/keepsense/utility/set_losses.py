@@ -1,8 +1,8 @@
-"""What set-valued data lost, and what risk is left: metrics over the sets before and after a method.
+"""Metrics of sets before and after a method: what was lost, and what risk is left.
 
 Sets are ragged rows of item numbers, one row a record, the same numbers before and after. Nothing here knows how the
-sets were changed, so a synthetic release and a generalized one are measured alike. A generalized item may stand for any
-of several items: say for which (`stands`), and for linkage what each item can be seen as (`seen_as`).
+sets were changed, so a synthetic release and a generalized one are measured in the same way. A generalized item may
+stand for any of several items: say for which (`stands`), and for linkage what each item can be seen as (`seen_as`).
 """
 
 from __future__ import annotations

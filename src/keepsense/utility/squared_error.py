@@ -1,4 +1,4 @@
-"""Squared errors of columns and of records, and how many originals a record may stand for: as ARX measures quality.
+"""Squared errors of columns and of records, and ambiguity of records, as ARX measures them.
 
 Each value stands at a place: numbers, dates and ranks where they are, words where their hierarchy has them when its
 groups are written one after the other. What is released reaches from one place to another, a suppressed cell over the

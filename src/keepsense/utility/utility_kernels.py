@@ -1,4 +1,4 @@
-"""Compiled loops of the metrics. Each has an obvious reference in the tests."""
+"""Compiled: Ward's merges, and mass spread over a range. The tests have plain references."""
 
 from __future__ import annotations
 

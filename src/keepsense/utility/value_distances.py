@@ -1,4 +1,4 @@
-"""How far released values lie from original ones, column by column: what linkage and metrics of meaning ask for.
+"""Distances of released values from original ones, column by column, for linkage and for metrics of meaning.
 
 Words are compared in their taxonomy, numbers, dates and ordered words by how far apart they stand, sets by the items
 they share. A released range, or a released label that covers an original, is judged by what it covers.
@@ -22,7 +22,7 @@ from keepsense.recoding import SUPPRESSED, Cells
 from keepsense.semantics.distance import Distance
 from keepsense.taxonomy.taxonomy import Concept, Taxonomy
 
-# How far values lie from one another by what they mean: concepts of a hierarchy's labels, and their distances
+# Concepts of labels, and their distances
 
 
 def value_concepts(hierarchy: Hierarchy, taxonomy: Taxonomy) -> dict[Value, int]:
@@ -208,7 +208,7 @@ def _codes(taxonomy: Taxonomy, values: Sequence[Value], concepts: Mapping[Value,
     return np.array(codes, dtype=np.int32)
 
 
-# What the module's docstring describes
+# Released values and original ones
 
 
 @dataclass(frozen=True, eq=False)

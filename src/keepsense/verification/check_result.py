@@ -1,4 +1,4 @@
-"""What a verification comes to: a check for each promise, findings for people, a verdict."""
+"""The result of a verification: a check for each promise, findings for people, a verdict."""
 
 from __future__ import annotations
 

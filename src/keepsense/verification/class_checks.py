@@ -1,6 +1,7 @@
-"""Checks of promises about the share of single sensitive values: beta-likeness, delta-disclosure, (alpha,k)-anonymity.
+"""Checks of class sizes, diversity and frequencies.
 
-Shares are whole numbers over whole numbers, and compared as fractions.
+Sizes: k-anonymity, (X,Y)-anonymity and thresholds of risk. Diversity: l-diversity in its three forms. Frequencies:
+beta-likeness, delta-disclosure and (alpha, k)-anonymity; their shares are fractions of whole numbers, compared exactly.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 from keepsense.verification.check_result import SLACK, Check, Unseen
 from keepsense.verification.released_classes import EXAMPLES, Classes, among, exact, whole_table
 
-# Checks of promises about how many records, or people, share a class
+# Sizes of classes: how many records, or persons, share a class
 
 
 def k_anonymity(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
@@ -66,7 +67,7 @@ def people(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, 
     return classes.judged(promise, distinct, f"x < {int(promise['k'])}", "min")
 
 
-# Checks of l-diversity in its three forms
+# l-diversity in its three forms
 
 
 def l_diversity(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
@@ -130,7 +131,7 @@ def _recursive(classes: Classes, promise: Mapping[str, Any], values: str) -> Che
 _FORMS = {"distinct": _distinct, "entropy": _entropy, "recursive": _recursive}
 
 
-# What the module's docstring describes
+# Frequencies of single sensitive values: beta-likeness, delta-disclosure, (alpha, k)-anonymity
 
 Cell = str | None
 Groups = Mapping[int, Mapping[Any, int]]

@@ -1,4 +1,4 @@
-"""Checks of t-closeness, with the verifier's own earth mover's distances: plain loops, and linear programs."""
+"""The check of t-closeness, with its own earth mover's distances: plain loops and linear programs."""
 
 from __future__ import annotations
 

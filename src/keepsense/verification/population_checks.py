@@ -1,4 +1,4 @@
-"""Checks of promises about a population that is only estimated: from the sizes of classes, with sums of their own."""
+"""Checks against a known or estimated population."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from keepsense.verification.check_result import Check, Unseen
 from keepsense.verification.released_classes import Classes, exact
 
-# Checks of promises that compare a release with the population it was drawn from
+# A known population
 
 
 def k_map(classes: Classes, promise: Mapping[str, Any], evidence: Mapping[str, Any]) -> Check:
@@ -100,7 +100,7 @@ def _gather(classes: Classes) -> None:
     )
 
 
-# What the module's docstring describes
+# An estimated population, from the sizes of classes
 
 _SLACK = 1e-4
 """Two ways to solve the same equations differ by less than this share of the threshold."""

@@ -1,4 +1,4 @@
-"""A released table grouped by its quasi-identifiers, once, in SQL: what the checks of promises about classes ask."""
+"""The equivalence classes of a released table, grouped once in SQL: what the checks of promises ask."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from keepsense.engines.protocol import PlacesCells, SqlConnection, SqlTable, Sum
 from keepsense.errors import InternalError
 from keepsense.verification.check_result import Check, Unseen
 
-# The cells of several columns of a row as one whole number, by the place of each cell among its column's values
+# Cells of several columns as one whole number, by the place of each cell among its column's values
 #
-# Numbers are grouped and joined in a fraction of the time and memory that texts take. Nothing is hashed: a place is
-# found by comparing whole texts, so that two rows have the same number exactly where all their cells are the same.
+# Numbers are grouped and joined in a fraction of the time of texts. Nothing is hashed: places are found by comparing
+# whole texts, so that equal numbers mean equal cells.
 
 LEAST_ROWS = 100_000
 """Rows below which texts are grouped as they are: that takes no longer."""
@@ -118,7 +118,7 @@ def packed(
     return Packing(" + ".join(terms), tuple(reversed(digits)))
 
 
-# What the module's docstring describes
+# Classes
 
 EXAMPLES = 100
 """Most classes that break a promise and are remembered one by one."""

@@ -1,4 +1,4 @@
-"""Checks of promises about sets: shared as a whole, or in every combination of a few items."""
+"""Checks of sets: shared as a whole, in every combination of a few items, or disassociated into pieces."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _whole(promise: Mapping[str, Any], name: str) -> int | None:
     return None if isinstance(value, bool) or not isinstance(value, int) or value < 1 else value
 
 
-# Check of sets that were taken apart into pieces: what occurs together in a piece, and whether pieces hide people
+# Disassociated sets: what occurs together in a piece, and whether pieces protect people
 
 _TAG = "split_part({0}.c1, ' ', 1)"
 _IN_PIECE = "{0}.c1 LIKE '% %' AND split_part({0}.c1, ' ', 1) LIKE '%.%'"

@@ -1,11 +1,11 @@
-"""Check a released table against its promises, the way a recipient could.
+"""The verifier of released tables and of released sets.
 
 The verifier shares no code with the privacy models, the methods or the engines: it reads the file back, groups it with
 SQL of its own and computes every promise again from its definition (`keepsense.verification`). It fails closed: what
-it cannot check does not hold. Values of people never appear in its findings unless they are asked for.
+it cannot check counts as broken. Values of people never appear in its findings unless they are asked for.
 
-Records whose quasi-identifiers are all suppressed are a class of their own: whoever knows that a person is in the
-table, and finds no record that fits, knows that theirs is one of these. So they keep every promise like other classes,
+Records with all quasi-identifiers suppressed are a class of their own: a person who is known to be in the table, and
+fits no other record, must be one of these. So they keep every promise like other classes,
 though they are not counted as one, and count against the suppression limit, like rows that were dropped. A table in
 which every record reads so is a table generalized to the top: one class, and nothing suppressed. Methods that decide
 cell by cell may generalize a group of their own to the top; it is a class that keeps its promise, and where the
@@ -218,11 +218,7 @@ def _remarks(classes: Classes) -> Iterator[Finding]:
         yield Finding("W212", "release", f"{blank:,} record(s) are missing everywhere and fit everybody")
 
 
-# Check a released set-valued column against its promises, the way a recipient could
-#
-# Like `keepsense.verification.verifier` it shares no code with the models and methods: it reads the file back with a
-# reader of its own, and counts sets and combinations of items with SQL. It fails closed: what it cannot check does not
-# hold.
+# Released sets, read back with a reader of their own and counted in SQL
 
 Records = Sequence[Collection[str]]
 """The different items of each record."""

@@ -1,4 +1,4 @@
-"""The embedded engine: rows on one machine, in DuckDB."""
+"""The engine for one machine: rows in DuckDB."""
 
 from __future__ import annotations
 

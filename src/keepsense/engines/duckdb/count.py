@@ -1,4 +1,4 @@
-"""How `Counts` are made from rows: codes from one scan, counted in NumPy; or one GROUP BY where cells are not coded."""
+"""Count the rows of a DuckDB table: codes from one scan, counted in NumPy; one GROUP BY where cells are not coded."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def _grouped(table: DuckTable, columns: tuple[str, ...], further: tuple[str, ...
     return Counts(columns, tuple(v for v, _ in coded), tuples, numbers[1][order].astype(np.int64), histograms, totals)
 
 
-# Profiles of columns with three small queries each, or many columns of a small table with one
+# Profiles of columns: three small queries each, or one for many columns of a small table
 
 _FEW = 50
 # what DuckDB's trim takes off: spaces of all widths, and no tabs or line ends

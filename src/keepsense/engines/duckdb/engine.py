@@ -1,4 +1,4 @@
-"""The embedded engine: DuckDB groups, joins, spills to disk and streams; Arrow carries what comes and goes."""
+"""The DuckDB engine: DuckDB groups, joins, spills to disk and streams; Arrow carries what comes and goes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from keepsense.files import whole_file
 from keepsense.recoding import Recoding
 from keepsense.secure_random import Random, generator
 
-# Cells as people write them, read as what they mean: marks of missing values, dates, numbers of other countries
+# Cells as people write them: missing-value codes, dates, numbers of other countries
 
 
 def read_cells(table: DuckTable, cells: Mapping[str, Cells], empty: tuple[str, ...] = ()) -> DuckTable:
@@ -105,7 +105,7 @@ def _number(cell: str, form: str) -> str:
     return f"TRY_CAST(replace({bare}, {literal(mark)}, '.') AS DOUBLE)"
 
 
-# What the module's docstring describes
+# The engine
 
 BATCH = 65_536
 """Rows of a record batch."""

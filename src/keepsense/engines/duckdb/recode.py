@@ -1,4 +1,4 @@
-"""Recodings by look-up in codes, or as joins. Every row must find its output: one that finds none stops the release."""
+"""Recode and write the rows of a DuckDB table. A row for which no output is found stops the release."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 from keepsense.secure_random import Random, generator
 
-# Rows on their way out: in order or shuffled, and as a format spells them
+# Writing rows: in order or shuffled, in the format's notation
 
 
 def query(table: DuckTable, columns: Sequence[str], writing: Writing, in_order: bool, rng: Random) -> str:
@@ -138,7 +138,7 @@ def _label(column: str, form: Format, writing: Writing, mark: str) -> str:
     return f"CASE WHEN {_runs(column)} THEN '''' ELSE '' END || {label}"
 
 
-# What the module's docstring describes
+# Recoding by look-up in codes, or by joins
 
 
 def recode(table: DuckTable, rule: Recoding, rng: np.random.Generator, released: Sequence[str]) -> DuckTable:

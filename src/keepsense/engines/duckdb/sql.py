@@ -1,4 +1,4 @@
-"""A connection of its own for whoever writes SQL: tables of text in, rows out, nothing of the engine's counting."""
+"""The SQL connection of the verifier to DuckDB: tables of text in, rows out, nothing of the engine's counting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables in DuckDB: views or temporary tables that number their rows."""
+"""Tables in DuckDB: views or temporary tables that number their rows, as rows and as codes."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def view(store: Store, sql: str, *, ordered: bool = False, codes: Mapping[str, C
     return held(store, name, ordered=ordered, codes=codes)
 
 
-# Columns of a DuckDB table as codes, read in one scan, and tables that are made of codes again
+# Columns as codes, read in one scan, and tables built from codes
 
 _BATCH = 131_072
 _TOGETHER = 1 << 20

@@ -1,1 +1,1 @@
-"""How are tables written down?"""
+"""File formats and databases of tables: how each is read and written."""

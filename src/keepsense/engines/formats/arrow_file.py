@@ -1,6 +1,6 @@
 """Arrow files and streams, a batch at a time.
 
-A file is not mapped into memory, and each batch is checked in full before anybody looks into it: the library itself
+A file is not mapped into memory, and each batch is checked in full before it is used: the library itself
 believes what a file says of its own lengths and offsets, and a damaged one would end the program.
 """
 

@@ -1,4 +1,4 @@
-"""Rows whose cells say one by one what they are (workbooks, SQLite): streamed in as text, typed where all agree."""
+"""Types of cells and columns: rows with a type for each cell are streamed in, and typed where all cells agree."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def is_short_decimal(kind: str) -> bool:
     return kind.startswith("DECIMAL") and declared_type(kind) is not None
 
 
-# Types that DuckDB takes for others on the way through: columns that nobody changed get back what the source had
+# Types that DuckDB changes on the way: columns that are not recoded get back the type of the source
 
 
 def differing(store: Store, query: str, source: Any, relation: str) -> dict[str, Any]:

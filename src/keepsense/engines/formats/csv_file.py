@@ -1,4 +1,4 @@
-"""CSV files: delimiter, quotes and columns are found out. A row that does not fit its header is refused."""
+"""CSV files: delimiter, quotes and columns are detected. A row that does not fit its header is refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Databases of DuckDB, attached for as long as reading or writing takes."""
+"""DuckDB database files, attached while they are read or written."""
 
 from __future__ import annotations
 

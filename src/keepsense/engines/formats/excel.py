@@ -1,4 +1,4 @@
-"""Workbooks, a row at a time. A worksheet's own formats carry the types: a date is a number shown as a date."""
+"""Excel workbooks, a row at a time. Formats of the worksheet give the types: a date is a number shown as a date."""
 
 from __future__ import annotations
 

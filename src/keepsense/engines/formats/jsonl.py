@@ -1,4 +1,4 @@
-"""JSON lines: an object a row."""
+"""JSON lines: one object a row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parquet files, which DuckDB reads and writes by itself."""
+"""Parquet files, read and written by DuckDB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of PostgreSQL: read in a stream, and released in one transaction that nobody sees before it is verified.
+"""PostgreSQL tables: read in a stream, released in one transaction that no one sees before it is verified.
 
 The password belongs into the environment (`PGPASSWORD`) or into `~/.pgpass`, where PostgreSQL's own tools look too.
 Addresses, passwords and cells never appear in an error.
@@ -19,7 +19,7 @@ from keepsense.engines.formats.table_formats import Database, Format, register
 from keepsense.engines.protocol import Reading
 from keepsense.errors import BadInput, InDoubt, MissingExtra, did_you_mean
 
-# A connection to PostgreSQL, and its complaints in our words: its own may hold addresses, passwords or cells
+# A connection, and its errors in our words: PostgreSQL's own may hold addresses, passwords or cells
 
 
 @contextmanager
@@ -103,7 +103,7 @@ def _is_about_data(error: Exception) -> bool:
     return isinstance(error, psycopg.DataError | psycopg.ProgrammingError | psycopg.NotSupportedError)
 
 
-# Names of tables in PostgreSQL, and whether two addresses mean the same table
+# Names of tables, and whether two addresses mean the same table
 
 LONGEST_NAME = 63
 """Bytes of a name that PostgreSQL keeps; it cuts longer ones without a word."""
@@ -184,7 +184,7 @@ def _identity(address: str, table: str) -> tuple[Any, ...] | None:
         return None if numbers[-1] is None else tuple(numbers)
 
 
-# Columns of PostgreSQL as Arrow columns and back: how each is asked for, which type it gets, how it is copied in
+# Columns as Arrow columns and back: the query, the type and the copied text of each
 
 _NUMERIC = 1700
 _SCALARS = {16: "bool_", 21: "int16", 23: "int32", 20: "int64", 26: "int64", 700: "float32", 701: "float64"}
@@ -344,7 +344,7 @@ def _is_bytes(kind: Any) -> bool:
     return bool(t.is_binary(kind) or t.is_large_binary(kind) or t.is_fixed_size_binary(kind))
 
 
-# What the module's docstring describes
+# Reading and releasing a table
 
 MARK = "Released by Keepsense"
 """Comment on every released table: only a table that carries it is ever replaced."""

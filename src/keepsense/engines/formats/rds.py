@@ -1,4 +1,4 @@
-"""Data frames of R, one (.rds) or several by name (.rda, .RData); factors are words, and factors again in a release."""
+"""Data frames of R, one (.rds) or several by name (.rda, .RData); factors are read as words and written as factors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of SPSS (.sav, and compressed .zsav), with the labels of values as words."""
+"""SPSS files (.sav, compressed .zsav), with value labels as words."""
 
 from __future__ import annotations
 

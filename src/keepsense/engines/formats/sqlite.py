@@ -1,4 +1,4 @@
-"""Tables of SQLite, a row at a time: any cell may have any type there, so what a column declares is checked."""
+"""SQLite tables, a row at a time: a cell may have any type, so declared types are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of Stata (.dta), with the labels of values as words."""
+"""Stata files (.dta), with value labels as words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of R, SPSS and Stata: read by a process of its own, written with the labels that their source has.
+"""Files of R, SPSS and Stata: read by a separate process, written with the labels of their source.
 
 Cells that have labels are read as the words of these, codes for what is missing as missing. A release that is written
 in the format of its source keeps the labels of columns; words get back their codes, and new ones, such as those of

@@ -1,11 +1,11 @@
-"""Reads files of R, SPSS and Stata in a process of its own, and hands their rows over as an Arrow file.
+"""The separate process that reads files of R, SPSS and Stata, and writes their rows into an Arrow file.
 
 Run as a script, so that nothing else is loaded there: the libraries that know these formats are written in C, believe
 what a file says of its own lengths, and a damaged file may end the program that reads it. Only that process ends then.
 
-`_apart.py rows FORMAT FILE TARGET` writes the rows, `_apart.py labels FORMAT FILE TARGET` what the file says about its
-columns, as JSON; both take the name of a table as a last argument, where files hold several. `_apart.py tables FORMAT
-FILE TARGET` writes these names.
+With the arguments `rows FORMAT FILE TARGET` it writes the rows, with `labels FORMAT FILE TARGET` what the file says
+about its columns, as JSON; both take the name of a table as a last argument, where files hold several. With `tables
+FORMAT FILE TARGET` it writes these names.
 """
 
 from __future__ import annotations

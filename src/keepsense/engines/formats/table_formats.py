@@ -1,4 +1,4 @@
-"""File formats and databases: one file each with its entry beside the code, so that a new one is one more file."""
+"""The registry of file formats and databases: one file each, with its entry next to the code."""
 
 from __future__ import annotations
 

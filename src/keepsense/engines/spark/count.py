@@ -1,4 +1,4 @@
-"""One grouping by Spark, then codes in NumPy: how `Counts` are made from rows on a cluster.
+"""Count the rows of a Spark table: one grouping by Spark, then codes in NumPy.
 
 Every task makes codes of its rows, which the driver adds up. Where there are very many rows, dictionaries are collected
 first, and the executors look codes up and pack them: whole numbers are shuffled and go to the driver, each tuple once.
@@ -24,11 +24,10 @@ from keepsense.engines.spark.session import carried, carry, quiet, restore
 from keepsense.engines.spark.table import SparkTable, as_text
 from keepsense.errors import BadInput
 
-# Codes from one scan: every task makes dictionaries of its own, and the driver makes one of them all
+# Codes from one scan: every task makes its own dictionaries, and the driver merges them
 #
-# A task hands out the different tuples that it met, as codes of its dictionaries, with how often it met each; so no
-# cell is shuffled and none is looked at twice. The driver adds the tuples of all tasks up. Of Parquet files a task
-# reads the dictionaries and codes that they hold themselves.
+# A task returns its distinct tuples as codes with their counts, so that no cell is shuffled. From Parquet files a task
+# reads the dictionaries and codes that they hold.
 
 _CODED = ("string", "bigint", "int", "smallint", "tinyint", "boolean", "date")
 """Types of Spark whose cells are equal in Arrow where they are equal in Spark."""
@@ -165,7 +164,7 @@ def tuples_of() -> Callable[[Any], tuple[bytes, bytes]]:
     return tuples
 
 
-# Small tables that are joined to large ones: written where executors read them, and broadcast or shuffled by Spark
+# Small tables that are joined to large ones: written where executors read them
 
 
 def lookup(table: SparkTable, columns: Mapping[str, Any]) -> Any:
@@ -185,7 +184,7 @@ def lookup(table: SparkTable, columns: Mapping[str, Any]) -> Any:
     return table.frame.sparkSession.read.schema(types).parquet(path.as_uri())
 
 
-# What the module's docstring describes
+# Counting
 
 FEW = 200_000
 """Rows up to which values are grouped as they are; of more rows they become codes before they leave the executors."""
@@ -442,9 +441,7 @@ def _dictionaries(table: SparkTable, names: tuple[str, ...]) -> list[Any]:
     return [cells[name] for name in names]
 
 
-# Profiles of columns: one grouping a column by Spark, of which the driver gets the most frequent values
-#
-# Columns that were counted before need none.
+# Profiles of columns: one grouping a column, none for columns that were counted before
 
 # spaces of all widths, and no tabs or line ends
 _BLANKS = " \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"

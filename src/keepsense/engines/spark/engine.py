@@ -1,4 +1,4 @@
-"""The engine on a Spark cluster: executors read, count, recode and write; the driver decides on what is distinct."""
+"""The Spark engine: executors read, count, recode and write; the driver decides on what is distinct."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from keepsense.errors import BadInput, InputWarning, KeepsenseError
 from keepsense.recoding import Cells, Draws, Recoding
 from keepsense.secure_random import Random, generator
 
-# Work that is not about rows, spread over a cluster: one task a part, results in the order of the parts
+# Work that is not about rows: one task a part, results in the order of the parts
 
 
 def each(session: Any, function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
@@ -75,7 +75,7 @@ class _Tried:
             return place, (None, error)
 
 
-# What the module's docstring describes
+# The engine
 
 _PART = 1_000_000
 """Rows of a part that one task writes."""

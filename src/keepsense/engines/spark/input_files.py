@@ -1,4 +1,4 @@
-"""How rows come to a cluster: executors read Parquet files, frames of Spark stay; all else passes the driver."""
+"""Input of the Spark engine: executors read Parquet and large text files, the driver all others; Spark frames stay."""
 
 from __future__ import annotations
 
@@ -141,11 +141,10 @@ def _without_marks(table: SparkTable, reading: Reading) -> SparkTable:
         return table.having(table.columns, {n: cells.get(n, table.column(n)) for n in table.columns})
 
 
-# Large text files that executors read: every line is a row, and cutting it at each delimiter is all there is to it
+# Large text files that executors read, where every line is a row without quotes
 #
-# Executors look first whether that is true of the whole file; where it is not, DuckDB reads it on the driver, as it
-# does small files and all other formats. The rows are written once as Parquet into the staging folder, numbered in the
-# order of the file, however it was split.
+# Executors check the whole file first; other files are read by DuckDB on the driver. The rows are written once as
+# Parquet into the staging folder, numbered in the order of the file.
 
 LEAST = 1 << 26
 """Bytes from which on a text file is worth spreading."""

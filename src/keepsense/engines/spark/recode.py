@@ -1,4 +1,4 @@
-"""Recodings as joins on a cluster. Every row must find its output: a row that finds none stops the release.
+"""Recode the rows of a Spark table by joins. A row for which no output is found stops the release.
 
 Where the values of a table were counted before, the driver tells from the counts whether a recoding covers them;
 otherwise Spark looks. Spark itself chooses between broadcasting what is joined and shuffling it, by its size.
@@ -22,15 +22,11 @@ from keepsense.engines.spark.table import SparkTable
 from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells, Cuts, Draws, Recoding
 
-# Chance for rows that are spread over a cluster: a number for each row that only the holder of a key can foretell
+# Random numbers for rows on a cluster: a keyed hash (BLAKE2b) of the row's identity
 #
-# The number is a keyed hash (BLAKE2b) of the row's identity. So it depends neither on the task that computes it nor on
-# how the rows are spread, and a task that is tried again draws the same. The key travels inside the function, so that
-# no plan and no event log of Spark shows it. Only the identity goes to Python and only the number comes back: the row's
-# other cells stay where they are.
-#
-# The order in which rows are written changes no cell, so no Python is needed for it: the hash is one that Spark has
-# (SHA-256), and the key comes from a small table in the staging folder, so that plans do not show it either.
+# So they depend neither on the task nor on how rows are spread, and a repeated task draws the same. The key travels
+# inside the function, so that no plan and no event log of Spark shows it. The order of written rows changes no cell and
+# needs no Python: there the hash is Spark's own (SHA-256), with the key in a small table in the staging folder.
 
 DRAW = "draw_"
 """Column that holds a row's number."""
@@ -99,7 +95,7 @@ def uniform() -> Any:
     return F.shiftrightunsigned(F.col(DRAW), 11).cast("double") * F.lit(2.0**-53)
 
 
-# What the module's docstring describes
+# Recoding by joins
 
 
 def recode(table: SparkTable, rule: Recoding, rng: np.random.Generator) -> SparkTable:

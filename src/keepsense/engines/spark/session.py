@@ -1,4 +1,4 @@
-"""The Spark session that an engine works in: one that is given or runs already, or one that is started."""
+"""The Spark session of an engine: a given one, one that is running, or a new one; and how rows get there and back."""
 
 from __future__ import annotations
 
@@ -159,10 +159,9 @@ def quiet() -> Iterator[None]:
         yield
 
 
-# Rows on their way between Arrow and Spark: through Parquet files in a staging folder that both can reach
+# Rows between Arrow and Spark, through Parquet files in a staging folder that both can reach
 #
-# Spark lacks some types of Arrow. Such columns are carried as another type and restored on the way out, so that a
-# column that nobody recodes comes out as it went in.
+# Spark lacks some types of Arrow. Such columns are carried as another type, and get their own back on the way out.
 
 ROW = "row_"
 """Column that numbers the rows of a staged table; never released."""

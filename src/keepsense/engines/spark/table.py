@@ -1,4 +1,4 @@
-"""Tables on a cluster: a Spark frame with columns c0, c1, ... and a row identity, and what they are called here."""
+"""Tables on a Spark cluster: a frame with columns c0, c1, ..., a row identity, and the names of its columns."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class SparkTable:
         return replace(self, frame=self.frame.select(*renamed, ROW), schema=schema(fields), counted=[])
 
 
-# Cells as text, spelled as everywhere in Keepsense: as DuckDB spells them, which files are written with, too
+# Cells as text, written as DuckDB writes them, as in files
 
 
 def as_text(column: str, kind: Any) -> Any:

@@ -1,1 +1,1 @@
-"""How are hierarchies written down?"""
+"""File formats of hierarchies: how each is read and written."""

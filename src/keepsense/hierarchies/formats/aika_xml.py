@@ -1,4 +1,4 @@
-"""Hierarchies as nested XML, the form AIKA saves them in and the UTD Anonymization Toolbox reads them in.
+"""Hierarchies as nested XML, the form of AIKA and of the UTD Anonymization Toolbox.
 
 The papers do not print the form; this is the toolbox's: a `vgh` element holds the root's label in its `value`, nested
 `node` elements hold the labels below it, and the innermost ones are the leaves. A whole toolbox configuration may be

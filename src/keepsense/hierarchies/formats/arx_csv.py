@@ -1,4 +1,4 @@
-"""ARX's hierarchy files: one line a leaf, semicolons, the leaf first and the top last. Read and written both ways.
+"""ARX's hierarchy files, read and written: one line a leaf, semicolons, the leaf first and the top last.
 
 What a file looked like (delimiter, quotes, line ends, a missing last line end, a byte order mark) is remembered, so a
 hierarchy that was read and not changed is written back byte for byte. Lines that repeat an earlier one word for word

@@ -1,4 +1,4 @@
-"""Files that hold hierarchies: one module a format, with its entry in `FORMATS`; the ending of a file tells which."""
+"""The registry of hierarchy formats: one module each, with its entry in `FORMATS`; the ending of a file decides."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def format_of(path: Path) -> Format:
     raise BadInput(f"{path.name}: no hierarchy format ends in {path.suffix or 'nothing'}; there are: {known}")
 
 
-# Reading and writing small text files with errors people understand; a file appears whole or not at all
+# Small text files, read and written whole
 
 LIMIT = 256 * 2**20
 """Hierarchy files larger than this are refused: they are not hierarchies."""

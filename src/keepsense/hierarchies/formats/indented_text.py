@@ -1,4 +1,4 @@
-"""A hierarchy as indented text: the root first, each child one step further in. Easy to read, diff and mail.
+"""A hierarchy as indented text: the root first, each child one step further in.
 
     *
       medic

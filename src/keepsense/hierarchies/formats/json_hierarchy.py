@@ -1,6 +1,6 @@
-"""Hierarchies as JSON: labels level by level and each label's parent, so a file can hold nothing but coarsenings.
+"""Hierarchies as JSON: labels level by level, and each label's parent.
 
-Concepts are written as the taxonomy's own ids, beside its name, version and fingerprint, so that they mean the same
+Concepts are written as the taxonomy's own ids, with its name, version and fingerprint, so that they mean the same
 when the file is read again, with a domain or without; read with another taxonomy, the file is refused. Files of version
 1 are still read: ids in them are taken where the taxonomy has their name, and codes, which say nothing outside the
 domain that they were made in, are left out.

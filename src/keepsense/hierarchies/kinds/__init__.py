@@ -1,1 +1,1 @@
-"""How do values of each kind generalize?"""
+"""Kinds of values: one module for each, with the hierarchies that its values get."""

@@ -1,4 +1,4 @@
-"""Codes whose ends can be masked, such as postcodes: the first characters are the coarser part."""
+"""Codes that are masked from the end, such as postcodes: the first characters are the coarser part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Dates: hierarchies of calendar spans."""
+"""Dates: hierarchies of calendar spans, and dates of birth in bands of age."""
 
 from __future__ import annotations
 

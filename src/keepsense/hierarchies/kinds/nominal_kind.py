@@ -1,4 +1,4 @@
-"""Words: the taxonomy that knows them gives their hierarchy."""
+"""Words: hierarchies from a taxonomy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hierarchies of numbers: round bands, equal width, equal frequency, and agglomerative, each of nested ranges.
+"""Numbers: hierarchies of nested ranges: round bands, equal width, equal frequency, and agglomerative.
 
 All take the distinct values of a column and how many rows hold each. Level 1 has about `groups` ranges, and `*` stands
 at the top; of the last three each further level joins `fanout` neighbours. Ends are round numbers and the outermost

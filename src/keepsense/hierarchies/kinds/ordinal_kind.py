@@ -1,4 +1,4 @@
-"""Values in an order, stated or that of a known scale: neighbours are joined."""
+"""Ordered values, in a stated order or that of a known scale: hierarchies that join neighbours."""
 
 from __future__ import annotations
 

@@ -1,16 +1,16 @@
-"""Generalization: three recoding templates, and one small file a method on top of them.
+"""Generalization: three recoding templates, and one module a method on top of them.
 
 | template | module | methods |
 |---|---|---|
-| table recoding (TR) | `table` | `datafly`, `semantic_datafly`, `mu_argus`, `bottom_up`, `top_down` |
-| lattice recoding (LR) | `lattice` | `samarati`, `incognito`, `semantic_incognito`, `optimal`, `anytime` |
-| multidimensional recoding (MR) | `multidim` | `mondrian` and its variants for a target or for meaning |
-| cell by cell | - | `local_recoding`, `cell_greedy`, `local_suppression`, `optimal_local_suppression` |
-| from a sample | - | `differentially_private_generalization` |
-| before a method | - | `global_recoding`, `sampling`, `top_and_bottom_coding` |
+| table recoding (TR) | `table_template` | `datafly`, `semantic_datafly`, `mu_argus`, `bottom_up`, `top_down` |
+| lattice recoding (LR) | `lattice_template` | `samarati`, `incognito`, `semantic_incognito`, `optimal`, `anytime` |
+| multidimensional recoding (MR) | `multidimensional_template` | `mondrian`, and variants for a target or for meaning |
+| cell by cell | - | `local_recoding`, `local_suppression` |
+| from a sample | - | `dp_generalization` |
+| before a method | - | `global_recoding`, `sampling`, `top_bottom_coding` |
 
-All take `(counts, hierarchies, models, *, ...)`; `k` is short for k-anonymity. What else is known of each stands in the
-`Method` beside it: `keepsense.methods.method`.
+All take `(counts, hierarchies, models, *, ...)`; `k` is short for k-anonymity. All else about a method is in the
+`Method` entry next to it: `keepsense.methods.method`.
 
 >>> from keepsense.methods.generalize.mondrian import mondrian
 >>> from keepsense.counts import Counts

@@ -1,4 +1,4 @@
-"""A good generalization from a lattice too large to search, with a bound on how far from optimal it may be.
+"""Anytime search: a good generalization from a lattice too large to search, with a bound on how far from optimal it is.
 
 Nodes are never listed. Good nodes are found by stepping down from the top, around the best one, and at random. What
 bounds all nodes are groups of columns small enough for an exact search: they lose in every release at least what they
@@ -29,10 +29,8 @@ from keepsense.progress import Listener, emit
 from keepsense.recoding import Cuts
 from keepsense.secure_random import generator
 
-# A lower bound for all columns from exact searches over some of them
-#
-# What a group of columns loses at the very least, searched by itself, it loses in any release of all columns too: fewer
-# columns need less generalization and suppress fewer records. Groups that share no column add up.
+# A lower bound for all columns, from exact searches over some of them: in any release a group of columns loses at least
+# what it loses when it is searched alone
 
 
 def blocks(space: Space, most: int) -> list[list[int]]:
@@ -75,7 +73,7 @@ def block_bound(search: LatticeSearch, most: int, deadline: float) -> float:
     return objective.from_cost(total)
 
 
-# What the module's docstring describes
+# The search
 
 
 def anytime(  # noqa: PLR0913

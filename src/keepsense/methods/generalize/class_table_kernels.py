@@ -1,4 +1,4 @@
-"""Compiled loops over class tables. `parts.plain` does the same without a compiler."""
+"""Compiled: class tables by roll-up. `lattice_loops` does the same without a compiler."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from keepsense.methods.generalize.lattice_space import LARGE
 from keepsense.numba_cache import njit
 
-# Compiled merging of classes: new keys, found by hashing, and what is added up under them
+# Merged classes: new keys, found by hashing, and sums under them
 
 
 @njit(cache=True, nogil=True)
@@ -184,7 +184,7 @@ def merge_seen(source: Any, target: Any, out: Any) -> None:
             out[np.uint64(target[i]), w] |= source[i, w]
 
 
-# What the module's docstring describes
+# Tables of nodes
 
 
 @njit(cache=True, nogil=True)

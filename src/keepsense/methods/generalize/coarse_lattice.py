@@ -1,10 +1,10 @@
-"""Lattice search over more tuples than memory may hold: nodes are judged on coarser codes first.
+"""Lattice search over more tuples than fit in memory: nodes are judged on coarser codes first.
 
 Rows are counted at some level of each column, as fine as memory allows. A node above these levels is judged exactly.
 Any other node is judged by the node where both meet from above: records that have to be suppressed there have to be
 suppressed at the finer node, too, so that it fails if that one fails. Only where that leaves it open, rows are counted
 again, at levels that the node lies above. The search takes the same way and finds the same node, with the same loss to
-the last bit, as if all tuples were at hand.
+the last bit, as if all tuples were in memory.
 """
 
 from __future__ import annotations

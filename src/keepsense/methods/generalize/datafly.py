@@ -1,4 +1,8 @@
-"""Datafly: generalize the column with most different values, then suppress the few records left over (Sweeney 2002)."""
+"""Datafly: generalize the column with most different values, then suppress the few records left over (Sweeney 2002).
+
+The choice of the column is `distinct_values` in `keepsense.methods.generalize.table_template`, which also holds the
+loop; of columns with equally many values the first is taken.
+"""
 
 from __future__ import annotations
 

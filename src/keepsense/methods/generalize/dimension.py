@@ -1,4 +1,4 @@
-"""One column as a dimension of the tuples' space: an order to split along, and a label for what a group covers."""
+"""A column as a dimension that groups are cut along: the order of its values, the label of a range, scores of cuts."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def dimensions(
     return [replace(dimension, importance=weight) for dimension, weight in zip(found, weights, strict=True)]
 
 
-# One dimension's view of all groups of a division, how the places to cut at are scored, and what betters groups
+# Cuts: the view of one dimension on all groups, and scores of its places
 
 Floats = NDArray[np.float64]
 Longs = NDArray[np.int64]

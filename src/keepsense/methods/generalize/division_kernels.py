@@ -1,4 +1,4 @@
-"""Records moved and exchanged between groups where all lose less; tests measure what is lost by plain counting."""
+"""Compiled: strict division at the median, and exchange of records between groups where all lose less."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from keepsense.methods.generalize.joint_loss_kernels import span_loss
 from keepsense.numba_cache import njit
 
-# Strict median Mondrian in one compiled loop; `multidim` has the general form it must agree with
+# Strict median Mondrian; `multidimensional_template` has the general form it must agree with
 
 
 @njit(cache=True, nogil=True)
@@ -146,7 +146,7 @@ def regroup(tuples: Any, label: Any, start: Any, size: int) -> Any:
     return found
 
 
-# What the module's docstring describes
+# Exchange of records between groups; tests measure the loss by plain counting
 
 _MOST = 48
 """Tuples of a group above which it is left as it is."""

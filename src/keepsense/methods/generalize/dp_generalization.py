@@ -1,4 +1,4 @@
-"""Differentially private generalization: true values from a random sample, by levels that the data have no say in."""
+"""Differentially private generalization (SafePub): true values of a random sample, at levels that ignore the data."""
 
 from __future__ import annotations
 

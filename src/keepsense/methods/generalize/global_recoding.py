@@ -1,4 +1,4 @@
-"""Global recoding by hand: each chosen column at a level, or at labels, that the publisher names (Hundepool 2012)."""
+"""Global recoding: each chosen column at a level, or at labels, that the publisher names (Hundepool 2012)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Compiled loops of local recoding. Each has an obvious reference in the tests."""
+"""Compiled loops of local recoding and of the TR template.
+
+Each has a plain reference in the tests.
+"""
 
 from __future__ import annotations
 
@@ -86,9 +89,7 @@ def lowest_levels(owner: Any, columns: Any, codes: Any, at: Any, heights: Any, o
             out[c, j] = level
 
 
-# Compiled loops of the TR template
-#
-# Each has an obvious reference in the tests.
+# The TR template
 
 
 @njit(cache=True, nogil=True)

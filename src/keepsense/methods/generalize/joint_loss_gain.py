@@ -1,4 +1,4 @@
-"""What all columns lose together: the tables that kernels take, the score of cuts by it, and division by that score."""
+"""The joint loss of all columns as the score of a cut: its tables for compiled loops, and division by that score."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
-"""Division where all columns together win most back, in one compiled loop; `multidim` has the form it must agree with.
+"""Compiled: division where all columns together gain most.
 
-The general form looks at all groups at once, round by round, and holds what every column makes of every tuple in arrays
-as long as the table. Here one group is looked at after the other, the smaller part of a group first. The ranks of a
-tuple stand side by side in one word of 63 bits (or in several), so that one look tells whether it lies outside of a
-span in any column; groups that are small enough move into arrays of their own, near each other in memory. Sums are
-added up in the same order, so that both forms find the same cuts to the bit.
+The general form (`multidimensional_template`), which it must agree with, looks at all groups at once, round by round,
+and holds what every column makes of every tuple in arrays as long as the table. Here one group is looked at after the
+other, the smaller part of a group first. The ranks of a tuple stand side by side in one word of 63 bits (or in
+several), so that one look tells whether it lies outside of a span in any column; groups that are small enough move into
+arrays of their own, near each other in memory. Sums are added up in the same order, so that both forms find the same
+cuts to the bit.
 
 What is known of each column stands in the rows of two tables, whole numbers and others: every array that is handed on
 by itself costs time, to compile and to run.
@@ -18,7 +19,7 @@ import numpy as np
 
 from keepsense.numba_cache import njit
 
-# What the columns lose together after each cut, in one compiled pass; tests look the spans up one by one
+# The joint loss after each cut, in one pass; tests compute the spans one by one
 
 
 @njit(cache=True, nogil=True)
@@ -76,7 +77,7 @@ def span_loss(low: int, high: int, weight: float, levels: int, above: Any, loss:
     return float(weight * lost * lost)
 
 
-# What the module's docstring describes
+# Division
 
 _NEAR = 65_536
 """Tuples of a group up to which it is divided in arrays of its own, which a processor keeps at hand."""

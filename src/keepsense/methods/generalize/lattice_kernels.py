@@ -1,4 +1,4 @@
-"""Compiled walks through the lattice: tagging, bounds, best-first search, classification."""
+"""Compiled: walks through the lattice: tagging, bounds, best-first search, classification, sweeps over subsets."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def classify(levels: Any, store: Any, goal: Any, nodes: Any, checks: int, log: A
     return made
 
 
-# Compiled counting of columns and pairs of columns: which levels cannot go together, whatever the rest does
+# Columns and pairs of columns: levels that fail whatever the other columns do
 
 
 @njit(cache=True, nogil=True)
@@ -428,7 +428,7 @@ def _lift(codes: Any, codes_at: Any, levels: Any, j: int, low: int, high: int, o
         out[codes[i + low]] = codes[i + high]
 
 
-# Compiled sweep over the lattices of all subsets of the columns, from the smallest subsets to all columns
+# The lattices of all subsets of the columns, from the smallest subsets to all columns
 
 
 @njit(cache=True, nogil=True)

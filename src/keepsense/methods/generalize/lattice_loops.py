@@ -1,7 +1,7 @@
-"""The loops of lattice search without a compiler: the same steps, decisions and sums, to the last bit.
+"""The loops of lattice search in NumPy, for small tables: the same steps and decisions as the compiled loops.
 
-A small search is over before compiled loops would be loaded. Both work on the same arrays, so that a search which turns
-out to be long goes on with the compiled ones where it stands.
+A small search ends before compiled loops would be loaded. Sums are the same to the last bit. Both work on the same
+arrays, so that a search which turns out to be long goes on with the compiled ones where it stands.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from keepsense.methods.generalize.lattice_space import (
     first_seen,
 )
 
-# Class tables without a compiler: the same tables, figures and sums as the compiled loops, to the last bit
+# Class tables: the same tables, figures and sums as `class_table_kernels`
 
 A_CHECK = 2000
 """Merged classes that take as long as what a check costs besides."""
@@ -224,7 +224,7 @@ def merge_histogram(starts: Any, indices: Any, counts: Any, n_values: int, targe
     return new_starts, indices[first[order]].astype(np.int32), added[order]
 
 
-# What the module's docstring describes
+# Walks: the same as `lattice_kernels`
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

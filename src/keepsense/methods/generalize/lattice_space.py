@@ -1,4 +1,4 @@
-"""Preparation of a lattice search: levels numbered and packed, loss tables condensed, losses spread over all nodes.
+"""The table and its hierarchies prepared for lattice search: levels numbered and packed, losses of all nodes.
 
 Sums run in the order of the values, one after the other, so that they are the same to the last bit everywhere.
 """
@@ -21,11 +21,11 @@ from keepsense.errors import BadInput
 from keepsense.hierarchies.hierarchy import Hierarchy, MissingValues
 from keepsense.methods.task import Importance, importances
 
-# What searching loops work on, whether compiled or not: packed levels, losses, class tables and nodes, as arrays
+# Arrays of a search: packed levels, losses, class tables and nodes
 #
-# A class table holds the equivalence classes of one lattice node: packed keys (one bit field per column, in one or more
-# 64-bit words), weights, and for distinct l-diversity the set of sensitive values seen in each class, as bits. A level
-# one above a column's top stands for "column left out", which is how projections are written.
+# A class table holds the classes of one node: packed keys (one bit field a column), weights, and for distinct
+# l-diversity the sensitive values of each class, as bits. A level one above a column's top means that the column is
+# left out.
 
 LARGE = 1 << 16
 """Classes from which on a table is merged part by part."""
@@ -116,7 +116,7 @@ class Goal(NamedTuple):
     need_at: Any
 
 
-# What the module's docstring describes
+# Levels and losses
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -321,7 +321,7 @@ def counted_levels(sizes: Ints, lowest: Ints, cells: int) -> Ints:
     return start
 
 
-# The table and its hierarchies, prepared once for lattice search: levels numbered, tuples packed into keys
+# The space of a search, prepared once for a table
 
 Node = tuple[int, ...]
 """A node of the lattice: one level for each column, in the order of the counts."""

@@ -1,9 +1,9 @@
-"""LR recoding, the template of lattice search: nodes, class tables by roll-up, predictive tagging, and the release.
+"""The LR template of lattice search: nodes, class tables by roll-up, predictive tagging, and the recoding.
 
 The lattice has one node for every choice of one level for each quasi-identifier. Samarati's binary search, Incognito
 and the optimal search walk it in different orders; what they share is here: a node is judged by its class table, a
-class table is rolled up from the smallest one at hand that is more specific (never from rows), and what a node tells
-about those above and below it is tagged.
+class table is rolled up from the smallest available one that is more specific (never from rows), and nodes above and
+below that follow from a verdict are tagged.
 """
 
 from __future__ import annotations
@@ -313,7 +313,7 @@ def _words(histogram: Histogram) -> int:
     return -(-len(histogram.values) // 64)
 
 
-# What is known of every node at the start of a search: losses, bounds, and what columns and pairs rule out
+# The start of a search: losses, bounds, and nodes that columns and pairs rule out
 
 MOST_NODES = 10_000_000
 """Nodes of a lattice that is held in memory as a whole; larger ones need `anytime`."""
@@ -380,7 +380,7 @@ def losses(objective: Objective, space: Space) -> tuple[NDArray[np.float64], NDA
     return base, spread(objective.least * objective.scale, heights)
 
 
-# From a chosen node to a recoding, and from no node to an error that says what to relax
+# The recoding of a node, and the error where no node holds, which says what to relax
 
 
 def recoding(search: LatticeSearch, node: Node, algorithm: str, **info: Any) -> Cuts:

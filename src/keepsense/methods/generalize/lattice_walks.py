@@ -1,4 +1,4 @@
-"""Walks through the whole lattice: to the node of least loss, and to a verdict on every node."""
+"""Walks through the lattice: to the node of least loss, to a verdict on every node, and up, down or around from one."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def _ask(search: LatticeSearch, v: int, listener: Listener | None) -> Verdict:
     return verdict
 
 
-# Steps from node to node: up until a node holds, down while it holds, and around for something better
+# Up until a node holds, down while it holds, and around for a better one
 
 
 def moved(node: Node, column: int, by: int) -> Node:

@@ -1,13 +1,13 @@
-"""Local recoding: every class of records gets levels of its own, so that each keeps as much as it can.
+"""Local recoding: every class of records gets its own levels, so that each keeps as much detail as it can.
 
-A full-domain solution releases every record at the same levels. Local recoding walks through the lattice from what
-loses least to what loses most and settles, at each node, every group of waiting records that already keeps the promise;
-the rest waits for a coarser node. A settled class is then released at the lowest levels its own members share, which
+A full-domain solution releases every record at the same levels. Local recoding walks through the lattice from the least
+loss to the greatest and accepts, at each node, every group of waiting records that already keeps the promise; the rest
+waits for a coarser node. An accepted class is then released at the lowest levels its own members share, which
 may be finer than the node's. On the Adult table with k = 5 this loses about a twelfth of what the best full-domain
 node does.
 
-It answers the iterated local recoding known from ARX (Prasser et al. 2014), with two differences: groups are settled in
-the order of their own loss, not of a node's mean, and classes are shrunk to what their members share.
+It answers the iterated local recoding known from ARX (Prasser et al. 2014), with two differences: groups are accepted
+in the order of their own loss, not of a node's mean, and classes are shrunk to what their members share.
 """
 
 from __future__ import annotations
@@ -425,7 +425,7 @@ METHOD = registered(
 )
 
 
-# What is left when a search through the lattice ends early: divided like a space, since its lattice is too large
+# Records left when the search ends early are divided as semantic Mondrian does
 
 
 def divided(

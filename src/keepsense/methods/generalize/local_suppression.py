@@ -1,4 +1,4 @@
-"""Local suppression: blank single cells until every record has company (Rodríguez-García 2017, Sec. 2.3.1)."""
+"""Local suppression: blank single cells until at least k records are equal (Rodríguez-García 2017, Sec. 2.3.1)."""
 
 from __future__ import annotations
 

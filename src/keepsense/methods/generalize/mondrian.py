@@ -1,4 +1,9 @@
-"""Median Mondrian: halve groups in their widest dimension (LeFevre et al. 2006)."""
+"""Median Mondrian: halve groups in their widest dimension (LeFevre et al. 2006).
+
+Ties: of equally wide columns the first is cut, and of equally even places the lower one. The order and width of a
+column and the score `median` are in `dimension`; the compiled loop that decides ties is in `division_kernels`, its
+general form in `multidimensional_template`.
+"""
 
 from __future__ import annotations
 

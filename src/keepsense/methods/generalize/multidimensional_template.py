@@ -25,7 +25,7 @@ from keepsense.privacy.privacy_model import Model, bind
 from keepsense.progress import Listener, emit, wants_steps
 from keepsense.recoding import Cells
 
-# What groups of tuples span in every dimension, and what they are released as
+# Spans of groups in every dimension, and their released values
 
 Spans = tuple[NDArray[Any], NDArray[Any]]
 
@@ -66,7 +66,7 @@ def released(
     return codes, tuple(dictionaries)
 
 
-# What the module's docstring describes
+# Division
 
 Order = Literal["widest", "given", "best"]
 """Which dimension a group is cut in: its widest, the first that can be cut, or that of the best score."""

@@ -1,4 +1,4 @@
-"""Measures as search objectives: loss tables by column, level and value, or functions of the class sizes.
+"""What a search minimizes: loss tables by column, level and value, or functions of the class sizes.
 
 A table metric gives each original value, at each level, what releasing it there loses, and what suppressing it loses.
 Its loss over a table is a sum over cells, so that the loss of a node without suppression needs no class table at all.
@@ -259,7 +259,7 @@ def _loss(space: Space) -> Floats:
     return leaf_shares(np.concatenate(under), under_at, space.flat, space.codes_at, space.levels.heights, leaves)
 
 
-# Loss tables of meaning: how far a released value is from the original, by a semantic distance
+# Semantic loss tables: the distance of a released value from the original
 
 
 def semantic_tables(

@@ -1,4 +1,7 @@
-"""What is asked of the released classes: what compiled loops decide, and what the models must be asked."""
+"""What every released class must keep, and how many records may be suppressed for it.
+
+Compiled loops decide the parts of a requirement that they can; the models are asked for the others.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samarati's search: binary search on the height of the lattice for a generalization as low as any that holds."""
+"""Samarati's search: binary search on the height of the lattice for the lowest generalization that holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Semantic Mondrian: cut where least meaning is lost afterwards."""
+"""Semantic Mondrian: cut where the joint loss in meaning of all columns falls most."""
 
 from __future__ import annotations
 

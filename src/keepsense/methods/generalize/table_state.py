@@ -1,4 +1,4 @@
-"""The table as it stands during a TR recoding, and what each possible next step would change."""
+"""The working table of a TR recoding, and what each possible next step would change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keepsense.methods.task import Importance
 from keepsense.privacy.privacy_model import Decision, decide, needed_columns
 from keepsense.recoding import Cut, Cuts
 
-# What a column's values can become: the nodes of its hierarchy, and the moves that lead from one cut to the next
+# Columns: the nodes of a hierarchy, and the moves from one cut to the next
 
 Longs = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -177,7 +177,7 @@ def column(name: str, hierarchy: Hierarchy, raw: NDArray[np.int32], kind: Candid
     )
 
 
-# What the module's docstring describes
+# The table
 
 _GLANCE, _TRIED = 1024, 8
 """Smallest classes that are looked at before the others of them, and one by one before all classes are made anew."""

@@ -1,7 +1,7 @@
-"""The TR template: build the recoded table step by step, one attribute at a time.
+"""The TR template: recode the table step by step, one column at a time.
 
-Ben Fredj et al. (2015, Fig. 7) tell four algorithms as one loop: score the candidates, make the best one, stop when the
-promise holds or nothing more can be done, and suppress what is left if that is allowed. What is parameterized:
+Ben Fredj et al. (2015, Fig. 7) describe four algorithms as one loop: score the candidates, make the best one, stop when
+the promise holds or nothing more can be done, and suppress what is left if that is allowed. What is parameterized:
 
 - direction: `up` generalizes the original table until it is safe, `down` specializes the most general table while it
   stays safe;

@@ -1,4 +1,4 @@
-"""Cuts that a publisher gives a division: at which column the whole table is cut, and the parts that come of it.
+"""Cuts set by the publisher: at which column the whole table or a part is cut, and the parts that result.
 
 A part is named by the way to it: `whole` is the table, `1` and `2` are its two parts, `12` is the second part of the
 first, and so on. Part 1 holds what comes first in the order of the column.

@@ -1,1 +1,1 @@
-"""Microaggregation of records and of sets, and the truthful generalization of sets beside it."""
+"""Microaggregation: records are grouped, and replaced by the centre of their group."""

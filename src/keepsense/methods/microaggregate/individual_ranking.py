@@ -1,4 +1,4 @@
-"""Microaggregation along an order: one column at a time, or all along one score."""
+"""Individual ranking: one column at a time is sorted, grouped and averaged; and all columns along one score."""
 
 from __future__ import annotations
 

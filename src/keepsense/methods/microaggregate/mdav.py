@@ -1,4 +1,4 @@
-"""MDAV: groups of k around the records that lie farthest out. One template for sets and for ordinary records.
+"""MDAV: groups of k around the records that lie farthest out, for sets and for ordinary records.
 
 The template only asks a *space* how far records are from its centre or from one another, so it knows nothing of words
 or numbers. Records are distinct and weighted: of a record that occurs ten times, some copies may go into one group and

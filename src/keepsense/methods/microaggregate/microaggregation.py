@@ -1,4 +1,4 @@
-"""Multivariate microaggregation of ordinary records by MDAV: numbers, ordered categories and words together."""
+"""Microaggregation of records by MDAV: numbers, ordered categories and words together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shortest paths along a line of records; the plain reference is in the tests."""
+"""Compiled: nearest and farthest records, and the cheapest grouping of a line. The tests have plain references."""
 
 from __future__ import annotations
 

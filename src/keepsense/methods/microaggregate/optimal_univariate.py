@@ -1,4 +1,4 @@
-"""Microaggregation of single columns with the least squared error there is: a shortest path along the sorted values."""
+"""Optimal univariate microaggregation: one column at a time, with the least squared error (a shortest path)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The value that stands for a group: mean of numbers, median of ordered categories, centroid of words."""
+"""Distances of records, centres of groups."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def squared_error(counts: Counts, columns: Sequence[tuple[Attribute, Centre]], p
     return total
 
 
-# Ordinary records (one value a column) as MDAV sees them: numbers, ordered categories and words side by side
+# Records with one value a column: numbers, ordered categories and words
 
 _UNIT = float(1 << 36)
 

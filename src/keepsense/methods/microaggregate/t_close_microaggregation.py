@@ -1,4 +1,4 @@
-"""Microaggregation that keeps sensitive values spread: t-closeness on top of k (Soria-Comas et al. 2015).
+"""Microaggregation with t-closeness: groups with the sensitive values of the whole table (Soria-Comas et al. 2015).
 
 Three ways, from the simplest to the most careful; all end by merging whatever is not yet close, so the promise holds:
 

@@ -1,4 +1,4 @@
-"""Methods that exchange, distort or redraw values: rank swapping, noise, PRAM, differential privacy.
+"""Perturbation: methods that exchange, distort or redraw values: rank swapping, noise, PRAM, differential privacy.
 
 | what | function | promise |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Compiled inner loops of swapping inside clusters and of building groups. Plain references are in the tests."""
+"""Compiled: swapping inside clusters of near tuples, and building of groups. The tests have plain references."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 
 from keepsense.numba_cache import njit
 
-# Who is near a reference in many attributes: all tuples are looked at, because hardly any can be ruled out unseen
+# Near tuples in many attributes: all tuples are measured
 #
-# Where there are few attributes, `reach` and `gather` of `cluster_walk` see only those with near values; they are the
-# reference for this way, which finds the same tuples in the same order.
+# For few attributes `reach` and `_gather` below measure only tuples with near values; both ways find the same tuples in
+# the same order.
 
 FEW = 64
 """Tuples near a reference up to which they are put in order one by one."""
@@ -131,7 +131,7 @@ def gather_few(rows: Any, orders: Any, state: Any, weights: Any, own: Any, radiu
     return inner, tied, inner_size, tied_size
 
 
-# What the module's docstring describes
+# Near tuples in few attributes, swaps and groups
 
 MANY = 5
 """Attributes from which all tuples are looked at: in so many, few can be ruled out by one of them."""
@@ -532,9 +532,7 @@ def group_step(rng: Any, ref: Any, size: Any, tol: Any, rows: Any, orders: Any, 
     return farthest(rng, rows, orders, state, tol)
 
 
-# Many steps of swapping inside clusters, or of building groups, in one call: what is seen from a value is looked up
-#
-# The reference is the same walk step by step, as listeners that want every step get it.
+# Many steps in one call, with tables of what is near each value; the same steps as one by one
 
 
 class Views(NamedTuple):

@@ -1,4 +1,4 @@
-"""What swapping needs of a table: records grouped by distinct tuple, references at opposite ends, results as cells."""
+"""Clusters of values near in meaning: how they are found for a swap, swapped, and returned as cells."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def to_cells(
     return cells_of(names, tuple(a.values for a in attributes), source, out, facts, groups)
 
 
-# Words that several methods of one family share where they are described
+# Words that several methods share in their descriptions
 
 EXTREME = Filling("extremes", "the record farthest from the one before, beginning at the edge")
 ONE = Filling("one draw", "Let it change places with one of them that is not yet swapped, drawn at random")

@@ -1,4 +1,4 @@
-"""Methods that keep differential privacy: every record is redrawn by itself, at a price in epsilon."""
+"""Methods with differential privacy: every record is redrawn separately, under a budget that columns and rows share."""
 
 from __future__ import annotations
 

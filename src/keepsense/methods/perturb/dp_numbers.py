@@ -1,4 +1,4 @@
-"""Differential privacy for counts and numbers; the noise comes from OpenDP (`pip install 'keepsense[dp]'`).
+"""Numbers, counts and means with differential privacy; the noise comes from OpenDP (`pip install 'keepsense[dp]'`).
 
 OpenDP draws discrete and floor-safe noise from the operating system's randomness; it takes no seed. Its own accounting
 (`map`) is asked what a measurement costs before it is run, and a cost above what was entered is refused.

@@ -1,4 +1,4 @@
-"""Differential privacy for microdata: values redrawn record by record, under a budget that refuses to be exceeded.
+"""Words and categories with differential privacy: values are redrawn record by record, under a budget.
 
 Two tables are neighbours when one record is replaced by another, so the number of rows is public. Every record is
 released by itself, so a record's loss is what its own columns spend, added up. Candidates, domains and bounds are

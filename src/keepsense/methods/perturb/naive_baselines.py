@@ -1,4 +1,4 @@
-"""What the thesis compares with: swaps and distortions that know nothing of meaning (Sec. 7.4, 7.5)."""
+"""Baselines without meaning that the thesis compares with: free swaps and naive distortions (Sec. 7.4, 7.5)."""
 
 from __future__ import annotations
 

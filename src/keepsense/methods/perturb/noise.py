@@ -1,4 +1,4 @@
-"""Noise on a table of all kinds: words and sets by meaning, numbers along their scale, each alone or together."""
+"""Semantic noise on a table, uncorrelated or correlated (SNA-1, SNA-2): words and sets by meaning, numbers by scale."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from keepsense.semantics.distance_correlation import covariance_matrix, nearest_
 from keepsense.semantics.semantic_operators import Mean, semantic_mean
 from keepsense.sets.set_distance import Sets
 
-# Correlated noise on words and numbers together: the errors of a record are drawn at once
+# Words and numbers together: the errors of a record are drawn at once
 
 
 def words_with_numbers(  # noqa: PLR0913
@@ -145,7 +145,7 @@ def _semidefinite(joint: Floats, deviation: Floats) -> tuple[Floats, bool]:
     return back, True
 
 
-# What the module's docstring describes
+# Methods
 
 
 def noise(  # noqa: PLR0913

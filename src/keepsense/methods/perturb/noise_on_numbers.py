@@ -1,4 +1,4 @@
-"""Noise for numbers, the original that semantic noise adapts: uncorrelated and correlated (Sec. 2.3.2.1)."""
+"""Noise on numbers, the original of semantic noise: uncorrelated and correlated (Sec. 2.3.2.1)."""
 
 from __future__ import annotations
 

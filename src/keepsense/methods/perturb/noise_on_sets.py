@@ -1,4 +1,4 @@
-"""Columns whose cells are sets of words (diagnosis lists, baskets, tags), for swapping and for noise."""
+"""Semantic noise on sets: every word of every set is moved, as noise on words moves a single one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Semantic noise for streams: records protected as they come, a batch or one at a time, in bounded memory."""
+"""Semantic noise on streams (SNA-3): records are protected as they come, one or a batch, in bounded memory."""
 
 from __future__ import annotations
 

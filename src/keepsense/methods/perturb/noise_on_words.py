@@ -1,4 +1,4 @@
-"""Semantic noise on words: every value is replaced by a concept as far away as a random error says."""
+"""Semantic noise on words: every value is replaced by a concept at the distance of a random error."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOISE_INPUTS = ("the columns to protect", "a taxonomy for columns of words", "al
 NO_PROMISE = "None beforehand: the noise is masking, not differential privacy. Risk is measured afterwards."
 
 
-# How semantic noise is applied: an error becomes a concept that far away, towards or away from a reference (6.2)
+# An error becomes a concept at that distance, towards or away from a reference (Sec. 6.2)
 
 Ties = Literal["random", "first"]
 """Which of several concepts equally far from a value is taken: any, or the first of the taxonomy."""
@@ -270,7 +270,7 @@ def _rows(distance: Distance, concepts: Ints, values: NDArray[np.int64]) -> Iter
             yield value, block[i]
 
 
-# What the module's docstring describes
+# Errors and methods
 
 Reference = Literal["mean", "partner", "root"]
 Shape = Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]

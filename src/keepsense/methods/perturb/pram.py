@@ -1,4 +1,4 @@
-"""Post-randomization: every value is redrawn from its row of a published transition matrix."""
+"""Post-randomization (PRAM): every value is redrawn from its row of a published transition matrix."""
 
 from __future__ import annotations
 

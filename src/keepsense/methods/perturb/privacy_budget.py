@@ -1,4 +1,4 @@
-"""What differential privacy rests on: a budget that columns and rows share, and what is publicly known of them."""
+"""The budget of differential privacy: how much epsilon may be spent, and what was spent on what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rank swapping of a table of all kinds: words and sets inside clusters of near values, numbers by rank."""
+"""Semantic rank swapping of a table (SRS-2): words and sets inside clusters of near values, numbers by rank."""
 
 from __future__ import annotations
 

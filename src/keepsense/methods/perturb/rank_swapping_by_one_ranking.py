@@ -1,4 +1,4 @@
-"""Semantic rank swapping of single columns: SRS-1 by one ranking, SRS-2 by dynamic clusters at opposite ends."""
+"""Semantic rank swapping by one ranking (SRS-1): the rows of a column are ranked once, and near ranks swapped."""
 
 from __future__ import annotations
 

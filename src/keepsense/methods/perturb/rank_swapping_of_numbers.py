@@ -1,4 +1,4 @@
-"""Rank swapping of numbers and ordered categories: the original method and two that hide the swapping interval."""
+"""Rank swapping of numbers and ordered categories: the original method, and two that hide the swapping interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Semantic rank swapping of several columns together: SRS-3, clusters of near tuples."""
+"""Semantic rank swapping of tuples (SRS-3): several columns together, in clusters of near tuples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Swapping that keeps a promise: groups of k to 2k - 1 records, permuted uniformly inside."""
+"""Strict rank swapping, which keeps a promise: groups of k to 2k - 1 records are permuted uniformly inside."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How are sets of items anonymized?"""
+"""Methods for sets of items: microaggregation, generalization and disassociation."""

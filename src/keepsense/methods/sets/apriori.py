@@ -1,4 +1,4 @@
-"""Truthful sets, one rule for all: the apriori anonymization of Terrovitis, Mamoulis and Kalnis (2008)."""
+"""Apriori generalization of sets: one rule for all sets, k^m-anonymous (Terrovitis, Mamoulis and Kalnis 2008)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets taken apart: every item stays as it is, and what occurs together only by chance is not told any more."""
+"""Disassociation of sets: every item stays as it is, combinations that are rare are split into pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""A generalization hierarchy over items as a tree, and sets generalized along it: ground of the truthful ways."""
+"""A column of sets as methods get it.
+
+`SetColumn` holds the records of a set-valued column, `ItemTree` the hierarchy of its items, `GeneralizedSets` a
+truthful release of it.
+"""
 
 from __future__ import annotations
 
@@ -246,7 +250,7 @@ def mean_penalty(tree: ItemTree, nodes: Sequence[int] | NDArray[Any]) -> float:
     return float(tree.penalty[held].mean()) if len(held) else 0.0
 
 
-# One set-valued column of counts: its records as sets of items, and the cell that each record gets
+# Records of a column of sets, and the cell that each record gets
 
 ALONE: tuple[When, str] = (
     lambda s: bool(s.others),

@@ -1,4 +1,4 @@
-"""Semantic microaggregation of set-valued data (Batet, Erola, Sánchez and Castellà-Roca 2014): the whole way."""
+"""Microaggregation of sets (Batet, Erola, Sánchez and Castellà-Roca 2014)."""
 
 from __future__ import annotations
 
@@ -32,12 +32,10 @@ from keepsense.sets.concept_sets import ConceptSets, distinct_sets
 from keepsense.sets.item_distances import MEMORY, ItemDistances
 from keepsense.sets.set_distance import KINDS, SetSpace, check_kind
 
-# Blocks of similar sets: MDAV on each, for columns with very many different sets
+# Blocks of similar sets, for columns with very many different sets
 #
-# A set stands where most of its items do: at every level of the taxonomy it goes down the branch that holds most of
-# them. Sets are put side by side by that, and cut between two subtrees (`keepsense.methods.blocking`). Only the groups
-# are made block by block; what is released of them is worked out as for the whole column, so that a term counts as used
-# by all people who use it.
+# A set is placed in the branch of the taxonomy that holds most of its items, and blocks are cut between subtrees
+# (`keepsense.methods.blocking`). Only groups are formed by block; centres are computed for the whole column.
 
 Each = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 """What a function makes of each of some parts, wherever an engine runs it."""
@@ -137,7 +135,7 @@ def _topics(paths: list[tuple[int, ...]], heavy: Counter[int]) -> tuple[int, ...
     return tuple(step for path in ordered[:_ITEMS] for step in path)
 
 
-# The record that stands for a group of sets: the one least distant from all of them (Batet et al. 2014, Eq. 7)
+# Centres: the record least distant from all sets of a group (Batet et al. 2014, Eq. 7)
 
 _LONG = 4_000
 """Items from which on a record is compared by spreading it over the vocabulary, not pair by pair."""
@@ -220,7 +218,7 @@ def _of_usual_size(
     return np.asarray(off <= np.minimum.reduceat(off, bounds[:-1])[partition.group] + 1e-9, dtype=np.bool_)
 
 
-# What the module's docstring describes
+# The method
 
 Sizes = Literal["usual", "any"]
 """Which records of a group may stand for it: those as large as usual there, or any."""

@@ -1,4 +1,4 @@
-"""Truthful sets, group by group: the top-down local generalization of He and Naughton (2009)."""
+"""Top-down generalization of sets: each group of sets at its own levels (He and Naughton 2009)."""
 
 from __future__ import annotations
 

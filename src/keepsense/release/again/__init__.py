@@ -1,1 +1,1 @@
-"""Next month's table by the rules of an earlier release."""
+"""Reuse of a recoding: next month's table by the rules of an earlier release."""

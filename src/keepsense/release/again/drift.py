@@ -1,4 +1,4 @@
-"""Values that an earlier release has not seen, told by its rules: bands, calendar spans, prefixes and taxonomy cuts."""
+"""Values that an earlier release did not have, recoded by its rules: bands, calendar spans, prefixes, taxonomy cuts."""
 
 from __future__ import annotations
 

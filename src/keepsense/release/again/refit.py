@@ -1,10 +1,10 @@
-"""Classes of an earlier release, filled with the rows of another table: how a recoding of records is used again.
+"""The classes of an earlier release filled with the rows of another table: how a recoding of records is used again.
 
 A recoding of records (Mondrian, local recoding) has no rule a column, but its classes are rules: what stands in a class
 (bands, calendar spans, prefixes, concepts) is true of some tuples and not of others. A tuple of the new table goes into
 the most exact class that is true of it, one that was there before into the class it had. No class is ever widened: that
-would tell who came. Records that fit no class, and those of classes that would break the promise by now, are divided
-among themselves by the method of the project, or suppressed.
+would reveal who is new. Records that fit no class, and those of classes that would break the promise by now, are
+divided among themselves by the method of the project, or suppressed.
 """
 
 from __future__ import annotations

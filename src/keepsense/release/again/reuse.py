@@ -1,4 +1,4 @@
-"""Next month's file: the recoding of an earlier release applied again, and refused where it would break the promise."""
+"""Apply the recoding of an earlier release to another table, or refuse it where it would break the promise."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a release costs, is worth and risks, measured for a job or for the tables of another tool."""
+"""Figures of a release: what it costs, its utility and its risk, for a job or for tables of another tool."""

@@ -1,6 +1,6 @@
 """What else could have been released: other nodes of the lattice, other methods on the same counts, with bounded work.
 
-Only figures come out of here. They show a publisher what the chosen way is worth beside others, with the same promise.
+The result is figures only. They compare the chosen recoding with others that keep the same promise.
 Searches are bounded by steps, never by seconds: a slow machine writes the same report as a fast one.
 """
 

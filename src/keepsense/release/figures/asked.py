@@ -1,4 +1,4 @@
-"""What an assessment is asked beside k: promises in both readings of hidden cells, and the population behind a release.
+"""Options of an assessment: promises in both readings of hidden cells, and the population behind a release.
 
 A release of another tool comes with labels of that tool. A label is matched with the values of a population by what it
 says: it is the value, a band or a span that holds it, its beginning, or a label on the value's way up in a hierarchy.

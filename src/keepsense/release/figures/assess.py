@@ -1,4 +1,4 @@
-"""What an anonymized table is worth and what risk it leaves, whoever made it: original and release side by side."""
+"""Assess an anonymized table of any tool: its utility and its risk, compared with the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the quasi-identifiers of a table cost one another, measured in seconds on some of its tuples.
+"""What the quasi-identifiers of a table cost one another, measured on some of its tuples.
 
 Every further column by which people could be recognized makes all of them vaguer. What a choice would win is measured,
 not guessed: the project's method is run on a sample with a column left out, or counting little, again and again. How

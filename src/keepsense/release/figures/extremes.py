@@ -1,8 +1,8 @@
-"""Numbers and dates that stand far apart, under methods that release values: swapped, redrawn, distorted, or averaged.
+"""Outliers in numbers and dates, under methods that release values: swapped, redrawn, distorted, or averaged.
 
-Generalization hides an extreme in an open range. A swap gives it to somebody else, noise moves it a little, a mean of a
-few shows most of it: whoever knows that the richest is in the table finds the figure, though not the record. That is
-how these methods work, so it is told, not forbidden.
+Generalization hides an extreme in an open range. A swap gives it to another person, noise moves it a little, a mean of
+a few shows most of it: anyone who knows that the richest person is in the table finds the figure, though not the
+record. That is how these methods work, so it is reported, not forbidden.
 """
 
 from __future__ import annotations

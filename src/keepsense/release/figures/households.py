@@ -1,4 +1,4 @@
-"""Who lives together: whoever finds one of a household finds them all, before the release and in it."""
+"""Risk of households: one person who is found reveals all who live there, before the release and in it."""
 
 from __future__ import annotations
 

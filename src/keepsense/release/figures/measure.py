@@ -1,4 +1,4 @@
-"""What a release is worth and what risk it leaves: the metrics of `utility` and `privacy`, asked for a job.
+"""Measure a release: the metrics of `utility` and `risk`, computed for a job.
 
 Those of every run go into its description; the others are for reports. Every one of these is bounded: what would take
 too long is measured on a sample, and said so, or left out, and said so.

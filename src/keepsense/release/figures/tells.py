@@ -1,8 +1,8 @@
-"""What columns that no method changes tell by themselves: who somebody is, and what was hidden in other columns.
+"""What unchanged columns reveal: who a person is, and values that were hidden in other columns.
 
-A sensitive, insensitive or target column is released as it is. If nearly everybody has a value of their own in it (pay
-to the cent, a moment in time, a text), then whoever knows that value finds the record, whatever became of the
-quasi-identifiers. If its values go with those of a quasi-identifier (pay by job), it tells what was hidden there.
+A sensitive, insensitive or target column is released as it is. If nearly every person has a different value in it (pay
+to the cent, a moment in time, a text), then anyone who knows that value finds the record, whatever became of the
+quasi-identifiers. If its values go with those of a quasi-identifier (pay by job), it reveals what was hidden there.
 Both are measured on counts, and stop the run unless the project file accepts them.
 """
 

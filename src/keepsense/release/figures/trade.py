@@ -1,4 +1,4 @@
-"""What each column would keep if it weighed twice, and what that would cost the others, measured in seconds."""
+"""What each column would keep with twice its weight, and what that would cost the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a release of any tool is worth: metrics of utility for two tables, row by row where their order is the same."""
+"""Utility of a release of any tool: metrics for two tables, row by row where their order is the same."""
 
 from __future__ import annotations
 

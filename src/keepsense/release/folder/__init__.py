@@ -1,1 +1,1 @@
-"""What lies in a release folder and beside it: the description, the dictionary, the recoding, the ledger."""
+"""The folder of a release: the data, its description and dictionary, the private recoding, the ledger."""

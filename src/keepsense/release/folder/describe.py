@@ -1,4 +1,4 @@
-"""What goes into a release folder: the data, a public description of it, and, apart from both, the private recoding."""
+"""Write the folder of a release: the data, a public description, and, separate from both, the private recoding."""
 
 from __future__ import annotations
 

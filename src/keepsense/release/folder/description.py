@@ -1,4 +1,4 @@
-"""The description of a release, `release.json`, read from whoever gave it: each part of the kind it is, or refused."""
+"""Read the description of a release, `release.json`: every part has the right type, or it is refused."""
 
 from __future__ import annotations
 

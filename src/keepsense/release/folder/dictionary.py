@@ -1,7 +1,7 @@
-"""The data dictionary of a release: what the columns, labels, intervals and marks of the file mean to who receives it.
+"""The data dictionary of a release: what its columns, labels, intervals and codes for missing values mean.
 
-It tells nothing that the file does not show, but for what labels mean: their ends, their definitions in a taxonomy,
-and those values of a hierarchy that at least k people hold.
+It reveals nothing that the file does not show, except the meaning of labels: their ends, their definitions in a
+taxonomy, and those values of a hierarchy that at least k people hold.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The ledger of releases in a project folder: what left the house, so that later releases can be judged with it.
+"""The ledger of releases in a project folder: what was published, so that later releases can be judged with it.
 
-Two releases of the same people can be intersected: somebody in a class of ten in both may be alone in what the two
-classes share. The ledger warns of that, and adds up budgets of differential privacy, which add up too.
+Two releases of the same people can be intersected: a person in a class of ten in both may be the only one in both
+classes. The ledger warns of that, and adds up budgets of differential privacy, which add up too.
 """
 
 from __future__ import annotations

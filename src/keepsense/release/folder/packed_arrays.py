@@ -1,4 +1,4 @@
-"""Long arrays inside JSON documents: whole numbers, compressed, as text; short ones stay lists that people read."""
+"""Long arrays in JSON documents: whole numbers, compressed, as text; short ones stay readable lists."""
 
 from __future__ import annotations
 

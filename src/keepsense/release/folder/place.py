@@ -1,4 +1,4 @@
-"""Where a release goes: a file, or a table of a database. In both it appears only when it is verified."""
+"""The destination of a release: a file, or a table of a database, which appears there only when it is verified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release as those who receive it open it: the rows, with what their labels mean as columns to compute with."""
+"""Open a release as its recipients do: the rows, with what their labels mean as columns to compute with."""
 
 from __future__ import annotations
 

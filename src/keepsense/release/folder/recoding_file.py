@@ -1,4 +1,4 @@
-"""A recoding as a private file: it says what became of every value, so it stays with the publisher."""
+"""The recoding as a private file: it says what became of every value, so it stays with the publisher."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""A project at work: what it reads, who its people are, which steps come first, and the rows recoded."""
+"""The job of a release: what a project reads, its persons, its steps, and the recoded rows."""

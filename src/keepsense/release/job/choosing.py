@@ -1,4 +1,4 @@
-"""Which hierarchies a project's columns get: those that cost least together, by its own method and promise."""
+"""Choose the hierarchies of a project: those with the lowest loss together, by its own method and promise."""
 
 from __future__ import annotations
 

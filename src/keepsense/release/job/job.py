@@ -1,4 +1,4 @@
-"""A project at work: its columns, its source, what its values mean and what is promised, opened together.
+"""A project with its data: columns, source, meanings of values and promises, opened on demand.
 
 `Job` is all that methods may ask of a project (`keepsense.methods.task`); each part of it is a small value of its own.
 """

@@ -1,4 +1,4 @@
-"""Tables with more different combinations than memory may hold: which jobs can do without having them all at hand."""
+"""Tables with more distinct tuples than fit in memory: which jobs work without all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many people a column still points at after its values were changed: whoever knows a value takes the nearest."""
+"""The nearest-value attack: how many people a changed column still points at."""
 
 from __future__ import annotations
 

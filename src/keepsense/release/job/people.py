@@ -1,4 +1,4 @@
-"""People in place of rows, where a column tells which rows belong to one person: what every figure of risk counts."""
+"""Persons instead of rows, where a column identifies them: what every figure of risk counts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a source to the rows that will be released: recoded, sets too, without suppressed records that are too few."""
+"""From a source to the released rows: recoded, sets included, without suppressed records that are too few."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns whose type has changed since a recoding was made: what it was, and which values are the same."""
+"""Columns with another type than when a recoding was made, and which of their values are the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the values of sensitive columns have in common, for promises that are about more than single values."""
+"""Concepts above the values of sensitive columns, for promises about more than single values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Set-valued columns of a job: recoded alone, or inside the classes that other quasi-identifiers form."""
+"""Set-valued columns of a job: recoded alone, or inside the classes of other quasi-identifiers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that a release is made from: the source and the population of a project, opened and counted once."""
+"""The source and the population of a project, opened and counted once."""
 
 from __future__ import annotations
 

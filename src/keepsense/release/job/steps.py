@@ -1,4 +1,4 @@
-"""Steps of a project file: what is done to the rows before its method decides, one after the other.
+"""Steps of a project file: changes of the rows before its method decides, one after the other.
 
 Whatever comes later (hierarchies, the method, promises about sensitive values, the checks of what columns tell) sees
 the table as the steps left it, and the verifier reads the file that comes out at the end: one promise for all of them.

@@ -1,7 +1,7 @@
-"""Suppressed records: hidden in all quasi-identifiers, they still tell their sensitive values, and to whom they belong.
+"""Suppressed records, which form a class: hidden in all quasi-identifiers, they still show sensitive values.
 
-Somebody who knows that a person is in the table and finds no record that fits knows that theirs is among the suppressed
-ones. So these are a class like any other, and keep every promise or are left out, whatever the project file asks for.
+If a person is known to be in the table and no record fits, the record of that person must be a suppressed one. So these
+are a class like any other, and keep every promise or are left out, whatever the project file asks for.
 """
 
 from __future__ import annotations

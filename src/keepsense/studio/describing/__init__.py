@@ -1,1 +1,1 @@
-"""What stands on the page of an open table, a part a module."""
+"""Parts of the page of an open table."""

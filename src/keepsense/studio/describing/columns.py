@@ -1,4 +1,4 @@
-"""The columns of the open table: what each is taken for and why, with the fields that change it."""
+"""The columns of the open table: kind and role of each, the reasons, and fields that change them."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What stands on the page Explore, a part a module."""
+"""Parts of the page Explore."""

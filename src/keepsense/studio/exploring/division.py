@@ -1,4 +1,4 @@
-"""How the table was divided, as a tree: a group that is pressed shows what else it could be cut by, and the loss."""
+"""The division of a table, as a tree: a click on a group shows other cuts of it, and their loss."""
 
 from __future__ import annotations
 

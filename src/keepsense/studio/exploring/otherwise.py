@@ -1,4 +1,4 @@
-"""What else could be done: let a column weigh twice, or use another method."""
+"""Alternatives: a column with twice its weight, or another method."""
 
 from __future__ import annotations
 

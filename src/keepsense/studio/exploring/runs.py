@@ -1,4 +1,4 @@
-"""The runs that were made, side by side."""
+"""The runs, next to each other."""
 
 from __future__ import annotations
 

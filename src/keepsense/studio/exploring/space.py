@@ -1,4 +1,4 @@
-"""The space of solutions: a lattice of levels, with its safe points, or how the table was divided."""
+"""The space of solutions: a lattice of levels with its safe nodes, or the division of the table."""
 
 from __future__ import annotations
 

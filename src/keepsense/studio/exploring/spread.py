@@ -1,4 +1,4 @@
-"""How values are spread in the table and in the last run, and the chance of being recognized in both."""
+"""Distributions of values in the table and in the last run, and the chance of being recognized in both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done in the studio: one module a page, with its entry in `PAGES`; the six steps come first, in order."""
+"""The pages of the studio: one module each, with its entry in `PAGES`; the six steps come first, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue: every technique with its flowchart, and lessons that play an algorithm step by step."""
+"""The catalogue page: every method with its flowchart, and lessons that play an algorithm step by step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fifth step: the space of solutions, what was made of the table, and several ways side by side."""
+"""Step five: the space of solutions, what became of the table, and several runs next to each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Help: what the steps are for, what the words mean, and what the studio does with your data."""
+"""The help page: the steps, the words, and what the studio does with your data."""
 
 from __future__ import annotations
 

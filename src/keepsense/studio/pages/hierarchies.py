@@ -1,4 +1,4 @@
-"""The third step: how values become vaguer: candidates with what they cost, levels, and a tree that can be edited."""
+"""Step three: candidate hierarchies with their cost, levels, and a tree that can be edited."""
 
 from __future__ import annotations
 

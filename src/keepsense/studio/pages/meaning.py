@@ -1,4 +1,4 @@
-"""The second step: what the words of each column mean, and what to do about those that nobody knows."""
+"""Step two: what the words of each column mean, and what to do about unknown ones."""
 
 from __future__ import annotations
 

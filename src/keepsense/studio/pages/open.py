@@ -1,4 +1,4 @@
-"""The first step: open a table, look at it, and say what each column tells about people."""
+"""Step one: open a table, look at it, and give each column its role."""
 
 from __future__ import annotations
 

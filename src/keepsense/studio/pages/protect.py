@@ -1,4 +1,4 @@
-"""The fourth step: what is promised, by which method, and what that does to the rows, at once after every change."""
+"""Step four: the promises, the method, and their effect on the rows after every change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sixth step: make the release, and take it away with its report and its certificate."""
+"""Step six: make the release, and download it with its report and its certificate."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the fourth step is made of: promises, the method, weights, and the full run."""
+"""Parts of step four: promises, the method, weights, and the full run."""

@@ -1,4 +1,4 @@
-"""A rehearsal of the whole: how far it is, how long it still takes, and a way to stop it."""
+"""A full run without a release: its progress, the time left, and a way to stop it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The method that is used, what the guide recommends in its place, and its parameters."""
+"""The method, what the guide recommends in its place, and its parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much the loss of each column counts beside that of the others."""
+"""Weights: how much the loss of each column counts."""
 
 from __future__ import annotations
 

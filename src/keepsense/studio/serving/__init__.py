@@ -1,1 +1,1 @@
-"""How the studio is served: who may ask, what is handed out, what is kept private."""
+"""Serving of the studio: who may ask, what is handed out, what is kept private."""

@@ -1,7 +1,6 @@
-"""What lies on the desk: the table that is open, seen by every tab, and how another one is opened.
+"""The open table, seen by every tab, and how another one is opened (`Desk`).
 
-A browser is not needed here. `version` grows with every change, from whatever thread, so that tabs see that they are
-behind.
+A browser is not needed here. `version` grows with every change, in any thread, so that tabs see that they are behind.
 """
 
 from __future__ import annotations

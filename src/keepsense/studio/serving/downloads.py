@@ -1,4 +1,4 @@
-"""Files that the studio hands out: those that a session names, and no others; what is asked for is never a path."""
+"""Downloads: the files that a session names, and no others; a request never names a path."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a run leaves for people: the released file, a report for everybody and one for the publisher, a certificate.
+"""What a run leaves for people: the released file, a public and an internal report, a certificate.
 
-The files lie beside the release as `keepsense run --report` writes them, and on the desk's shelf, to be fetched.
+The files are in the folder of the release, as `keepsense run --report` writes them, and can be downloaded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the release would look like, worked out anew after every change in a thread of its own; the last change wins."""
+"""The preview worker: a thread computes what the release would look like after every change; the last one wins."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The folder where a studio keeps what is uploaded: only its owner may look into it, and it goes when the studio ends.
+"""The private folder of uploads: only its owner can read it, and it is deleted when the studio ends.
 
-A studio that was killed cannot clear up behind it; the next one does, for every folder that no living studio holds.
+A studio that was killed leaves its folder; the next one deletes every folder that no running studio holds.
 """
 
 from __future__ import annotations

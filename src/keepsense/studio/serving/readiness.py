@@ -1,4 +1,4 @@
-"""What is loaded while somebody looks for a table, so that the first preview does not wait for it."""
+"""What is loaded while a table is being chosen, so that the first preview does not wait for it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Who may speak to the studio: the browser of whoever started it, and nobody else.
+"""Access to the studio: only from the browser of the person who started it.
 
 `Guard` stands before everything: before pages, files, uploads and the websocket. A request must name the studio's own
-address, come from one of its pages, and carry the cookie that only whoever knows the token of the opening address was
-given. What it lets out carries a policy that forbids a browser to load anything from elsewhere.
+address, come from one of its pages, and carry the cookie that was given for the token of the opening address. What it
+lets out carries a policy that forbids a browser to load anything from elsewhere.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What a publisher works on in the studio, without a page: tested without a browser."""
+"""The work of a publisher in the studio, without pages: tested without a browser."""

@@ -1,4 +1,4 @@
-"""What to look at in a project, each with the changes that settle it: what other rooms know, gathered in one list."""
+"""Findings of a project, each with the changes that resolve it, gathered from other rooms."""
 
 from __future__ import annotations
 

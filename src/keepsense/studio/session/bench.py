@@ -1,4 +1,4 @@
-"""Projects at work that follow one another: what the last one read, counted, mapped and built is used again."""
+"""A cache between projects that follow one another: what was read, counted, mapped and built is used again."""
 
 from __future__ import annotations
 

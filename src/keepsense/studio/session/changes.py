@@ -1,4 +1,4 @@
-"""What a decision changes in the project file: its keys, worked out from the project as it stands."""
+"""The keys of the project file that a decision changes."""
 
 from __future__ import annotations
 

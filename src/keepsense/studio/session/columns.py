@@ -1,4 +1,4 @@
-"""Columns as the first step shows them: what was guessed, what somebody chose, and what that leaves to decide."""
+"""Columns as step one shows them: the guess, the choice of the publisher, and open questions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the values of a column are spread, before and after: the most frequent ones, and what the rest adds up to."""
+"""Distributions of a column before and after: the most frequent values, and the sum of the others."""
 
 from __future__ import annotations
 

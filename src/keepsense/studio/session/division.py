@@ -1,4 +1,4 @@
-"""How a method divided the table into groups, what else each of them could be cut at, and having it so."""
+"""The groups of a division, other cuts of each, and how one of them is taken."""
 
 from __future__ import annotations
 

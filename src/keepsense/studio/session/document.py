@@ -1,7 +1,7 @@
-"""The project file that is being worked on: its states, the changes that lead from one to the next, and saving.
+"""The project file as a document: its states, changes from one to the next, undo, and saving.
 
 Every change is checked as a whole, saved at once and can be undone; what is refused raises a `KeepsenseError` and
-changes nothing. Another program's version of the file is never overwritten: `conflict` says that there is one.
+changes nothing. A version that another program wrote is never overwritten: `conflict` says that there is one.
 """
 
 from __future__ import annotations

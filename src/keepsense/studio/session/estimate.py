@@ -1,4 +1,4 @@
-"""What a method would decide, quickly: on all combinations of values where that is fast enough, else on some of them.
+"""A quick estimate of what a method would decide: on all distinct tuples where that is fast enough, else on some.
 
 Losses of a sample are carried on to all rows as they fell from parts of it to the whole
 (`keepsense.release.figures.costs`).

@@ -1,4 +1,4 @@
-"""States that replace one another, with the way back and forth: nothing is ever changed in place."""
+"""A history of immutable states, with undo and redo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a path to a project: the one that is there where it is about this table, a draft where there is none."""
+"""From a path to a project: the existing one if it is about this table, else a draft."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What parameters of methods and promises are called where people set them, and what each does, in a sentence."""
+"""Names of parameters of methods and promises as people read them, and what each does, in a sentence."""
 
 from __future__ import annotations
 

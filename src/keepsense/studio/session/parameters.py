@@ -1,4 +1,4 @@
-"""Parameters of methods and promises as fields: what may be set, of which kind, within which bounds."""
+"""Parameters of methods and promises as fields: their kinds and bounds."""
 
 from __future__ import annotations
 

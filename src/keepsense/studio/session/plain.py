@@ -1,4 +1,4 @@
-"""Messages of other rooms in the words of the studio: steps and clicks in place of commands and keys of a file."""
+"""Messages of other rooms in the words of the studio: steps and clicks instead of commands and keys of a file."""
 
 from __future__ import annotations
 

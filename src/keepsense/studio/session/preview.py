@@ -1,4 +1,4 @@
-"""What a release would look like, in about two seconds: rows before and after, records at risk, loss, promises.
+"""The preview of a release, in about two seconds: rows before and after, records at risk, loss, promises.
 
 Nothing is released and nothing is verified here: what is shown is what the method decides, on all combinations of
 values where that is fast enough, else on some of them, which `Preview.note` says (`keepsense.studio.session.estimate`).

@@ -1,7 +1,7 @@
-"""What settles a finding, by its code: changes of the project, the place where to decide, or that it was noted.
+"""Remedies of findings, by code: changes of the project, the field where to decide, or a note.
 
-A finding that can be settled by a change has a click that makes it. Where only a person can decide (what a word means),
-a click leads to the very field. What is only to be known is noted: then it is not shown again while it says the same.
+A finding that a change resolves has a click that makes it. Where only a person can decide (what a word means), a click
+leads to the field. A finding that is only to be known is noted: then it is not shown again while it says the same.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows as they are shown: text in cells, empty where nothing is known."""
+"""Rows as they are shown: text in cells, empty where a value is missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Full runs: the one way to a verified release, in a thread of its own, with progress, time left and a way to stop."""
+"""Full runs, in a thread of their own, with progress, time left and a way to stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The project file on the disk: written whole, and never over what somebody else wrote there meanwhile."""
+"""The project file on disk: written whole, and never over changes of another program."""
 
 from __future__ import annotations
 

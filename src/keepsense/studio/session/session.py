@@ -1,4 +1,4 @@
-"""One opened table and its project: everything the studio shows and does, without a browser.
+"""The session: one open table and its project, with everything the studio shows and does, without a browser.
 
 A `Session` is made by `Session.open` (a table or a project file by its path), `Session.of_frame` or `Session.sample`.
 It drafts a project as `keepsense init` does, or takes the one that is there, and keeps it as immutable states:

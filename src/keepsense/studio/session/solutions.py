@@ -1,4 +1,4 @@
-"""The space of solutions: the lattice of levels with its safe nodes, and other ways."""
+"""The space of solutions: the lattice of levels with its safe nodes, and alternatives."""
 
 from __future__ import annotations
 

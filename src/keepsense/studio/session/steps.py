@@ -1,4 +1,4 @@
-"""The six steps of the studio and how far each is: ahead, waiting for a decision, done, or stale after a change."""
+"""The six steps of the studio, and the state of each: ahead, waiting for a decision, done, or stale."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Hierarchies of the open table: candidates and what each costs, the tree in use, its faults, and edits of it.
+"""Hierarchies of the open table: candidates and their cost, the tree in use, its faults, and edits.
 
-An edited or chosen hierarchy is written beside the project file under a name that depends on what is in it, and the
+An edited or chosen hierarchy is written next to the project file under a name that depends on its content, and the
 project file names it: so an undo brings the earlier one back, and `keepsense run` uses the same.
 """
 

@@ -1,4 +1,4 @@
-"""Whose turn it is to compute: one at a time, and who waits for an answer goes before what fills a page."""
+"""The queue of computations: one at a time, and answers to a person go before the filling of a page."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the words of the open table mean, column by column, and the choices of the publisher, kept in mapping files.
+"""What the words of the open table mean, column by column, and the choices of the publisher, in mapping files.
 
-A choice is written into a mapping file beside the project file, under a name that depends on what is in it: so every
+A choice is written into a mapping file next to the project file, under a name that depends on its content: so every
 state of the project file keeps the file it was saved with, and an undo brings the earlier choices back.
 """
 

@@ -1,1 +1,1 @@
-"""What stands on the page Hierarchies, a part a module."""
+"""Parts of the page Hierarchies."""

@@ -1,4 +1,4 @@
-"""The hierarchies that a column could have, ranked by what they cost or by the papers' reward."""
+"""Candidate hierarchies of a column, ranked by their cost or by the papers' reward."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What pages of the studio are made of."""
+"""Widgets: what the pages of the studio are made of."""

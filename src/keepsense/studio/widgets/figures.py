@@ -1,4 +1,4 @@
-"""Figures: pointed at, each says in a sentence what it means; pressed, how it is computed.
+"""Figures: on hover, each says in a sentence what it means; on click, how it is computed.
 
 A number that stands in a sentence, a line or a tile is a figure; those in tables of rows are the data themselves.
 """

@@ -1,4 +1,4 @@
-"""Parts of a page that follow the session: drawn anew where they would look different, worked out in a thread."""
+"""Parts of a page that follow the session: computed in a thread, redrawn where they would look different."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On the right, always: what this release would look like, worked out again after every change."""
+"""The panel on the right: the preview of the release, computed again after every change."""
 
 from __future__ import annotations
 

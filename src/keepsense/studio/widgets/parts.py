@@ -1,7 +1,7 @@
-"""The parts that pages are made of: headings, text, buttons, tables and bars, all of which show text as text.
+"""Headings, text, buttons, tables and bars, all of which show text as text.
 
 Names and values of the data go through these and nothing else: never into HTML, Markdown, a string of `props`, a class
-or a style. They are thin: whatever NiceGUI offers can be drawn beside them.
+or a style. They are thin: everything that NiceGUI offers can be drawn with them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One open tab: which page it shows, the desk that all tabs share, and how pages hear of changes and do long work."""
+"""One open tab: its page, the open table that all tabs share, updates, and long work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows before and after, side by side, as the newest preview has them."""
+"""Rows before and after, next to each other, from the newest preview."""
 
 from __future__ import annotations
 

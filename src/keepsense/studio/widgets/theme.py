@@ -1,4 +1,4 @@
-"""How the studio looks: one type scale, calm colours, light and dark; a stylesheet, and no class that is not in it.
+"""The look of the studio: one type scale, calm colours, light and dark, in one stylesheet.
 
 Colours that mean something come from the registries: those of roles are named in `keepsense.project.roles`.
 """

@@ -1,1 +1,1 @@
-"""Loaders for everybody else's knowledge: one small module per format, and `read_taxonomy`, which finds the format."""
+"""Formats of taxonomies: one module each, and `read_taxonomy`, which detects the format."""

@@ -1,4 +1,4 @@
-"""Official files of ISCO-08, ESCO, NAICS, NACE and ATC, as CSV or Excel, known by the names of their columns.
+"""Official files of ISCO-08, ESCO, NAICS, NACE and ATC, as CSV or Excel, recognized by the names of their columns.
 
 Each row has a code and a title; what lies above a code is the next shorter one that is there. Groups that a file
 leaves out (the majors of ISCO above ESCO's occupations, sections of NACE, sectors of NAICS) are added where their

@@ -1,4 +1,4 @@
-"""Rows of text from CSV (any delimiter) or Parquet: what the loaders of tables start from."""
+"""Rows of text from CSV (any delimiter) or Parquet, for the loaders of tables."""
 
 from __future__ import annotations
 

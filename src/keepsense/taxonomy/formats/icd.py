@@ -1,4 +1,4 @@
-"""ICD-10-CM, the diagnoses of the International Classification of Diseases as modified in the United States.
+"""ICD-10-CM: diagnoses of the International Classification of Diseases, as modified in the United States.
 
 The codes and their tree come with the `simple-icd-10-cm` package. ICD-9-CM is loaded as a table: see `read_edges` for
 its diagnoses and `read_prefixes` for its procedures.

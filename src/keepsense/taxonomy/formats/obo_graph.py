@@ -1,4 +1,4 @@
-"""OBO graphs: OBO ontologies as JSON, which many of them publish beside their OBO and OWL files.
+"""OBO graphs: OBO ontologies as JSON.
 
 Read with the standard library: the format is plain, and a reader that crashes on a malformed file is no help.
 """

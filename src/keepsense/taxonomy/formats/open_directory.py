@@ -1,4 +1,4 @@
-"""The Open Directory (DMOZ) category structure: `structure.rdf.u8`, or a table of its categories.
+"""The Open Directory (DMOZ): categories from `structure.rdf.u8` or from a table.
 
 A category's path is its id (`Top/Arts/Animation`) and the path says what lies above it; the title is its label.
 Cross-references between branches (`related`, `symbolic`) are relations, not is-a links.

@@ -35,11 +35,11 @@ from keepsense.taxonomy.formats.source_files import (
 from keepsense.taxonomy.formats.taxonomy_formats import LOADERS, Glance, Loader
 from keepsense.taxonomy.taxonomy import Taxonomy
 
-# The few statements of an RDF document that make a taxonomy, whatever the document is written in
+# The statements that make a taxonomy, in any syntax of RDF
 #
-# rdflib parses; a store of our own keeps only statements with predicates a taxonomy is made of, so that memory grows
-# with the concepts and not with everything else said about them. Nothing is fetched: XML is checked before it is
-# parsed, JSON-LD that points to a context elsewhere is refused, and imports of other ontologies are not followed.
+# rdflib parses; our own store keeps only statements with predicates of taxonomies, so that memory grows with the
+# concepts. Nothing is fetched: XML is checked first, external contexts of JSON-LD are refused, imports are not
+# followed.
 
 SYNTAXES = {"turtle": "turtle", "rdf/xml": "xml", "n-triples": "nt", "json-ld": "json-ld"}
 _ENDINGS = {
@@ -293,7 +293,7 @@ def _where(error: Exception, text: bytes) -> str:
     return f" in line {line} ({first})" if isinstance(line, int) else f" ({first})"
 
 
-# What the module's docstring describes
+# Taxonomies from these statements
 
 Vocabulary = Literal["owl", "skos"]
 

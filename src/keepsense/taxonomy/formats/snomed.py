@@ -1,4 +1,4 @@
-"""SNOMED CT from the snapshot files of an RF2 release. Users bring their own licence; nothing of SNOMED CT ships here.
+"""SNOMED CT from the snapshot files of an RF2 release. Users need their own licence; nothing of SNOMED CT is included.
 
 Read are `sct2_Concept_Snapshot`, `sct2_Description_Snapshot-en` and `sct2_Relationship_Snapshot` (the inferred view),
 and `der2_cRefset_LanguageSnapshot-en` where it is there, for the preferred term. A national extension beside the

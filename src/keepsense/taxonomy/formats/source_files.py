@@ -1,6 +1,6 @@
-"""What every loader does alike: open a file, decode it, and hand concepts and links to the builder.
+"""What all loaders share: open and decode a file, check XML of untrusted files, build the taxonomy.
 
-Whatever is wrong with a file is told by its name, the line or byte, and what to do about it.
+Errors name the file, the line or byte, what is wrong and what to do.
 """
 
 from __future__ import annotations
@@ -181,14 +181,11 @@ def assemble(
     )
 
 
-# XML from strangers: no entity bombs, no reading of other files, no network
+# XML of untrusted files: no entity bombs, no reading of other files, no network
 #
-# The declarations of an XML document stand before its first element, so a look at that part tells whether the rest is
-# safe to hand to any parser. Many OWL files declare abbreviations for namespaces there, such as `<!ENTITY owl
-# "http://...">`, some of them built from others (`<!ENTITY parts "&base;parts#">`). Those are allowed while they are
-# harmless: internal, few, and short when written out in full, so that a document can grow by a bounded amount only.
-# Entities that point to files or addresses or grow long and parameter entities are refused, and so are default
-# attributes. An external document type may be named where a format always does so (MeSH); it is never fetched.
+# The declarations before the first element are checked. Internal entities are allowed while they are few and short when
+# written out in full (OWL files abbreviate namespaces so); external and parameter entities and default attributes are
+# refused. An external document type may be named where a format does so (MeSH); it is never fetched.
 
 MAX_ENTITIES = 100
 MAX_ENTITY_LENGTH = 200

@@ -1,4 +1,4 @@
-"""Open a taxonomy whatever its format: every loader enters itself into `LOADERS` and tells the files it knows."""
+"""The registry of taxonomy formats, and reading of a file in any of them."""
 
 from __future__ import annotations
 
@@ -133,8 +133,11 @@ LOADERS: Registry[Loader] = Registry(
     "taxonomy format",
     packages=["keepsense.taxonomy.formats"],
     group="keepsense.loaders",
-    # who looks first: a file of the Open Directory is RDF, too
-    first=("keepsense", "obo", "obo-graph", "open-directory", "rdf", "owl", "skos", "rdfs"),
+    # who looks first: a file of the Open Directory is RDF, too, and one of a classification is a table
+    first=(
+        *("keepsense", "obo", "obo-graph", "open-directory", "rdf", "owl", "skos", "rdfs"),
+        *("classification", "icd-10-cm", "mesh", "prefixes", "snomed", "edges", "paths", "nested", "lmf", "wn"),
+    ),
 )
 
 

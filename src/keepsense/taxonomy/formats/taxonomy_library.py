@@ -1,4 +1,4 @@
-"""Taxonomies by name: the embedded ones, those a user imported, or any file that a loader reads."""
+"""The library of taxonomies by name: embedded ones, those that a user imported, or any file that a loader reads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Read a WordNet database folder (WNDB), as Debian's `wordnet-base` and NLTK's corpus lay it out.
+"""Folders of the WordNet database (WNDB), as in Debian's `wordnet-base` and in NLTK's corpus.
 
 Nouns only: `data.noun` (synsets and links), `index.noun` (sense order), `noun.exc` (irregular plurals) and, where it is
-there, `cntlist.rev` (how often each sense was tagged). The format is that of `wndb(5WN)`; 3.0 and 3.1 are alike.
+there, `cntlist.rev` (how often each sense was tagged). The format is that of `wndb(5WN)`; it is the same in 3.0 and
+3.1.
 
 Sense numbers are WordNet's own, which ignore case. Where a name occurs in several spellings, the lower-case one has all
 senses under WordNet's numbers, and each other spelling only the senses it is written so in: `turkey#2` is the country,

@@ -1,4 +1,4 @@
-"""Load any wordnet that is installed for the `wn` package: Open English WordNet and wordnets of some thirty languages.
+"""Wordnets in LMF, and those installed for the `wn` package, such as Open English WordNet and OMW.
 
 Many of these wordnets hold words only and lean on another one for their is-a links, through the interlingual index
 (ILI). Such links are followed; a concept that the language has no word for is kept between those that have one, named
