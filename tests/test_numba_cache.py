@@ -46,7 +46,7 @@ def run(environment: dict[str, str], *arguments: str, folder: Path) -> subproces
 
 CALL = """
 import importlib, pkgutil, numpy as np, keepsense
-names = [m.name for m in pkgutil.walk_packages(keepsense.__path__, "keepsense.") if ".kernels." in m.name]
+names = [m.name for m in pkgutil.walk_packages(keepsense.__path__, "keepsense.") if m.name.endswith("_kernels")]
 for name in names:
     importlib.import_module(name)
 from keepsense.sets.set_kernels import add_rows

@@ -87,6 +87,31 @@ def test_a_run_imports_what_it_needs_and_no_more(tmp_path: Path) -> None:
     )
 
 
+def test_a_method_is_found_without_importing_the_others() -> None:
+    code = (
+        "import sys; from keepsense.methods.method import method; from keepsense.engines.protocol import ENGINES\n"
+        "names = method('semantic mondrian').name, ENGINES['duckdb'].name\n"
+        "found = [m for m in sys.modules if m.startswith(('keepsense.methods.', 'keepsense.engines.'))]\n"
+        "print(*names, 'keepsense.methods.generalize.semantic_mondrian' in found, *found, sep=';')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *names, own, found = run.stdout.strip().split(";", 3)
+    assert [*names, own] == ["semantic mondrian", "duckdb", "True"]
+    for other in ("methods.generalize.datafly", "methods.perturb.noise", "engines.spark"):
+        assert f"keepsense.{other}" not in found.split(";")
+
+
+def test_listing_what_there_is_imports_no_compiler() -> None:
+    code = (
+        "from keepsense.methods.method import METHODS; from keepsense.privacy.privacy_model import PRIVACY\n"
+        "from keepsense.metrics import METRICS; from keepsense.semantics.distance import DISTANCES\n"
+        "from keepsense.engines.protocol import ENGINES\n"
+        "from keepsense.taxonomy.formats.taxonomy_formats import LOADERS\n"
+        "assert min(map(len, (METHODS, PRIVACY, METRICS, DISTANCES, ENGINES, LOADERS))) > 1"
+    )
+    assert loaded_after(code).isdisjoint({*HEAVY, "pyarrow", "yaml"})
+
+
 def test_public_names_of_the_package_resolve() -> None:
     for name in keepsense.__all__:
         assert getattr(keepsense, name) is not None, name
