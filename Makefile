@@ -8,6 +8,8 @@ PY := .venv/bin/python
 DATA ?= ../shared/data
 SECONDS ?= 10
 export KEEPSENSE_DATA := $(DATA)
+# Tests start many interpreters, and each would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
 # Each file's tests run in one worker, files in the order in which they are collected: those that take longest first.
 TEST := $(PY) -m pytest -n logical --dist loadfile --no-loadscope-reorder
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
