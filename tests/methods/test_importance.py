@@ -130,3 +130,14 @@ def test_the_best_node_is_the_best_by_weighed_loss(metric: str) -> None:
     search = LatticeSearch(counts, trees, [KAnonymity(4)], suppression=0.05, metric=metric, importance=importance)
     every = (search.check(search.space.node(i)) for i in range(search.space.size))
     assert found.info["loss"] == pytest.approx(min(verdict.value for verdict in every if verdict.holds))
+
+
+def test_the_loss_of_a_search_weighs_columns_once() -> None:
+    """By column and without the search's tables: the mean of the columns' losses, each by its importance."""
+    counts, trees = _table(80)
+    importance = {"home": 5.0, "work": 0.5, "age": 1.0}
+    found = optimal(counts, trees, k=4, importance=importance)
+    lost = column_losses(counts, found, trees)
+    mean = sum(importance[name] * lost[name] for name in NAMES) / sum(importance.values())
+    assert found.info["loss"] == pytest.approx(mean)
+    assert len(set(lost.values())) > 1

@@ -30,7 +30,7 @@ def test_the_drafted_run_of_a_real_table_is_the_same(name: str, tmp_path: Path, 
     _same(name, tmp_path, shared_data / "people_tables")
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 @pytest.mark.parametrize("name", runs.SPARK)
 def test_a_run_on_spark_is_the_same(name: str, tmp_path: Path) -> None:

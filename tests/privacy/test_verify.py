@@ -301,6 +301,13 @@ def test_suppressed_records_fit_nobody_with_wildcards():
     assert not verify(table, [KAnonymity(3)], quasi_identifiers=["x", "y"], missing="wildcard").ok
 
 
+def test_closeness_holds_for_a_class_exactly_t_away():
+    table = {"x": ["a", "a", "b", "b"], "disease": ["flu", "flu", "flu", "cold"]}
+    for t, holds in ((0.25, True), (0.2499, False)):
+        promise = {"model": "t-closeness", "t": t, "column": "disease", "ground": "equal"}
+        assert verify(table, [promise], quasi_identifiers=["x"]).ok is holds
+
+
 def test_closeness_reference_is_the_original_table():
     """The release dropped the only cold: against the original the class is 1/3 away, against itself 0."""
     released = {"x": ["a", "a"], "disease": ["flu", "flu"]}
