@@ -6,6 +6,7 @@ import ast
 import importlib
 import re
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ SOURCE = Path(keepsense.__file__).parent
 CODE = re.compile(r"[EW][1-9]\d\d")
 
 
+@cache
 def rooms_of_codes() -> dict[str, set[str]]:
     """Rooms whose code holds each code of a finding as a text of its own; the studio answers findings and has none."""
     rooms = defaultdict(set)
