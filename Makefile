@@ -8,9 +8,13 @@ PY := .venv/bin/python
 DATA ?= ../shared/data
 SECONDS ?= 10
 export KEEPSENSE_DATA := $(DATA)
+# Tests start many interpreters, and each would compile the whole package again.
+unexport PYTHONDONTWRITEBYTECODE
+# Each file's tests run in one worker, files in the order in which they are collected: those that take longest first.
+TEST := $(PY) -m pytest -n logical --dist loadfile --no-loadscope-reorder
 INSTALL = $(if $(UV),"$(UV)" pip install --quiet --python $(PY),$(PY) -m pip install --quiet --disable-pip-version-check)
 
-.PHONY: help demo studio test test-all fuzz attack golden check format bench docs experiments wordnet picture clean wheelhouse wheelcheck
+.PHONY: help demo studio test test-fast test-all fuzz attack golden check lint types rules format bench docs experiments wordnet picture clean wheelhouse wheelcheck
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -52,11 +56,14 @@ studio: .venv/.studio ## the studio in your browser, on the sample (ARGS="people
 demo: .venv/.base ## publish a sample table of synthetic people: map, draft, run, verify
 	@$(PY) -m keepsense demo
 
-test: .venv/.dev ## run the tests: what a change can break, in minutes (what needs ../shared/data is skipped without it)
-	@$(PY) -m pytest -n auto --dist loadfile -m "not more" $(ARGS)
+test: .venv/.dev ## run the tests of a change, in minutes: the lanes fast and contract (without ../shared/data some are skipped)
+	@$(TEST) -m "not long" $(ARGS)
 
-test-all: test ## and those that need more: a browser, faults at every place, properties on many examples
-	@$(PY) -m pytest -n auto --dist loadfile -m "more or hypothesis" --longer $(ARGS)
+test-fast: .venv/.dev ## run the fast lane alone: no engine, no process
+	@$(TEST) -m fast $(ARGS)
+
+test-all: .venv/.dev ## run every lane, properties on more examples: Spark, a browser, PostgreSQL, faults at every place
+	@$(TEST) --longer $(ARGS)
 
 fuzz: .venv/.dev ## give damaged bytes to everything that reads files, SECONDS for each (ARGS names readers)
 	@$(PY) -m tests.fuzz --seconds $(SECONDS) $(ARGS)
@@ -67,10 +74,16 @@ attack: .venv/.dev ## attack releases of every family of methods; fails where pe
 golden: .venv/.dev ## run only the published numbers
 	@$(PY) -m pytest -m golden $(ARGS)
 
-check: .venv/.dev ## lint, format, types, import rules
+check: lint types rules ## lint, format, types, import rules
+
+lint: .venv/.dev
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+
+types: .venv/.dev
 	@$(PY) -m mypy
+
+rules: .venv/.dev
 	@PYTHONPATH=src $(PY) -c 'import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())'
 
 format: .venv/.dev ## format the code

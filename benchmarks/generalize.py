@@ -70,15 +70,10 @@ def generalize() -> Iterator[Figure]:
         ("bottom-up", "bottom-up", counts, {}, 3.0),
         ("bottom-up-for-salary", "bottom-up", classes, target, 3.0),
         ("mondrian", "mondrian", counts, {"numbers": ["age"]}, None),
-        ("cell-greedy", "cell-greedy", counts, {}, None),
     ]
     for label, name, table, options, most in cases:
         yield from _timed(label, name, table, hierarchies, options, unit, None if most is None else most, None)
     yield from _timed("local-recoding", "local recoding", counts, hierarchies, {}, unit, 4.0, 0.0524)
-    start = method("local recoding").function(counts, hierarchies, models=[KAnonymity(5)])
-    yield from _timed(
-        "local-recoding-improved", "cell-greedy", counts, hierarchies, {"start": start}, unit, None, 0.0524
-    )
 
 
 def _timed(

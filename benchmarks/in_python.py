@@ -66,7 +66,7 @@ def noise_on_streams(folder: Path) -> None:
 
 def along_a_score(folder: Path) -> None:
     """Count four columns, and write groups of five neighbours along their first principal component."""
-    from keepsense.methods.microaggregate.individual_ranking import microaggregation_along_a_score
+    from keepsense.methods.microaggregate.microaggregation_along_a_score import microaggregation_along_a_score
     from keepsense.semantics.attribute import Ordered
 
     counts = _counted(folder / "people.parquet", (*LINED_UP, *RANKED))

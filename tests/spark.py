@@ -43,7 +43,7 @@ QUICK = {
 NEEDS_JAVA = pytest.mark.skipif(shutil.which("java") is None, reason="needs Java 17 for Spark, and there is no java")
 
 EVERY_ENGINE = [
-    pytest.param(name, marks=[pytest.mark.more, NEEDS_JAVA]) if name == "spark" else name for name in ENGINES
+    pytest.param(name, marks=[pytest.mark.long, NEEDS_JAVA]) if name == "spark" else name for name in ENGINES
 ]
 """Names of all engines, as parameters of a test; Spark takes its time, and Java."""
 

@@ -27,17 +27,18 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(METRICS, kept, dict(getattr(METRICS, kept)))
 
 
-@pytest.mark.parametrize("name", list(METRICS))
-def test_a_metric_says_what_it_means(name: str) -> None:
-    entry = METRICS[name]
-    assert entry.name == name
-    assert entry.label
-    assert entry.formula
-    assert 2 < len(entry.meaning.split()) < 25
-    assert not entry.meaning.endswith(".")
-    assert entry.direction == ("lower" if entry.span[1] is None or entry.span[0] < entry.span[1] else "higher")
-    assert entry.unit == "share" or entry.unit in entry.range
-    assert len({other.label for other in METRICS.values()}) == len(METRICS)
+def test_a_metric_says_what_it_means(subtests: pytest.Subtests) -> None:
+    for name in METRICS:
+        with subtests.test(name=name):
+            entry = METRICS[name]
+            assert entry.name == name
+            assert entry.label
+            assert entry.formula
+            assert 2 < len(entry.meaning.split()) < 25
+            assert not entry.meaning.endswith(".")
+            assert entry.direction == ("lower" if entry.span[1] is None or entry.span[0] < entry.span[1] else "higher")
+            assert entry.unit == "share" or entry.unit in entry.range
+            assert len({other.label for other in METRICS.values()}) == len(METRICS)
 
 
 def test_figures_lie_in_their_range_and_are_named_by_their_metrics() -> None:

@@ -46,7 +46,7 @@ def run(environment: dict[str, str], *arguments: str, folder: Path) -> subproces
 
 CALL = """
 import importlib, pkgutil, numpy as np, keepsense
-names = [m.name for m in pkgutil.walk_packages(keepsense.__path__, "keepsense.") if ".kernels." in m.name]
+names = [m.name for m in pkgutil.walk_packages(keepsense.__path__, "keepsense.") if m.name.endswith("_kernels")]
 for name in names:
     importlib.import_module(name)
 from keepsense.sets.set_kernels import add_rows
@@ -81,7 +81,7 @@ def test_loops_are_compiled_anew_where_not_even_a_temporary_folder_takes_them(
         assert done.stderr.count("Warning") == 1
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_the_command_releases_from_a_closed_installation_and_says_it_once(
     closed: dict[str, str], tmp_path: Path
 ) -> None:

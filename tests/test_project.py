@@ -39,11 +39,26 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert loaded.isdisjoint({*HEAVY, "numpy", "pyarrow", "rich", "typer"})
 
 
-@pytest.mark.parametrize("room", [m.name for m in pkgutil.iter_modules(keepsense.__path__) if m.ispkg])
-def test_importing_a_room_does_not_import_compilers_or_extras(room: str) -> None:
-    assert loaded_after(f"import keepsense.{room}").isdisjoint(
-        {"numba", "nicegui", "pyspark", "rdflib", "pronto", "pandas"}
-    )
+IMPORT_ROOMS = """
+import importlib, pkgutil, sys
+import keepsense
+found = {}
+rooms = [m.name for m in pkgutil.iter_modules(keepsense.__path__) if m.ispkg]
+for room in rooms:  # each as if it were the first
+    for name in [name for name in sys.modules if name.partition(".")[0] == "keepsense"]:
+        del sys.modules[name]
+    importlib.import_module(f"keepsense.{room}")
+    for heavy in {"numba", "nicegui", "pyspark", "rdflib", "pronto", "pandas"} & set(sys.modules):
+        found.setdefault(heavy, room)
+print(len(rooms), found)
+"""
+
+
+def test_a_room_is_imported_alone_and_imports_no_compilers_or_extras() -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORT_ROOMS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rooms = [m.name for m in pkgutil.iter_modules(keepsense.__path__) if m.ispkg]
+    assert done.stdout == f"{len(rooms)} {{}}\n"
 
 
 def test_help_imports_nothing_heavy_and_no_numpy() -> None:
@@ -72,6 +87,31 @@ def test_a_run_imports_what_it_needs_and_no_more(tmp_path: Path) -> None:
     )
 
 
+def test_a_method_is_found_without_importing_the_others() -> None:
+    code = (
+        "import sys; from keepsense.methods.method import method; from keepsense.engines.protocol import ENGINES\n"
+        "names = method('semantic mondrian').name, ENGINES['duckdb'].name\n"
+        "found = [m for m in sys.modules if m.startswith(('keepsense.methods.', 'keepsense.engines.'))]\n"
+        "print(*names, 'keepsense.methods.generalize.semantic_mondrian' in found, *found, sep=';')"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *names, own, found = run.stdout.strip().split(";", 3)
+    assert [*names, own] == ["semantic mondrian", "duckdb", "True"]
+    for other in ("methods.generalize.datafly", "methods.perturb.noise", "engines.spark"):
+        assert f"keepsense.{other}" not in found.split(";")
+
+
+def test_listing_what_there_is_imports_no_compiler() -> None:
+    code = (
+        "from keepsense.methods.method import METHODS; from keepsense.privacy.privacy_model import PRIVACY\n"
+        "from keepsense.metrics import METRICS; from keepsense.semantics.distance import DISTANCES\n"
+        "from keepsense.engines.protocol import ENGINES\n"
+        "from keepsense.taxonomy.formats.taxonomy_formats import LOADERS\n"
+        "assert min(map(len, (METHODS, PRIVACY, METRICS, DISTANCES, ENGINES, LOADERS))) > 1"
+    )
+    assert loaded_after(code).isdisjoint({*HEAVY, "pyarrow", "yaml"})
+
+
 def test_public_names_of_the_package_resolve() -> None:
     for name in keepsense.__all__:
         assert getattr(keepsense, name) is not None, name
@@ -97,22 +137,24 @@ def load(name: str) -> Any:
         pytest.skip(f"{name} needs {error.name}, which is not installed")
 
 
-@pytest.mark.parametrize("room", rooms())
-def test_every_module_says_what_it_is(room: str) -> None:
-    assert (load(room).__doc__ or "").strip(), f"{room} has no docstring"
+def test_every_module_says_what_it_is(subtests: pytest.Subtests) -> None:
+    for room in rooms():
+        with subtests.test(room=room):
+            assert (load(room).__doc__ or "").strip(), f"{room} has no docstring"
 
 
-@pytest.mark.parametrize("room", rooms())
-def test_every_exported_function_and_class_has_an_example(room: str) -> None:
-    module = load(room)
-    bare = []
-    for name in getattr(module, "__all__", ()):
-        thing = getattr(module, name)
-        if not (inspect.isclass(thing) or inspect.isfunction(thing)) or name.startswith("_"):
-            continue
-        if ">>>" not in (inspect.getdoc(thing) or ""):
-            bare.append(name)
-    assert not bare, f"{room}: without an example in the docstring: {', '.join(bare)}"
+def test_every_exported_function_and_class_has_an_example(subtests: pytest.Subtests) -> None:
+    for room in rooms():
+        with subtests.test(room=room):
+            module = load(room)
+            bare = []
+            for name in getattr(module, "__all__", ()):
+                thing = getattr(module, name)
+                if not (inspect.isclass(thing) or inspect.isfunction(thing)) or name.startswith("_"):
+                    continue
+                if ">>>" not in (inspect.getdoc(thing) or ""):
+                    bare.append(name)
+            assert not bare, f"{room}: without an example in the docstring: {', '.join(bare)}"
 
 
 def test_entries_are_listed_in_one_order_whatever_was_imported_before() -> None:

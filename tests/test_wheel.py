@@ -13,7 +13,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "keepsense"
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_the_built_wheel_holds_every_file_of_the_package(tmp_path: Path) -> None:
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
     reached = subprocess.run(

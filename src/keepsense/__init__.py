@@ -13,41 +13,26 @@ from __future__ import annotations
 
 import ast
 import pkgutil
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-# Public names are imported on first use: a run needs few of them. The stub `__init__.pyi` says where each one lives;
-# type checkers read it, and so does `attach`.
-
-
-def attach(package: str) -> tuple[Callable[[str], Any], list[str]]:
-    """What a package needs to hand out the names of its stub: its `__getattr__` and its `__all__`.
-
-    >>> getattribute, names = attach("keepsense.hierarchies")
-    >>> "Hierarchy" in names, getattribute("Hierarchy").of_rows([("nurse", "medic", "*")]).height
-    (True, 2)
-    """
-    stub = ast.parse(pkgutil.get_data(package, "__init__.pyi") or b"")
-    homes = {
-        alias.name: node.module
-        for node in stub.body
-        if isinstance(node, ast.ImportFrom) and node.module is not None
-        for alias in node.names
-    }
-
-    def getattribute(name: str) -> Any:
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(homes[name]), name)
-
-    return getattribute, sorted(homes)
-
-
 __version__ = "0.1.0"
 
-__getattr__, _NAMES = attach(__name__)
-__all__ = ["__version__", *_NAMES]
+_HOMES = {
+    alias.name: node.module
+    for node in ast.parse(pkgutil.get_data(__name__, "__init__.pyi") or b"").body
+    if isinstance(node, ast.ImportFrom) and node.module is not None
+    for alias in node.names
+}
+"""The module of each public name, as the stub says it to type checkers, too: a run imports few of them."""
+
+__all__ = ["__version__", *sorted(_HOMES)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

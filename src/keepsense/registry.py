@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
-from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from typing import Generic, TypeVar
 
@@ -44,8 +43,9 @@ class Registry(Mapping[str, T], Generic[T]):
 
     `what` is what an entry is called in errors, `packages` are the packages whose modules register their entries when
     they are imported, `group` is the entry point group of other packages: what it names is called or, where it is a
-    module, imported. Entries called `first` are listed first, the others by package, module and place in it: the order
-    does not depend on what happened to be imported before.
+    module, imported. An entry whose module has its name is found without importing the other modules. Entries called
+    `first` are listed first, the others by package, module and place in it: the order does not depend on what happened
+    to be imported before.
 
     >>> colours: Registry[int] = Registry("colour")
     >>> _ = colours.add("sky blue", 1, aliases=("azure",)), colours.add("red", 2)
@@ -67,11 +67,23 @@ class Registry(Mapping[str, T], Generic[T]):
         self._entries: dict[str, T] = {}
         self._spellings: dict[str, str] = {}
         self._outdated: dict[str, str] = {}
+        self._replaced: dict[str, str] = {}
         self._homes: dict[str, str] = {}
         self._filled = False
 
-    def add(self, name: str, entry: T, *, aliases: Iterable[str] = (), outdated: Iterable[str] = ()) -> T:
-        """Enter something under its name; `outdated` names still work, with a warning that says the new one."""
+    def add(
+        self,
+        name: str,
+        entry: T,
+        *,
+        aliases: Iterable[str] = (),
+        outdated: Iterable[str] = (),
+        replaces: Iterable[str] = (),
+    ) -> T:
+        """Enter something under its name; `outdated` names still work, with a warning that says the new one.
+
+        Names that it `replaces` are those of deleted entries, which did something else: the error says to use this one.
+        """
         spellings = {plain(spelling) for spelling in (name, *aliases, *outdated)}
         taken = sorted(s for s in spellings if self._spellings.get(s, name) != name)
         home = _module_being_imported()
@@ -81,13 +93,15 @@ class Registry(Mapping[str, T], Generic[T]):
         self._homes[name] = home
         self._spellings |= dict.fromkeys(spellings, name)
         self._outdated |= {plain(spelling): name for spelling in outdated}
+        self._replaced |= {plain(spelling): name for spelling in replaces}
         return entry
 
     def name_of(self, spelling: str) -> str:
         """The name of an entry, however it is spelled."""
-        self._fill()
         key = plain(str(spelling))
-        name = self._spellings.get(key)
+        name = self._find(key)
+        if name is None and key in self._replaced:
+            raise BadInput(f"there is no {self._what} {spelling!r} any more; use {self._replaced[key]!r}")
         if name is None:
             aliases = self._spellings.keys() - self._outdated.keys() - {plain(entry) for entry in self._entries}
             hint = did_you_mean(str(spelling), [*self._entries, *sorted(aliases)])
@@ -102,8 +116,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return self._entries[self.name_of(spelling)]
 
     def __contains__(self, spelling: object) -> bool:
-        self._fill()
-        return isinstance(spelling, str) and plain(spelling) in self._spellings
+        return isinstance(spelling, str) and self._find(plain(spelling)) is not None
 
     def __iter__(self) -> Iterator[str]:
         self._fill()
@@ -120,16 +133,34 @@ class Registry(Mapping[str, T], Generic[T]):
         self._fill()
         return len(self._entries)
 
+    def _find(self, key: str) -> str | None:
+        """The name of an entry by a plain spelling: from the module of that name, where there is one, else from all."""
+        if key not in self._spellings and not self._filled:
+            for module in self._modules():
+                if module.endswith(f".{key.replace(' ', '_')}"):
+                    import_module(module)
+            if key not in self._spellings:
+                self._fill()
+        return self._spellings.get(key)
+
+    def _modules(self) -> Iterator[str]:
+        """Modules that may hold entries; those of compiled loops hold none, and would load the compiler."""
+        for package in self._packages:
+            for found in iter_modules(import_module(package).__path__, f"{package}."):
+                if not found.name.rpartition(".")[2].startswith("_") and not found.name.endswith("_kernels"):
+                    yield found.name
+
     def _fill(self) -> None:
         if self._filled:
             return
         self._filled = True  # before the imports: what is imported may ask
-        for package in self._packages:
-            module = import_module(package)
-            for found in iter_modules(getattr(module, "__path__", ())):
-                if not found.ispkg and not found.name.startswith("_"):
-                    import_module(f"{package}.{found.name}")
-        for point in entry_points(group=self._group) if self._group else ():
+        for module in self._modules():
+            import_module(module)
+        if self._group is None:
+            return
+        from importlib.metadata import entry_points  # the command line starts without
+
+        for point in entry_points(group=self._group):
             try:
                 loaded = point.load()
                 if callable(loaded):

@@ -581,13 +581,10 @@ def test_a_taxonomy_file_with_several_tops_can_be_named(run: Run, tmp_path: Path
         (("taxonomy", "import", "file", "--format", "mes"), ["mesh"]),
     ],
 )
-def test_shells_complete_the_names_that_registries_hold(typed: tuple[str, ...], proposed: list[str]) -> None:
-    asked = {"_KEEPSENSE_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(("keepsense", *typed))}
-    done = subprocess.run(
-        [sys.executable, "-m", "keepsense"],
-        env={**os.environ, **asked, "COMP_CWORD": str(len(typed))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.split() == proposed
+def test_shells_complete_the_names_that_registries_hold(
+    run: Run, monkeypatch: pytest.MonkeyPatch, typed: tuple[str, ...], proposed: list[str]
+) -> None:
+    monkeypatch.setenv("_KEEPSENSE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", " ".join(("keepsense", *typed)))
+    monkeypatch.setenv("COMP_CWORD", str(len(typed)))
+    assert run().out.split() == proposed

@@ -33,7 +33,7 @@ def test_the_front_door_is_good_with_a_sample(table: str, library: str) -> None:
     good(drafted(table, gaps=GAPS, most=ROWS, frame=library))
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("ending", ["parquet", "xlsx", "jsonl", "sqlite"])
 @pytest.mark.parametrize("table", TABLES)
 def test_the_draft_of_a_sample_in_another_format_is_good(table: str, ending: str) -> None:
@@ -42,14 +42,14 @@ def test_the_draft_of_a_sample_in_another_format_is_good(table: str, ending: str
     good(drafted(table, gaps=GAPS, most=ROWS, ending=ending))
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("gaps", [0.0, GAPS], ids=["whole", "gaps"])
 @pytest.mark.parametrize("table", TABLES)
 def test_the_draft_of_a_table_is_good(table: str, gaps: float) -> None:
     good(drafted(table, gaps=gaps))
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize(("gaps", "library"), [(0.0, "polars"), (GAPS, "pandas")], ids=["whole", "gaps"])
 @pytest.mark.parametrize("table", TABLES)
 def test_the_front_door_is_good_with_a_table(table: str, gaps: float, library: str) -> None:

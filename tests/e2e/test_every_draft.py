@@ -13,7 +13,7 @@ import pytest
 from tests.pins.made_up import HEADER, person
 from tests.pins.terminal import keepsense
 
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.long
 
 Rows = list[tuple[Any, ...]]
 PEOPLE: Rows = [person(i) for i in range(90)]

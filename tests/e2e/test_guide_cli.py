@@ -329,7 +329,7 @@ def test_the_catalogue_is_listed_and_shown(run: Run, tmp_path: Path) -> None:
 # ---- the browser -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_pages_open_in_a_browser_without_complaint(run: Run, tmp_path: Path) -> None:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if browser is None:
@@ -345,7 +345,7 @@ def test_pages_open_in_a_browser_without_complaint(run: Run, tmp_path: Path) -> 
 SHOWN_IN_BROWSER = ("rank swapping", "strict rank swapping", "noise", "microaggregation of records", "apriori sets")
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_traces_fit_a_phone_and_ask_for_nothing(run: Run, tmp_path: Path) -> None:
     sync_api = pytest.importorskip("playwright.sync_api")
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -14,7 +14,7 @@ from tests.spark import NEEDS_JAVA, Cluster, cluster, environment
 from keepsense.privacy.k_anonymity import KAnonymity
 from keepsense.verification.verifier import verify
 
-pytestmark = [pytest.mark.more, NEEDS_JAVA]
+pytestmark = [pytest.mark.long, NEEDS_JAVA]
 
 ROWS = 1_000_000
 FEWER = 100_000

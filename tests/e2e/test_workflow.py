@@ -1,16 +1,14 @@
-"""The publisher's workflow from the outside: the installed command, on every format, from table to verified release."""
+"""The publisher's workflow from the outside: commands on every format, from table to verified release."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
 import sys
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +17,7 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
+from tests.pins import terminal
 
 from keepsense.engines.protocol import Reading, engine
 
@@ -26,13 +25,8 @@ FORMATS = ("people.csv", "people.parquet", "people.xlsx", "people.jsonl", "peopl
 FORMATS += ("people.rds", "people.RData", "people.sav", "people.dta")
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(terminal.Answer):
     """What a command left behind."""
-
-    code: int
-    out: str
-    err: str
 
     @property
     def json(self) -> Any:
@@ -40,15 +34,9 @@ class Said:
 
 
 def keepsense(folder: Path, *words: str) -> Said:
-    """Run the installed command, or the module where the script is not installed."""
-    script = Path(sys.executable).with_name("keepsense")
-    program = [str(script)] if script.exists() else [sys.executable, "-m", "keepsense"]
-    environment = {**os.environ, "KEEPSENSE_HOME": str(folder / "home"), "COLUMNS": "120", "NO_COLOR": "1"}
-    done = subprocess.run(
-        [*program, *words], cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=300
-    )
-    assert "Traceback" not in done.stdout + done.stderr
-    return Said(done.returncode, done.stdout, done.stderr)
+    done = terminal.keepsense(*words, folder=folder)
+    assert "Traceback" not in done.out + done.err
+    return Said(done.code, done.out, done.err)
 
 
 def people(rows: int = 90) -> pa.Table:
@@ -166,7 +154,7 @@ def test_exit_codes_tell_what_happened(tmp_path: Path) -> None:
     assert "Did you mean suppression" in misspelt.err
     assert not (tmp_path / "release").exists()
     project.write_text(text, encoding="utf-8")
-    assert keepsense(tmp_path, "run", "-q") == Said(0, "", "")
+    assert keepsense(tmp_path, "run", "-q") == Said(0, "\n", "\n")
     assert keepsense(tmp_path, "verify", "people.csv", "--alone", "--json").json["ok"] is False
     assert keepsense(tmp_path, "verify", "people.csv", "-q").code == 1
 

@@ -6,6 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import keepsense
 from keepsense.engines.formats.table_formats import FORMATS
 from keepsense.engines.protocol import ENGINES
@@ -20,9 +22,12 @@ INSIDE = {"connection", "folder", "keep", "keep_arrow", "view", "query", "types"
 """What an engine or its tables have beyond the protocols."""
 
 
-def trees() -> Iterator[tuple[str, ast.AST]]:
-    for path in OTHERS:
-        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+Trees = list[tuple[str, ast.AST]]
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    return [(path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))) for path in OTHERS]
 
 
 def imported(tree: ast.AST) -> Iterator[str]:
@@ -33,36 +38,36 @@ def imported(tree: ast.AST) -> Iterator[str]:
             yield node.module or ""
 
 
-def test_only_engines_know_databases_and_frames() -> None:
+def test_only_engines_know_databases_and_frames(trees: Trees) -> None:
     """The verifier, too, gets a connection that runs SQL."""
-    found = {(file, name) for file, tree in trees() for name in imported(tree) if name.split(".")[0] in HIDDEN}
+    found = {(file, name) for file, tree in trees for name in imported(tree) if name.split(".")[0] in HIDDEN}
     assert found <= WORKBOOKS
 
 
-def test_nobody_else_opens_the_folder_of_an_engine_or_a_format() -> None:
+def test_nobody_else_opens_the_folder_of_an_engine_or_a_format(trees: Trees) -> None:
     """Nothing would be left to exchange if others imported what is inside."""
     rooms = [f"keepsense.engines.{name}" for name in (*ENGINES, "duckdb_store", "temporary_folders")]
     rooms += [f"keepsense.engines.formats.{name}" for name in FORMATS]
-    found = {(file, name) for file, tree in trees() for name in imported(tree) if name.startswith(tuple(rooms))}
+    found = {(file, name) for file, tree in trees for name in imported(tree) if name.startswith(tuple(rooms))}
     assert not found
 
 
-def test_nobody_else_names_a_format_or_an_engine() -> None:
+def test_nobody_else_names_a_format_or_an_engine(trees: Trees) -> None:
     """Whoever must know something about one asks its entry."""
     found = {
         (file, node.value)
-        for file, tree in trees()
+        for file, tree in trees
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in {*FORMATS, *ENGINES}
     }
     assert not found
 
 
-def test_the_protocols_are_all_that_others_use() -> None:
+def test_the_protocols_are_all_that_others_use(trees: Trees) -> None:
     """Attributes of `engine`, `running` and `table` outside are those that the protocols list."""
     found = {
         (file, node.attr)
-        for file, tree in trees()
+        for file, tree in trees
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in INSIDE and _is_engine(node.value)
     }

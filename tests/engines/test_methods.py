@@ -34,7 +34,7 @@ from keepsense.sample_people import people
 from keepsense.secure_random import generator
 
 OTHERS = [name for name in EVERY_ENGINE if name != USUAL]
-SPARK = pytest.param("spark", marks=[pytest.mark.more, NEEDS_JAVA])
+SPARK = pytest.param("spark", marks=[pytest.mark.long, NEEDS_JAVA])
 
 
 @dataclass(frozen=True)

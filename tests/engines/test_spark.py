@@ -83,7 +83,7 @@ def test_keys_of_a_cluster_are_for_engines_that_have_one() -> None:
     assert at_home({"job": ["nurse"]}) is None
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 def test_a_session_that_runs_is_used_and_not_replaced(tmp_path: Path) -> None:
     running = session()
@@ -114,7 +114,7 @@ def test_numbers_depend_on_the_key_and_the_row_alone() -> None:
     assert len(set(drawn.tolist())) == len(drawn)
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 def test_draws_and_deals_do_not_depend_on_partitions_and_plans_do_not_show_the_key() -> None:
     table = people(600, 1).select(["sex", "age"])
@@ -149,7 +149,7 @@ def test_draws_and_deals_do_not_depend_on_partitions_and_plans_do_not_show_the_k
 # ---- the same as DuckDB ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 @pytest.mark.parametrize(
     ("few", "many", "sums"),
@@ -183,7 +183,7 @@ def same_counts(here: Counts, there: Counts) -> None:
         assert np.array_equal(here.histograms[name].table(), there.histograms[name].table())
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 @pytest.mark.parametrize("together", [70, 10**6])
 def test_counts_of_parquet_files_are_those_of_duckdb(
@@ -211,7 +211,7 @@ def test_counts_of_parquet_files_are_those_of_duckdb(
         assert fewer.total == there.total - there.rows_of("sex")["male"]
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 @pytest.mark.parametrize("method", ["optimal", "mondrian"])
 def test_a_whole_run_releases_and_describes_the_same(method: str, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_a_whole_run_releases_and_describes_the_same(method: str, tmp_path: Path
     assert second.verification.ok
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 def test_a_frame_of_spark_is_anonymized_where_it_is() -> None:
     table = people(500, 5).select(["sex", "age", "diagnosis", "hobby"])
@@ -248,7 +248,7 @@ def test_a_frame_of_spark_is_anonymized_where_it_is() -> None:
     assert same == sorted(map(str, other.to_pylist())), "and as it would be elsewhere"
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 def test_a_folder_of_parquet_files_is_read_by_the_executors(tmp_path: Path) -> None:
     table = people(300, 6).drop_columns(["interests"])
@@ -264,7 +264,7 @@ def test_a_folder_of_parquet_files_is_read_by_the_executors(tmp_path: Path) -> N
             running.read(tmp_path / "empty.parquet")
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 @pytest.mark.parametrize("splits", [1, 7])
 def test_a_plain_text_file_is_read_by_the_executors_as_duckdb_reads_it(
@@ -285,7 +285,7 @@ def test_a_plain_text_file_is_read_by_the_executors_as_duckdb_reads_it(
             assert (table.rows, table.columns) == (500, ("job", "age", "note", "job_1"))
 
 
-@pytest.mark.more
+@pytest.mark.long
 @NEEDS_JAVA
 def test_any_other_text_file_passes_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(input_files, "LEAST", 0)

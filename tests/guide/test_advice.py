@@ -56,29 +56,27 @@ def test_the_best_method(given: dict[str, Any], best: str) -> None:
     assert names(**given)[0] == best
 
 
-EVERY = list(product(DATA_KINDS, get_args(Purpose), promises(), (True, False)))
-
-
-@pytest.mark.parametrize(("kind", "purpose", "promise", "truthful"), EVERY)
-def test_advice_never_breaks_what_was_asked(kind: Any, purpose: Any, promise: Any, truthful: bool) -> None:
-    found = advise(Answers(kinds=(kind,), purpose=purpose, promise=promise, truthful=truthful), limit=12)
-    for one in found.advice:
-        assert one.method.runs
-        assert one.reasons
-        assert one.method.truthful or not truthful
-        technique = family_of(one.method)
-        if promise != "none":
-            assert one.method.gives(promise)
-            assert technique in (*SATISFIES.get(promise, (technique,)), "set generalization")
-        if not one.method.truthful:
-            assert any("not true" in text for text in one.warnings)
-    assert set(found.excluded).isdisjoint(one.name for one in found.advice)
-    assert all(found.excluded.values())
-    assert [one.points for one in found.advice] == sorted((one.points for one in found.advice), reverse=True)
-    of_sets = promise != "none" and PRIVACY[promise].model.of_sets
-    possible = of_sets == (kind == "set") or (kind == "set" and promise in FOR_SETS)
-    drawn = {"differential privacy", "k^m-anonymity of pieces"}
-    assert bool(found.advice) == (possible and not (truthful and promise in drawn))
+def test_advice_never_breaks_what_was_asked(subtests: pytest.Subtests) -> None:
+    for kind, purpose, promise, truthful in product(DATA_KINDS, get_args(Purpose), promises(), (True, False)):
+        with subtests.test(kind=kind, purpose=purpose, promise=promise, truthful=truthful):
+            found = advise(Answers(kinds=(kind,), purpose=purpose, promise=promise, truthful=truthful), limit=12)
+            for one in found.advice:
+                assert one.method.runs
+                assert one.reasons
+                assert one.method.truthful or not truthful
+                technique = family_of(one.method)
+                if promise != "none":
+                    assert one.method.gives(promise)
+                    assert technique in (*SATISFIES.get(promise, (technique,)), "set generalization")
+                if not one.method.truthful:
+                    assert any("not true" in text for text in one.warnings)
+            assert set(found.excluded).isdisjoint(one.name for one in found.advice)
+            assert all(found.excluded.values())
+            assert [one.points for one in found.advice] == sorted((one.points for one in found.advice), reverse=True)
+            of_sets = promise != "none" and PRIVACY[promise].model.of_sets
+            possible = of_sets == (kind == "set") or (kind == "set" and promise in FOR_SETS)
+            drawn = {"differential privacy", "k^m-anonymity of pieces"}
+            assert bool(found.advice) == (possible and not (truthful and promise in drawn))
 
 
 FOR_SETS = ("k-anonymity", "probabilistic k-anonymity", "none")

@@ -92,10 +92,10 @@ def test_methods_of_different_kinds_are_measured_alike(project: Project, tmp_pat
 
 def test_time_is_bounded_and_progress_is_told(project: Project, tmp_path: Path) -> None:
     seen: list[Event] = []
-    found = try_out(project, advised("cell greedy"), folder=tmp_path, seconds=-1, rng=1, listener=seen.append)[0]
+    found = try_out(project, advised("mondrian"), folder=tmp_path, seconds=-1, rng=1, listener=seen.append)[0]
     assert not found.ok
     assert "stopped after" in found.problem
-    assert [event.details["stage"] for event in seen if event.name == "stage"] == ["trying cell greedy"]
+    assert [event.details["stage"] for event in seen if event.name == "stage"] == ["trying mondrian"]
 
 
 def test_sets_take_part(tmp_path: Path) -> None:

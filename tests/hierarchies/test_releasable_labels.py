@@ -15,7 +15,6 @@ from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.hierarchies.hierarchy_builder import build_hierarchy
 from keepsense.hierarchies.hierarchy_candidates import candidates, shortlist
 from keepsense.hierarchies.hierarchy_checks import check
-from keepsense.hierarchies.hierarchy_choice import descend
 from keepsense.hierarchies.releasable_labels import MOST_READ, Nodes, listing, plain, says_nothing, spelled, tidy
 from keepsense.hierarchies.word_concepts import base_hierarchy
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
@@ -101,17 +100,8 @@ def test_the_lowest_gsl_is_there_for_whoever_wants_it() -> None:
     rows = dict(zip(JOBS, COUNTS, strict=True))
     usual = build_hierarchy(rows, taxonomy=wordnet())
     papers = build_hierarchy(rows, taxonomy=wordnet(), choose="gsl")
-    assert papers.info["judged"] == "GSL"
-    assert "judged" not in usual.info
-
-
-def test_columns_are_chosen_together() -> None:
-    low = Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")], name="low")
-    high = Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "office", "*")], name="high")
-    costs = {(1, 1): 4.0, (1, 2): 3.0, (2, 1): 5.0, (2, 2): 1.0}  # the first column gains only with the second
-    choice = descend({"a": [low, high], "b": [low, high]}, lambda s: costs[s["a"].height, s["b"].height])
-    assert choice.positions == {"a": 1, "b": 1}
-    assert choice.total == 1.0
+    assert len(papers.info["considered"]) == 6
+    assert "considered" not in usual.info
 
 
 @pytest.mark.parametrize("taxonomy", [wordnet()], ids=["wordnet"])

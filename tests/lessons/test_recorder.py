@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lessons.test_walkthrough import AGES as FOURS
-from tests.lessons.test_walkthrough import JOBS
 
 import keepsense
 from keepsense.errors import BadInput
@@ -30,19 +28,10 @@ def ages(*values: int) -> Lesson:
     return Lesson("some people", {"age": list(values)}, ("age",), {"age": AGES}, numbers)
 
 
-def workers() -> Lesson:
-    """People whom a greedy method can put together better than it did first."""
-    age = [1, 2, 2, 11, 5, 9, 8, 19, 6, 19, 1]
-    job = ["judge", "surgeon", "clerk", "clerk", "judge", "nanny", "judge", "clerk", "judge", "nanny", "nurse"]
-    return Lesson("workers", {"age": age, "job": job}, ("age", "job"), {"age": FOURS, "job": JOBS})
-
-
 RARE: dict[str, tuple[str, Lesson | None, dict[str, Any]]] = {
     "leftover": ("adaptive microaggregation", ages(99, 50, 50, 50, 50, 1, 1), {"k": 3}),
     "merged": ("t-close microaggregation", None, {"settings": {"how": "merge", "t": 0.1}}),
     "join": ("local recoding", ages(42, 50, 50, 50), {"k": 2}),
-    "merge": ("cell greedy", ages(8, 32, 50, 34, 50), {"k": 3}),
-    "improve": ("cell greedy", workers(), {"k": 2}),
 }
 """Events that the made-up people do not lead to, and tables that do."""
 

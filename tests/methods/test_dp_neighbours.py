@@ -81,7 +81,7 @@ def bound(name: str, times: int = TIMES) -> float:
     return bound_by_score([[draw() for _ in range(2 * times)] for draw in PAIRS[name]])
 
 
-@pytest.mark.parametrize("times", [TIMES, pytest.param(20_000, marks=pytest.mark.more)])
+@pytest.mark.parametrize("times", [TIMES, pytest.param(20_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", PAIRS)
 def test_neighbours_are_told_apart_by_no_more_than_promised(name: str, times: int) -> None:
     assert bound(name, times) <= EPSILON

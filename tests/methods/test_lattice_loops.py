@@ -122,7 +122,7 @@ def test_a_search_that_turns_out_long_goes_on_compiled(monkeypatch: pytest.Monke
 
 def test_a_small_search_loads_no_compiler() -> None:
     code = (
-        "import sys\nfrom keepsense.counts import Counts\nfrom keepsense.hierarchies import Hierarchy\n"
+        "import sys\nfrom keepsense.counts import Counts\nfrom keepsense.hierarchies.hierarchy import Hierarchy\n"
         "from keepsense.methods.generalize.optimal import optimal\n"
         "tree = Hierarchy.of_rows([('a', 'x', '*'), ('b', 'x', '*'), ('c', 'y', '*')])\n"
         "print(optimal(Counts.of({'q': list('aabbbc')}), {'q': tree}, k=3, suppression=0.2).levels)\n"

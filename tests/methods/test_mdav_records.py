@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible, PrivacyWarning
 from keepsense.methods.microaggregate.adaptive_microaggregation import adaptive_microaggregation
-from keepsense.methods.microaggregate.individual_ranking import (
-    individual_ranking,
-    microaggregation_along_a_score,
-    runs,
-    scores,
-)
+from keepsense.methods.microaggregate.individual_ranking import individual_ranking
 from keepsense.methods.microaggregate.mdav import Partition, mdav
 from keepsense.methods.microaggregate.microaggregation import microaggregation_of_records, own_order
+from keepsense.methods.microaggregate.microaggregation_along_a_score import microaggregation_along_a_score, runs, scores
 from keepsense.methods.microaggregate.record_space import RecordSpace, centres
 from keepsense.methods.microaggregate.t_close_microaggregation import t_close_microaggregation
 from keepsense.privacy.k_anonymity import KAnonymity

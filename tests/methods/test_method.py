@@ -46,23 +46,24 @@ def entered_in(found: Method) -> Path:
     return Path(str(import_module(found.function.__module__).__file__))
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_file_but_its_own_decides_by_a_methods_name(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    # a name of one word may be any word, unless something is compared with it; one of several is a method's anywhere
-    several = {text for text in every_literal(tree) if " " in text or "-" in text}
-    named = {NAMES[plain(text)] for text in several | compared(tree) if plain(text) in NAMES}
-    # relations in the catalogue tell people of other methods, and nothing asks them
-    related = {
-        call.args[0].value
-        for call in ast.walk(tree)
-        if isinstance(call, ast.Call)
-        and isinstance(call.func, ast.Name)
-        and call.func.id == "Relation"
-        and isinstance(call.args[0], ast.Constant)
-    }
-    foreign = {found.name for found in named if entered_in(found) != path}
-    assert foreign - FAMILIES - related - DEFAULTS.get(path, set()) == set(), "ask the Method instead"
+def test_no_file_but_its_own_decides_by_a_methods_name(subtests: pytest.Subtests) -> None:
+    for path in sorted(SOURCE.rglob("*.py")):
+        with subtests.test(path=str(path.relative_to(SOURCE))):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            # a single word may be any word, unless something is compared with it; several words are a method anywhere
+            several = {text for text in every_literal(tree) if " " in text or "-" in text}
+            named = {NAMES[plain(text)] for text in several | compared(tree) if plain(text) in NAMES}
+            # relations in the catalogue tell people of other methods, and nothing asks them
+            related = {
+                call.args[0].value
+                for call in ast.walk(tree)
+                if isinstance(call, ast.Call)
+                and isinstance(call.func, ast.Name)
+                and call.func.id == "Relation"
+                and isinstance(call.args[0], ast.Constant)
+            }
+            foreign = {found.name for found in named if entered_in(found) != path}
+            assert foreign - FAMILIES - related - DEFAULTS.get(path, set()) == set(), "ask the Method instead"
 
 
 def test_the_papers_names_lead_to_the_methods() -> None:

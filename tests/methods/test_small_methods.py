@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,7 @@ from tests.methods.table_reference import counted, released, rows_of_tables
 from keepsense.counts import Counts
 from keepsense.errors import BadInput, Infeasible
 from keepsense.hierarchies.intervals import parse_interval
-from keepsense.methods.generalize.local_suppression import local_suppression
+from keepsense.methods.generalize.local_suppression import at_least, local_suppression
 from keepsense.methods.generalize.sampling import sampling
 from keepsense.methods.generalize.top_bottom_coding import top_and_bottom_coding
 
@@ -154,6 +155,61 @@ def test_important_columns_are_kept() -> None:
     assert set(released(by_sex, counts)) == {("f", "*"), ("m", "*")}
     by_job = local_suppression(counts, k=2, importance={"job": 5})
     assert set(released(by_job, counts)) == {("*", "nurse"), ("*", "clerk")}
+
+
+SMALL = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from("xyz"), st.sampled_from("uv")), min_size=2, max_size=7
+)
+
+
+def partitions(rows: list[int], k: int) -> Iterator[list[list[int]]]:
+    """Every way to divide rows into groups of at least k."""
+    if not rows:
+        yield []
+        return
+    first, *rest = rows
+    for mask in range(1 << len(rest)):
+        group = [first, *(row for i, row in enumerate(rest) if mask >> i & 1)]
+        if len(group) >= k:
+            for others in partitions([row for row in rest if row not in group], k):
+                yield [group, *others]
+
+
+def cells_lost(table: list[tuple[Any, ...]], groups: list[list[int]], price: tuple[float, ...]) -> float:
+    return sum(
+        len(group) * sum(cost for j, cost in enumerate(price) if len({table[row][j] for row in group}) > 1)
+        for group in groups
+    )
+
+
+@given(table=SMALL, k=st.integers(1, 3), heavy=st.sampled_from([1.0, 3.0]))
+@settings(max_examples=60, deadline=None)
+def test_the_fewest_cells_lie_between_the_bound_and_what_is_found(
+    table: list[tuple[Any, ...]], k: int, heavy: float
+) -> None:
+    """Against the definition: every partition of the rows into groups of at least k."""
+    if len(table) < k:
+        return
+    counts = counted(table)
+    importance = {counts.names[0]: heavy}
+    best = min(cells_lost(table, groups, (heavy, 1.0, 1.0)) for groups in partitions(list(range(len(table))), k))
+    assert at_least(counts, k, importance) <= best <= local_suppression(counts, k=k, importance=importance).info["cost"]
+
+
+def test_the_gap_by_hand() -> None:
+    rows = [("nurse", 30, "f")] * 4 + [("clerk", 40, "m")] * 3 + [("clerk", 41, "m")]
+    # one of the three clerks of 40 could lose the age together with the one of 41: two cells; all four do
+    info = local_suppression(counted(rows), k=2).info
+    assert (info["cost"], info["cost at least"], info["gap"]) == (4.0, 1.0, 0.75)
+
+
+def test_the_bound_by_hand() -> None:
+    counts = Counts.of({"sex": ["f", "f", "m", "m"], "job": ["nurse", "clerk", "nurse", "cook"]})
+    # every record has one like it without its job, and the nurses also without their sex: one cell each
+    assert at_least(counts, 2) == 4.0
+    # three alike are there only without both columns
+    assert at_least(counts, 3) == 8.0
+    assert at_least(counts, 2, {"job": 5.0, "sex": 2.0}) == 2.0 + 5.0 + 2.0 + 5.0
 
 
 def test_local_suppression_refuses() -> None:

@@ -77,9 +77,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "lsd mondrian": _case("lsd mondrian", {"pay": {"role": "target", "kind": "numeric"}}),
     "semantic mondrian": _case("semantic mondrian", DATED),
     "local recoding": _case("local recoding"),
-    "cell greedy": _case("cell greedy"),
     "local suppression": _case("local suppression"),
-    "optimal local suppression": _case("optimal local suppression", {"age": GONE, "size": GONE}),
     "differentially private generalization": _case(
         "differentially private generalization",
         {**NOTHING, "job": {"role": "quasi-identifier", "hierarchy": "jobs.csv"}},

@@ -1,18 +1,20 @@
 """Write all pins anew, when a change of behaviour is meant: `python -m tests.pins.renew`, and review the difference.
 
-`python -m tests.pins.renew releases` (or help, or json) writes only these; `python -m tests.pins.renew chance` renews
-only the draws of releases, where the random source changed, and refuses if anything else did.
+`python -m tests.pins.renew releases` (or help, json, runs) writes only these; `python -m tests.pins.renew chance`
+renews only the draws of releases, where the random source changed, and refuses if anything else did. `runs` prints
+which facts of which run changed; runs that need the data folder or Java keep their pins where these are missing.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from importlib.metadata import version
 from pathlib import Path
 
-from tests.pins import commands, releases
+from tests.pins import commands, releases, runs
 
 
 def renew(which: set[str]) -> None:
@@ -35,6 +37,20 @@ def renew(which: set[str]) -> None:
             _renew_releases(folder)
         if "chance" in which:
             _renew_chance(folder)
+        if "runs" in which:
+            _renew_runs(folder)
+
+
+def _renew_runs(folder: Path) -> None:
+    runs.FACTS.mkdir(exist_ok=True)
+    for number, name in enumerate(runs.RUNS):
+        if name in runs.TABLES and not runs.data_folder().is_dir():
+            print(f"{name}: not renewed, {runs.data_folder()} is not there")
+        elif name in runs.SPARK and shutil.which("java") is None:
+            print(f"{name}: not renewed, there is no java")
+        else:
+            for change in runs.write_facts(name, folder / f"run {number}"):
+                print(change, flush=True)
 
 
 def _renew_releases(folder: Path) -> None:
@@ -62,4 +78,4 @@ def _write(pins: dict[str, dict[str, object]]) -> None:
 
 
 if __name__ == "__main__":
-    renew(set(sys.argv[1:]) or {"releases", "help", "json"})
+    renew(set(sys.argv[1:]) or {"releases", "help", "json", "runs"})

@@ -142,7 +142,7 @@ def columns(rows):
     return {name: [row[name] for row in rows] for name in rows[0]}
 
 
-@pytest.mark.parametrize("tables", [8, pytest.param(40, marks=pytest.mark.more)])
+@pytest.mark.parametrize("tables", [8, pytest.param(40, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", CASES)
 def test_the_verifier_agrees_with_the_judge(name, tables):
     """Some of the tables keep the promise and some break it, so that either error would show."""
@@ -171,7 +171,7 @@ def test_the_verifier_agrees_with_the_judge(name, tables):
     assert min(verdicts[True], verdicts[False]) > sum(verdicts.values()) / 8, "the tables decide nothing"
 
 
-@pytest.mark.parametrize("tables", [25, pytest.param(150, marks=pytest.mark.more)])
+@pytest.mark.parametrize("tables", [25, pytest.param(150, marks=pytest.mark.long)])
 def test_sets_are_judged_too(tables):
     rng = random.Random("sets")
     verdicts = Counter()
@@ -188,7 +188,7 @@ def test_sets_are_judged_too(tables):
     assert min(verdicts.values()) > 5
 
 
-@pytest.mark.parametrize("tables", [60, pytest.param(200, marks=pytest.mark.more)])
+@pytest.mark.parametrize("tables", [60, pytest.param(200, marks=pytest.mark.long)])
 def test_pieces_of_sets_are_judged_too(tables):
     """Pieces that mostly keep to their cluster; some hold an item of another, or say nothing of theirs."""
     rng = random.Random("pieces")

@@ -92,7 +92,7 @@ def test_sets_and_changed_values_are_not_measured(tmp_path: Path) -> None:
         ("adult/adult.csv", 8_000),
         ("diabetes130/encounters.csv", 16_000),
         # nothing was chosen by looking at this one
-        pytest.param("insurance/insurance_act_original_occ_original_50000.csv", 16_000, marks=pytest.mark.more),
+        pytest.param("insurance/insurance_act_original_occ_original_50000.csv", 16_000, marks=pytest.mark.long),
     ],
 )
 def test_a_sample_tells_within_15_percent_what_the_full_run_loses(

@@ -71,7 +71,7 @@ def published(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("method", GENERALIZING)
-@pytest.mark.parametrize("seed", [1, pytest.param(13, marks=pytest.mark.more)])
+@pytest.mark.parametrize("seed", [1, pytest.param(13, marks=pytest.mark.long)])
 def test_the_oldest_and_the_richest_are_nowhere(tmp_path: Path, method: str, seed: int) -> None:
     write_table(tmp_path, seed)
     job = project(
@@ -117,7 +117,7 @@ def two_releases(folder: Path, method: str, tables: Sequence[Callable[[Path], No
 
 
 @pytest.mark.parametrize("method", ALIKE)
-@pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.more)])
+@pytest.mark.parametrize("seed", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_nobody_can_solve_for_the_extreme(tmp_path: Path, method: str, seed: int) -> None:
     """Two tables that differ only in one person's extremes are published alike, to the last digit."""
     pairs = ((OLDEST, RICHEST, FIRST), ("99", "5120034", "1932-11-02"))
@@ -138,7 +138,7 @@ def write_few(folder: Path, seed: int, extremes: tuple[str, str, str]) -> None:
 
 
 @pytest.mark.parametrize("method", ALIKE)
-@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.more)])
+@pytest.mark.parametrize("seed", [1, 2, pytest.param(3, marks=pytest.mark.long)])
 def test_an_extreme_among_few_leaves_no_trace(tmp_path: Path, method: str, seed: int) -> None:
     pairs = ((OLDEST, RICHEST, FIRST), ("104", "5120034", "1932-11-02"))
     keys = {"privacy": [{"model": "k-anonymity", "k": 2}], "release": {"suppression": 0.75}}

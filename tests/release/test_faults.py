@@ -73,7 +73,7 @@ def release(folder: Path, k: int, faults: Faults) -> None:
         run(project(privacy=[{"model": "k-anonymity", "k": k}]), folder=folder, rng=1)
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("before", [False, True], ids=["the first release", "another release"])
 @pytest.mark.parametrize(
     "error",

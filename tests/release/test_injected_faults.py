@@ -237,7 +237,7 @@ def test_some_faults_leave_a_whole_release_or_none(
     assert swept(carried_out, tmp_path, ways[name], (FAIL, KILL), every=6) > 5
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["release", "re-release", "reuse"])
 def test_a_fault_at_any_step_leaves_a_whole_release_or_none(
     carried_out: Carrier, tmp_path: Path, ways: dict[str, Way], name: str
@@ -273,7 +273,7 @@ def test_some_faults_leave_a_whole_table_of_a_database_or_none(
     only_released(server)
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("again", [False, True])
 def test_a_fault_at_any_step_leaves_a_whole_table_of_a_database_or_none(
     carried_out: Carrier, tmp_path: Path, server: Server, again: bool

@@ -63,7 +63,7 @@ def test_the_judge_passes_what_is_released(tmp_path: Path, method: str) -> None:
     assert "released" in outcomes, "other numbers should be drawn"
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("method", METHODS_OF_CLASSES)
 def test_the_judge_passes_many_releases(tmp_path: Path, method: str) -> None:
     outcomes = Counter(judged(method, seed, tmp_path / str(seed)) for seed in range(20))

@@ -155,7 +155,7 @@ def test_neighbours_are_told_apart_by_no_more_than_promised(case: Case, tmp_path
     assert loss(case, tmp_path) <= case.epsilon * (1 + 1e-9)
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.parametrize("case", EVERY, ids=name_of)
 def test_nor_by_many_more_draws(case: Case, tmp_path: Path) -> None:
     assert loss(case, tmp_path, 60_000) <= case.epsilon * (1 + 1e-9)

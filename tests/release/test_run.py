@@ -14,15 +14,17 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.pins.terminal import keepsense
 from tests.release.tables import project, write_jobs, write_people
 
 from keepsense.counts import Counts
 from keepsense.engines.protocol import engine
 from keepsense.errors import BadInput, Infeasible
+from keepsense.methods.generalize.multidimensional_template import divide
 from keepsense.methods.method import METHODS, method, registered
 from keepsense.progress import Event
-from keepsense.project.project_file import Project
-from keepsense.recoding import Cut, Cuts
+from keepsense.project.project_file import Project, check_project
+from keepsense.recoding import Cells, Cut, Cuts
 from keepsense.release.folder.ledger import read_ledger
 from keepsense.release.job.source import Source
 from keepsense.release.run import STAGES, run
@@ -247,11 +249,48 @@ def test_contradictions_are_refused_before_anything_is_written(
     assert left_behind(folder) == set()
 
 
+def test_a_hierarchy_by_its_loss_is_refused_with_what_to_do() -> None:
+    with pytest.raises(BadInput, match=r"columns\.job\.choose: .*keepsense hierarchy choose") as refused:
+        check_project({"columns": {"job": {"role": "quasi-identifier", "choose": "loss"}}})
+    assert refused.value.remedies[0].startswith("leave the key out")
+
+
+@pytest.mark.parametrize(
+    ("deleted", "instead"), [("Cell-Greedy", "local recoding"), ("optimal_local_suppression", "local suppression")]
+)
+def test_a_deleted_method_is_refused_with_the_one_to_use(folder: Path, deleted: str, instead: str) -> None:
+    with pytest.raises(BadInput, match=f"no method '{deleted}' any more; use '{instead}'"):
+        run(project(method={"name": deleted}), folder=folder)
+    assert left_behind(folder) == set()
+
+
 def test_an_impossible_goal_says_what_to_relax(folder: Path) -> None:
     with pytest.raises(Infeasible) as refused:
         run(project(privacy=[{"model": "k-anonymity", "k": 121}]), folder=folder)
     assert refused.value.relax
     assert left_behind(folder) == set()
+
+
+# ---- a draft ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_drafted_run_takes_the_first_hierarchies_and_divides_the_table_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keepsense("sample", "people.csv", "--rows", "500", "--seed", "1", folder=tmp_path)
+    keepsense("init", "people.csv", folder=tmp_path)
+    divided: list[int] = []
+
+    def counted(counts: Counts, *arguments: Any, **options: Any) -> Cells:
+        divided.append(counts.total)
+        return divide(counts, *arguments, **options)
+
+    monkeypatch.setattr("keepsense.methods.generalize.semantic_mondrian.divide", counted)
+    done = run(tmp_path / "keepsense.toml", rng=1)
+    assert divided == [500]
+    words = [tree.info["made"] for tree in done.job.hierarchies.values() if tree.concepts is not None]
+    assert len(words) > 2
+    assert set(words) == {"subsumers, up to 3 siblings listed"}
 
 
 # ---- reuse -----------------------------------------------------------------------------------------------------------
@@ -453,7 +492,7 @@ def test_the_project_file_chooses_the_engine(tmp_path: Path) -> None:
         run(project(), folder=tmp_path, engine="sparc")
 
 
-@pytest.mark.parametrize("method", ["mondrian", "local recoding", "cell greedy"])
+@pytest.mark.parametrize("method", ["mondrian", "local recoding"])
 @pytest.mark.parametrize("choice", ["auto", "keep"])
 def test_a_group_generalized_to_the_top_is_not_suppressed(tmp_path: Path, method: str, choice: str) -> None:
     """a and b have nothing in common but everything: a class of two that keeps its promise, though nobody may go."""

@@ -362,7 +362,7 @@ def test_a_release_opened_again_is_reported_alike(
 # ---- a browser -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_a_browser_shows_all_of_them_without_complaint(
     reports: dict[tuple[str, Audience], str], tmp_path: Path
 ) -> None:

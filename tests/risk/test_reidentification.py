@@ -11,7 +11,7 @@ from keepsense.counts import Counts
 from keepsense.errors import BadInput
 from keepsense.recoding import Cells, Cut, Cuts, suppressed_tuples
 from keepsense.risk.record_linkage import record_linkage
-from keepsense.risk.reidentification import estimate_population_uniques, risk
+from keepsense.risk.reidentification import risk
 
 cell = st.sampled_from(["a", "b", "c", None])
 records = st.lists(st.tuples(cell, cell), min_size=1, max_size=30)
@@ -65,21 +65,6 @@ def test_risk_refuses_what_makes_no_sense():
     with pytest.raises(BadInput, match="no record"):
         risk(Counts.of({"x": []}))
     assert risk(Counts.of({"x": ["*", "*"]})).prosecutor_maximum == 0.5
-
-
-def test_population_uniques_are_estimated_from_a_sample():
-    rng = np.random.default_rng(11)
-    population = rng.zipf(1.6, 40_000).clip(max=30_000)
-    sample = rng.choice(population, 20_000, replace=False)
-    keys, sizes = np.unique(sample, return_counts=True)
-    whole = dict(zip(*np.unique(population, return_counts=True), strict=True))
-    true = sum(whole[k] == 1 for k in keys) / len(sample)
-    found = estimate_population_uniques(sizes, 0.5)
-    assert found == pytest.approx(true, rel=0.35)
-    assert estimate_population_uniques(sizes, 1.0) == pytest.approx((sizes == 1).sum() / len(sample))
-    assert estimate_population_uniques(np.array([2, 3]), 0.5) == 0.0
-    with pytest.raises(BadInput, match="sampling fraction"):
-        estimate_population_uniques(sizes, 0.0)
 
 
 @st.composite

@@ -17,6 +17,7 @@ from keepsense.privacy.risk_thresholds import StrictAverageRisk
 from keepsense.risk.reidentification import household_risk, individual_risk
 from keepsense.risk.uniqueness import (
     ESTIMATORS,
+    estimate_population_uniques,
     pitman_parameters,
     population_classes,
     population_uniqueness,
@@ -86,6 +87,21 @@ def test_the_verifier_solves_the_same_equations_otherwise(estimator, fraction):
         share = population_uniqueness(sizes, fraction, estimator)
         assert own == pytest.approx(share, rel=1e-4)
         assert 0 <= share <= (sizes == 1).sum() / sizes.sum()
+
+
+def test_population_uniques_are_estimated_from_a_sample():
+    rng = np.random.default_rng(11)
+    population = rng.zipf(1.6, 40_000).clip(max=30_000)
+    sample = rng.choice(population, 20_000, replace=False)
+    keys, sizes = np.unique(sample, return_counts=True)
+    whole = dict(zip(*np.unique(population, return_counts=True), strict=True))
+    true = sum(whole[k] == 1 for k in keys) / len(sample)
+    found = estimate_population_uniques(sizes, 0.5)
+    assert found == pytest.approx(true, rel=0.35)
+    assert estimate_population_uniques(sizes, 1.0) == pytest.approx((sizes == 1).sum() / len(sample))
+    assert estimate_population_uniques(np.array([2, 3]), 0.5) == 0.0
+    with pytest.raises(BadInput, match="sampling fraction"):
+        estimate_population_uniques(sizes, 0.0)
 
 
 def test_limits():

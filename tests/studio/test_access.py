@@ -12,7 +12,7 @@ from tests.studio.process import Studio
 from tests.studio.test_browser import Tab, browser, studio
 
 pytest.importorskip("axe_playwright_python", reason="needs axe-core, from axe-playwright-python")
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.long
 __all__ = ["browser", "studio"]
 
 WINDOWS = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))

@@ -22,7 +22,7 @@ from keepsense.project.project_file import read_project
 
 pytest.importorskip("nicegui", reason="needs NiceGUI")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs Playwright")
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.long
 
 LONG = 120_000.0
 """Milliseconds that something may take on a machine that is busy; usually it takes a few hundred."""

@@ -9,7 +9,7 @@ import pytest
 from tests.studio.process import Studio
 from tests.studio.test_browser import Tab, browser, studio
 
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.long
 __all__ = ["browser", "studio"]
 
 # Figures are what `keepsense.studio.widgets.figures` drew. A number may stand elsewhere in a table of rows, in a field

@@ -14,7 +14,7 @@ from tests.studio.test_browser import Tab, browser, studio
 from keepsense.hierarchies.formats.hierarchy_formats import read_hierarchy
 
 __all__ = ["browser", "studio"]
-pytestmark = pytest.mark.more
+pytestmark = pytest.mark.long
 
 JOBS = ("nurse", "surgeon", "dentist", "clerk", "pilot", "baker", "teacher", "pianist")
 OUT_OF_ORDER = """surgeon;medical practitioner;doctor;person

@@ -16,7 +16,6 @@ from keepsense.release.example import example_job
 from keepsense.release.figures.alternatives import other_methods
 from keepsense.release.figures.trade import trade
 from keepsense.studio.serving.readiness import make_ready
-from keepsense.studio.session.bench import shapes
 from keepsense.studio.session.document import Outdated
 from keepsense.studio.session.estimate import estimate, sampled
 from keepsense.studio.session.preview import Preview, preview
@@ -79,7 +78,7 @@ def test_what_cannot_be_released_is_told_with_remedies(session: Session) -> None
     assert session.project.release.suppression == 0.05
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_methods_that_change_values_are_shown_too(session: Session) -> None:
     session.set_promises([{"model": "linkage risk", "threshold": 0.9}])
     session.set_method("rank swapping", {"k": 5})
@@ -149,17 +148,6 @@ def test_long_work_ends_when_the_project_changes(session: Session) -> None:
         other_methods(session.job(), Changing())
 
 
-def test_trees_are_chosen_to_the_end_for_another_k_and_not_for_other_columns(session: Session) -> None:
-    trees, whole = session.while_it_stands(shapes), session.while_it_stands()
-    session.set_k(9)
-    trees(Event("trial"))
-    with pytest.raises(Outdated):
-        whole(Event("trial"))
-    session.set_role("job", "insensitive")
-    with pytest.raises(Outdated):
-        trees(Event("trial"))
-
-
 def test_the_first_preview_finds_its_loops_ready(session: Session) -> None:
     make_ready()
     loops = (divide_together, exchanges)
@@ -173,7 +161,7 @@ def test_the_first_preview_finds_its_loops_ready(session: Session) -> None:
 TABLES = ("insurance/insurance_act_original_occ_original_10000.csv", "adult/adult.csv", "chicago_homicide/homicide.csv")
 
 
-@pytest.mark.more
+@pytest.mark.long
 @pytest.mark.skipif(not DATA.is_dir(), reason="the real tables are not here")
 @pytest.mark.parametrize("table", [*TABLES, "diabetes130/encounters.csv"])
 def test_a_preview_stays_within_fifteen_percent_of_the_full_run(tmp_path: Path, table: str) -> None:

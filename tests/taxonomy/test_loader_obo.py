@@ -133,7 +133,7 @@ def million_lines() -> list[str]:
     return lines
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_a_million_lines_with_one_bad_line_name_the_line(tmp_path: Path) -> None:
     lines = million_lines()
     assert len(lines) > 1_000_000

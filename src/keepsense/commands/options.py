@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from keepsense.engines.formats import table_formats
-
 if TYPE_CHECKING:
     from keepsense.engines.protocol import Reading
 
@@ -75,7 +73,7 @@ engines, loaders, taxonomies = map(_proposing, (_engines, _loaders, _taxonomies)
 
 # How a table is read
 
-Format = Annotated[str | None, typer.Option("--format", help=f"{table_formats.names()}.")]
+Format = Annotated[str | None, typer.Option("--format", help="{formats}.")]
 Delimiter = Annotated[str | None, typer.Option(help="Delimiter of a CSV file; found out where it is not given.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a text file; found out where it is not given.")]
 EngineName = Annotated[
@@ -146,6 +144,12 @@ def plain(value: Any) -> Any:
 # Lists of registered names in help, loaded only when help is shown
 
 
+def _format_names() -> str:
+    from keepsense.engines.formats import table_formats
+
+    return table_formats.names()
+
+
 def _hierarchy_files() -> str:
     from keepsense.hierarchies.formats.hierarchy_formats import FORMATS
 
@@ -172,6 +176,7 @@ def _purposes() -> str:
 
 
 NAMES: Mapping[str, Callable[[], str]] = {
+    "{formats}": _format_names,
     "{hierarchy files}": _hierarchy_files,
     "{loaders}": _loader_names,
     "{promises}": _promises,

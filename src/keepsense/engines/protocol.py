@@ -407,8 +407,8 @@ class EngineEntry:
     """Beginnings of addresses that name a cluster of this engine, in place of the engine."""
 
 
-ENGINES: Registry[EngineEntry] = Registry("engine", packages=["keepsense.engines.duckdb", "keepsense.engines.spark"])
-"""Engines by name: those of the folders named here."""
+ENGINES: Registry[EngineEntry] = Registry("engine", packages=["keepsense.engines"])
+"""Engines by name; each is a folder, whose `__init__.py` holds its entry."""
 
 USUAL = "duckdb"
 """The engine where none is asked for."""
@@ -435,7 +435,7 @@ def at_home(data: Any) -> str | None:
 
 def _entry(name: str | None) -> tuple[EngineEntry, dict[str, str]]:
     """An engine by its name, or by the address of its cluster."""
-    for entry in ENGINES.values() if name else ():
+    for entry in ENGINES.values() if name and name not in ENGINES else ():
         if str(name).startswith(entry.masters or ("\0",)):
             return entry, {"master": str(name)}
     return ENGINES[name or USUAL], {}

@@ -34,7 +34,7 @@ _MOST_PAIRS = 400_000_000
 class Trial:
     """What came out of trying a method: its loss and risk, or why it failed.
 
-    `loss` is how far, from 0 to 1, what the release lets suppose lies from the truth on average (see `nearness`);
+    `loss` is how far, from 0 to 1, what the release lets suppose lies from the truth on average (`overall_distance`);
     `linked` the share of records that an attacker who knows all columns finds again; `worst` the greatest chance for
     any one record, where the method bounds it.
 

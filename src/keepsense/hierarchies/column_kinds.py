@@ -45,7 +45,7 @@ class Values:
     taxonomy: Taxonomy | None = None
     mapping: Mapped | None = None
     distance: str = "wu-palmer"
-    choose: str = "loss"
+    choose: str = "first"
     least: int | None = None
 
 
@@ -58,8 +58,8 @@ class Kind:
     """A kind of values: what it is called, how hierarchies of it are built, and where its values lie.
 
     `about` says what such values are, `examples` what they may stand for, `value` what a single one is called. `build`
-    makes the automatic hierarchy, `shortlist` the few that a project tries together with its other columns (the
-    automatic one comes first), `candidates` several to choose from, other than by a taxonomy. `places` gives each
+    makes the automatic hierarchy, `shortlist` the few that people may choose from (the automatic one comes first),
+    `candidates` several to choose from, other than by a taxonomy. `places` gives each
     value its place on a line (None where it has none), for kinds whose values have an order. `span` gives both ends of
     what a released label covers, for kinds whose labels can be computed with. `rule` tells from what
     became of some values (and their order, where it is stated) what becomes of others, so that values never seen can be

@@ -30,7 +30,7 @@ MISSING = "(missing)"
 """Label that missing cells had on higher levels in earlier releases; they stay empty now."""
 
 
-def build_hierarchy(
+def build_hierarchy(  # noqa: PLR0913
     rows: Mapping[Value, int],
     kind: str = "nominal",
     *,
@@ -39,30 +39,24 @@ def build_hierarchy(
     taxonomy: Taxonomy | None = None,
     mapping: Mapped | None = None,
     distance: str = "wu-palmer",
-    choose: Literal["loss", "gsl"] = "loss",
+    choose: Literal["first", "gsl"] = "first",
+    least: int | None = None,
 ) -> Hierarchy:
     """Build the hierarchy of a column from its values, each with the number of rows that hold it.
 
     Words take their meaning from the taxonomy, by `mapping` where it says which concept each means: every level of the
     taxonomy that groups them stays, and near siblings are listed together; `choose="gsl"` takes the lowest GSL of the
     papers' candidates instead. Without a taxonomy nothing but the top is above them. Ordinal columns
-    need their `order`. A missing cell (None) stays empty up to the top.
+    need their `order`. A missing cell (None) stays empty up to the top. Labels may list values that no taxonomy knows
+    where at least `least` rows hold them.
 
     >>> build_hierarchy({"20": 2, "21": 3, "24": 2, "26": 2}, "numeric").rows()[0]
     ('20', 'under 25', '*')
     >>> build_hierarchy({"low": 5, "high": 2, None: 1}, "ordinal", order=["low", "high"]).rows()[-1]
     (None, '*')
     """
-    return build_shortlist(
-        rows,
-        kind,
-        name=name,
-        order=order,
-        taxonomy=taxonomy,
-        mapping=mapping,
-        distance=distance,
-        choose=choose,
-    )[0]
+    values = Values(name, _present(rows, name), order, taxonomy, mapping, distance, choose, least)
+    return with_missing(KINDS[kind].build(values), rows)
 
 
 def build_shortlist(
@@ -70,21 +64,25 @@ def build_shortlist(
     kind: str = "nominal",
     *,
     name: str = "column",
-    **about: Any,
+    **known: Any,
 ) -> list[Hierarchy]:
-    """The hierarchies that a table's column may have, to choose from by what each will cost; `build_hierarchy`'s first.
+    """Hierarchies that a column may have, for people to choose from; `build_hierarchy` builds the first alone.
 
-    `about` is what `build_hierarchy` takes. Kinds without a choice have one.
+    `known` is what `build_hierarchy` takes. Kinds without a choice have one.
 
     >>> [tree.height for tree in build_shortlist({"low": 5, "high": 2}, "ordinal", order=["low", "high"])]
     [1]
     """
+    values, entry = Values(name, _present(rows, name), **known), KINDS[kind]
+    made = [entry.build(values)] if entry.shortlist is None else entry.shortlist(values)
+    return [with_missing(hierarchy, rows) for hierarchy in made]
+
+
+def _present(rows: Mapping[Value, int], name: str) -> dict[Value, int]:
     present = {value: count for value, count in rows.items() if value is not None}
     if not present:
         raise BadInput(f"column {name!r} is empty; drop it or give it another role")
-    values, entry = Values(name, present, **about), KINDS[kind]
-    made = [entry.build(values)] if entry.shortlist is None else entry.shortlist(values)
-    return [with_missing(hierarchy, rows) for hierarchy in made]
+    return present
 
 
 def with_missing(hierarchy: Hierarchy, values: Mapping[Value, int]) -> Hierarchy:

@@ -8,6 +8,7 @@ branches). No candidate is best for everything: `evaluate` and `choose` rank the
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any, Unpack
 
@@ -360,7 +361,7 @@ def _between(
     return member @ matrix @ member.T / (total[:, None] * total[None, :]), total
 
 
-# The short list that a project chooses from: few, readable, with every informative level
+# The hierarchies of a column of words that people choose from: few, readable, with every informative level
 
 _RARE = 0.025
 """Share of the rows below which branches are grouped under their parents."""
@@ -373,6 +374,7 @@ def shortlist(
     *,
     name: str = "column",
     least: int | None = None,
+    most: int | None = None,
     **meaning: Unpack[SenseOptions],
 ) -> list[Hierarchy]:
     """Hierarchies of a column from its distinct values and their rows; the one to take unasked comes first.
@@ -381,7 +383,7 @@ def shortlist(
     nothing else could be said); with four everywhere; the tree alone; the first by the other rule for parents; its
     rare branches grouped, as the papers do; the values clustered by distance.
     Values without a concept that at least `least` rows hold are listed among each other, the others stay by themselves.
-    None of them lacks a level that groups values. `info["made"]` tells how each was made.
+    None of them lacks a level that groups values. `info["made"]` tells how each was made. Not more than `most` are.
 
     >>> from keepsense.semantics.distance import distance
     >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
@@ -392,32 +394,33 @@ def shortlist(
     taxonomy = distance.taxonomy
     senses = senses_of(values, taxonomy, counts=counts, name=name, **meaning)
     rows = [1] * len(values) if counts is None else list(counts)
-    deepest, shared = (
-        base_hierarchy(senses.values, taxonomy, senses=senses, parents=rule, name=name)
-        for rule in ("deepest", "shared")
-    )
-    made = []
+    base = partial(base_hierarchy, senses.values, taxonomy, senses=senses, name=name)
+    deepest = base(parents="deepest")
 
-    def add(base: Hierarchy, how: str, most: int = 0, clustered: bool = False) -> None:
-        nodes = plain(base, taxonomy)
-        if most:
-            group_siblings(nodes, distance, rows, most=most, below_top=MOST_LISTED, least=least)
+    def tree(from_base: Hierarchy, how: str, listed: int = 0, clustered: bool = False) -> Hierarchy:
+        nodes = plain(from_base, taxonomy)
+        if listed:
+            group_siblings(nodes, distance, rows, most=listed, below_top=MOST_LISTED, least=least)
         if clustered:
             nodes = group_values(nodes, distance, rows)
-        hierarchy = spelled(nodes, taxonomy, name=name, info={"made": how})
-        if hierarchy.height >= 1:
-            made.append(hierarchy.with_info(unknown=senses.unknown) if senses.unknown else hierarchy)
+        made = spelled(nodes, taxonomy, name=name, info={"made": how})
+        return made.with_info(unknown=senses.unknown) if senses.unknown else made
 
-    add(deepest, "subsumers, up to 3 siblings listed", 3)
-    add(deepest, "subsumers, up to 4 siblings listed", 4)
-    add(deepest, "subsumers")
-    add(shared, "subsumers by shared parents, up to 3 siblings listed", 3)
-    few = max(2, round(_RARE * int(np.sum(rows))))
-    rare = reduce_outliers(deepest, rows, few) if counts is not None else deepest
-    if rare is not deepest:
-        add(rare, f"subsumers, branches below {few:,} rows under their parents", 3)
-    add(deepest, "values clustered by distance", clustered=True)
+    def in_turn() -> Iterator[Hierarchy]:
+        yield tree(deepest, "subsumers, up to 3 siblings listed", 3)
+        yield tree(deepest, "subsumers, up to 4 siblings listed", 4)
+        yield tree(deepest, "subsumers")
+        yield tree(base(parents="shared"), "subsumers by shared parents, up to 3 siblings listed", 3)
+        few = max(2, round(_RARE * int(np.sum(rows))))
+        rare = reduce_outliers(deepest, rows, few) if counts is not None else deepest
+        if rare is not deepest:
+            yield tree(rare, f"subsumers, branches below {few:,} rows under their parents", 3)
+        yield tree(deepest, "values clustered by distance", clustered=True)
+
     distinct: dict[object, Hierarchy] = {}
-    for hierarchy in made:
-        distinct.setdefault(signature(hierarchy), hierarchy)
+    for made in in_turn():
+        if made.height >= 1:
+            distinct.setdefault(signature(made), made)
+        if len(distinct) == most:
+            break
     return list(distinct.values())

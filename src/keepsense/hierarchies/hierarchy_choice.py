@@ -201,52 +201,6 @@ def a_posteriori(
     return Choice(tried[at], positions, result=result, loss=float(losses[at]), losses=losses, times=Times(*spent))
 
 
-def descend(columns: Mapping[str, Sequence[Hierarchy]], loss: Callable[[HierarchySet], float]) -> Choice:
-    """Choose one hierarchy a column by what they lose together, one column after the other, until nothing is better.
-
-    Begins with the first candidate of each. `Choice.scores` holds the loss with each candidate of a column while the
-    others stood as they did when it was last tried; the candidates' `info["considered"]` remembers it, best first.
-    Cost: about as many runs as there are candidates, once or twice.
-
-    >>> trees = [Hierarchy.of_rows([("nurse", "*"), ("clerk", "*")]), Hierarchy.of_rows([("nurse", "medic", "*")])]
-    >>> descend({"job": trees}, lambda chosen: 1 / chosen["job"].height).positions
-    {'job': 1}
-    """
-    if not columns or not all(columns.values()):
-        raise BadInput("every column needs at least one candidate to choose from")
-    start = time.perf_counter()
-    at = dict.fromkeys(columns, 0)
-    known: dict[tuple[int, ...], float] = {}
-
-    def tried(positions: Mapping[str, int]) -> float:
-        key = tuple(positions.values())
-        if key not in known:
-            known[key] = float(loss({name: columns[name][i] for name, i in positions.items()}))
-        return known[key]
-
-    scores: dict[str, Floats] = {name: np.zeros(1) for name in columns}
-    for _ in range(_ROUNDS):
-        before = dict(at)
-        for name, options in columns.items():
-            if len(options) > 1:
-                scores[name] = np.array([tried(at | {name: i}) for i in range(len(options))])
-                best = int(np.argmin(np.round(scores[name], 12)))
-                if scores[name][best] < scores[name][at[name]]:
-                    at[name] = best
-        if at == before:
-            break
-    chosen = {}
-    for name, options in columns.items():
-        ranking = np.argsort(np.round(scores[name], 12), kind="stable").tolist() if len(options) > 1 else []
-        considered = tuple((str(options[i].info.get("made", "")), float(scores[name][i])) for i in ranking)
-        chosen[name] = options[at[name]].with_info(considered=considered) if considered else options[at[name]]
-    return Choice(chosen, at, scores, tried(at), times=Times(scoring=time.perf_counter() - start))
-
-
-_ROUNDS = 2
-"""Times that every column is tried again with what the others have become."""
-
-
 def ranked_sets(
     columns: Mapping[str, Sequence[Hierarchy]],
     judged: Mapping[str, Floats],

@@ -152,6 +152,8 @@ class Method(Described):
     settings: Mapping[str, Any] = field(default_factory=dict)
     """The settings that the name it was asked for by stands for."""
     outdated: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+    """Names of deleted methods in whose place it is to be used."""
     classes: Classes = "none"
     """Which promises about classes of equal records it can keep: those about their sizes, or all of them."""
     climbs: bool = False
@@ -181,7 +183,7 @@ class Method(Described):
     streaming: bool = False
     """Whether it takes records one by one, as they come."""
     quick: bool = False
-    """Whether it takes a fraction of a second on ten thousand tuples, so that hierarchies can be tried with it."""
+    """Whether it takes a fraction of a second on ten thousand tuples, so that previews and trials run it."""
     unweighed: str = ""
     """Why the weights of columns mean nothing to it; a method that takes `importance` says nothing here."""
     reach: int | None = None
@@ -268,7 +270,8 @@ METHODS: Registry[Method] = Registry("method", packages=_PACKAGES, group="keepse
 
 def registered(found: Method) -> Method:
     """Enter a method beside its algorithm; other packages do the same in a module that an entry point names."""
-    return METHODS.add(found.name, found, aliases=(*found.aliases, *found.variants), outdated=found.outdated)
+    aliases = (*found.aliases, *found.variants)
+    return METHODS.add(found.name, found, aliases=aliases, outdated=found.outdated, replaces=found.replaces)
 
 
 def method(name: str) -> Method:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from keepsense.errors import BadInput, Finding
 from keepsense.hierarchies.column_kinds import KINDS
 from keepsense.hierarchies.formats.hierarchy_formats import format_of, read_hierarchy
 from keepsense.hierarchies.hierarchy import Hierarchy
-from keepsense.hierarchies.hierarchy_builder import build_shortlist, with_missing
+from keepsense.hierarchies.hierarchy_builder import build_hierarchy, build_shortlist, with_missing
 from keepsense.project.project_file import Column
 from keepsense.taxonomy.code_systems import SYSTEM, SYSTEMS
 from keepsense.taxonomy.formats.taxonomy_library import imported
@@ -221,22 +221,13 @@ class Meaning:
         file = self.column(name).mapping
         return None if file is None else Mapped.read(self.folder / file, self.taxonomy(name))
 
-    def hierarchy(self, name: str, rows: Mapping[Value, int]) -> Hierarchy:
+    def hierarchy(self, name: str, rows: Mapping[Value, int], least: int | None = None) -> Hierarchy:
         """Hierarchy of a column over exactly the values it has (a missing cell is one of them): read, or built.
-
-        >>> Meaning({"age": Column(kind="numeric")}).hierarchy("age", {"20": 2, "21": 3, "24": 2, "26": 2}).rows()[0]
-        ('20', 'under 25', '*')
-        """
-        return self.shortlist(name, rows)[0]
-
-    def shortlist(self, name: str, rows: Mapping[Value, int], least: int | None = None) -> list[Hierarchy]:
-        """Hierarchies that a column may have, the one to take unasked first; one alone where it is given.
 
         Labels may list values that no taxonomy knows where at least `least` rows hold them.
 
-        >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
-        >>> words.shortlist("job", {"nurse": 2, "surgeon": 1})[0].rows()[0]
-        ('nurse', '*')
+        >>> Meaning({"age": Column(kind="numeric")}).hierarchy("age", {"20": 2, "21": 3, "24": 2, "26": 2}).rows()[0]
+        ('20', 'under 25', '*')
         """
         column = self.column(name)
         hierarchy = self.given.hierarchies.get(name)
@@ -249,19 +240,31 @@ class Meaning:
         if hierarchy is not None:
             if not any(value is not None for value in rows):
                 raise BadInput(f"column {name!r} is empty; drop it or give it another role")
-            return [with_missing(replace(hierarchy, name=name), rows)]
+            return with_missing(replace(hierarchy, name=name), rows)
+        return build_hierarchy(rows, column.kind, **self._known(name, rows, least))
+
+    def shortlist(self, name: str, rows: Mapping[Value, int], least: int | None = None) -> list[Hierarchy]:
+        """Hierarchies that can be built for a column; a run takes the first.
+
+        >>> words = Meaning({"job": Column(taxonomy="wordnet", domain="person")})
+        >>> words.shortlist("job", {"nurse": 2, "surgeon": 1})[0].rows()[0]
+        ('nurse', '*')
+        """
+        return build_shortlist(rows, self.column(name).kind, **self._known(name, rows, least))
+
+    def _known(self, name: str, rows: Mapping[Value, int], least: int | None) -> dict[str, Any]:
+        """What is known about a column, as a hierarchy of it is built from."""
+        column = self.column(name)
         words = column.taxonomy is not None and KINDS[column.kind].words
-        return build_shortlist(
-            rows,
-            column.kind,
-            name=name,
-            order=column.order,
-            taxonomy=self.taxonomy(name) if words else None,
-            mapping=self.mapping(name, rows) if words else None,
-            distance=column.distance,
-            choose=column.choose,
-            least=least,
-        )
+        return {
+            "name": name,
+            "order": column.order,
+            "taxonomy": self.taxonomy(name) if words else None,
+            "mapping": self.mapping(name, rows) if words else None,
+            "distance": column.distance,
+            "choose": column.choose,
+            "least": least,
+        }
 
     def is_number(self, name: str) -> bool:
         """Whether the values of a column are numbers.

@@ -34,6 +34,15 @@ def _named(registry: Registry[Any]) -> BeforeValidator:
     return BeforeValidator(name_of)
 
 
+def _not_by_loss(value: Any) -> Any:
+    if value == "loss":
+        raise ValueError(
+            "a run chooses no hierarchies by their loss any more; leave the key out, or compare hierarchy files with "
+            "`keepsense hierarchy choose` and name the best as hierarchy"
+        )
+    return value
+
+
 def _listing(registry: Registry[Any]) -> Callable[[dict[str, Any]], None]:
     """What tells editors the names of a registry, when they are asked for."""
     return lambda schema: schema.update(enum=list(registry))
@@ -93,8 +102,8 @@ class Column(_Part):
     )
     distance: str = Field("wu-palmer", description="Semantic distance of its values")
     hierarchy: str | None = Field(None, description="Hierarchy file, or auto to build one")
-    choose: Literal["loss", "gsl"] = Field(
-        "loss", description="How a built hierarchy is chosen: by what it will cost, or by the lowest GSL"
+    choose: Annotated[Literal["first", "gsl"], BeforeValidator(_not_by_loss)] = Field(
+        "first", description="Which built hierarchy is taken: the first, or that of the lowest GSL"
     )
     weight: Annotated[float, Field(gt=0, strict=True, allow_inf_nan=False, description="How much its loss counts")] = (
         1.0

@@ -133,7 +133,7 @@ def _weights(subject: Subject) -> str:
 
 
 def _hierarchies(subject: Subject) -> str:
-    """Candidates that a hierarchy was chosen from, by what each would lose."""
+    """Candidates that a hierarchy was chosen from by its GSL."""
     if not subject.truthful:
         return ""
     parts = []
@@ -143,12 +143,10 @@ def _hierarchies(subject: Subject) -> str:
         if len(considered) < 2:
             continue
         rows = [[f"{made}", f"{score:.3f}"] for made, score in considered]
-        total = tree.info.get("candidates", len(considered))
-        judged = tree.info.get("judged", "shared loss")
-        text = f"{name}: the best of {total:,} hierarchies that the taxonomy gives, by what they lose ({judged})."
+        text = f"{name}: the best of {tree.info['candidates']:,} hierarchies that the taxonomy gives, by their GSL."
         parts.append(
             f"<details><summary>{escape(text)}</summary>"
-            + html_page.table(["how it was made", f"{judged}"], rows, marked=[0])
+            + html_page.table(["how it was made", "GSL"], rows, marked=[0])
             + "</details>"
         )
     return f"<h3>Hierarchies</h3>{''.join(parts)}" if parts else ""

@@ -127,34 +127,6 @@ def _of_sizes(counts: LargeCounts, threshold: float) -> Risk:
     )
 
 
-def estimate_population_uniques(sizes: NDArray[np.int64], sampling_fraction: float) -> float:
-    """Share of records that are probably unique in the population, when only the sample is known (Zayatz 1991).
-
-    `sizes` are the class sizes of the sample. The population's classes are taken to be of the same sizes as the
-    sample's; a unique of the sample comes from a class of size i with the hypergeometric chance of drawing exactly one
-    of i. Good for sampling fractions that are not tiny; with a real population use `risk(population=...)`.
-
-    >>> round(estimate_population_uniques(np.array([1, 1, 2, 3]), 0.5), 4)
-    0.1471
-    """
-    if not 0 < sampling_fraction <= 1:
-        raise BadInput(f"the sampling fraction is a number above 0 and up to 1, not {sampling_fraction}")
-    sizes = sizes[sizes > 0]
-    n = int(sizes.sum())
-    uniques = int((sizes == 1).sum())
-    if uniques == 0 or n == 0:
-        return 0.0
-    if sampling_fraction == 1:
-        return uniques / n
-    from scipy.stats import hypergeom
-
-    population = max(n, round(n / sampling_fraction))
-    size, classes = np.unique(sizes, return_counts=True)
-    drawn_once = hypergeom.pmf(1, population, size, n)
-    chance = float(classes[size == 1][0] * drawn_once[size == 1][0]) / float(classes @ drawn_once)
-    return uniques / n * chance
-
-
 def individual_risk(sizes: Sizes, people: NDArray[np.float64]) -> Floats:
     """Risk of a record in each class where sampling weights tell the population (Benedetti and Franconi 1998).
 

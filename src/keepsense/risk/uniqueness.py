@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from keepsense.errors import BadInput
-from keepsense.risk.reidentification import Sizes, estimate_population_uniques
+from keepsense.risk.reidentification import Sizes
 
 Estimator = Literal["dankar", "pitman", "snb", "zayatz"]
 _LOW = 0.1
@@ -167,6 +167,34 @@ def population_classes(sizes: Sizes, sampling_fraction: float) -> float:
     first = float((i * q * (1 - q) ** (i - 1)) @ c) / float(((1 - q) ** i - (1 - f) ** i) @ c)
     second = float(kept.sum()) / float((i * f * (1 - f) ** (i - 1)) @ c)
     return float(c.sum()) + uniques * first * second**2
+
+
+def estimate_population_uniques(sizes: Sizes, sampling_fraction: float) -> float:
+    """Share of records that are probably unique in the population, when only the sample is known (Zayatz 1991).
+
+    `sizes` are the class sizes of the sample. The population's classes are taken to be of the same sizes as the
+    sample's; a unique of the sample comes from a class of size i with the hypergeometric chance of drawing exactly one
+    of i. Good for sampling fractions that are not tiny; with a real population use `risk(population=...)`.
+
+    >>> round(estimate_population_uniques(np.array([1, 1, 2, 3]), 0.5), 4)
+    0.1471
+    """
+    if not 0 < sampling_fraction <= 1:
+        raise BadInput(f"the sampling fraction is a number above 0 and up to 1, not {sampling_fraction}")
+    sizes = sizes[sizes > 0]
+    n = int(sizes.sum())
+    uniques = int((sizes == 1).sum())
+    if uniques == 0 or n == 0:
+        return 0.0
+    if sampling_fraction == 1:
+        return uniques / n
+    from scipy.stats import hypergeom
+
+    population = max(n, round(n / sampling_fraction))
+    size, classes = np.unique(sizes, return_counts=True)
+    drawn_once = hypergeom.pmf(1, population, size, n)
+    chance = float(classes[size == 1][0] * drawn_once[size == 1][0]) / float(classes @ drawn_once)
+    return uniques / n * chance
 
 
 def dankar(sizes: Sizes, sampling_fraction: float) -> float | None:

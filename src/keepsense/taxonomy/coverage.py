@@ -94,7 +94,7 @@ def fit_of(
     `hint` are concepts that the name of the column speaks of: of an occupation, people. Words that lie below them need
     no search, and so no allowance for it; words that do not speak against the taxonomy. `codes` of a system lie
     anywhere in it: no concept is looked for. Of places that share a name those count that lie `within` the areas that
-    other columns name (`places.beside`). Costs microseconds a value.
+    other columns name (`place_disambiguation.beside`). Costs microseconds a value.
 
     >>> from keepsense.taxonomy.embedded_taxonomies import wordnet
     >>> together = ["oak", "elm", "maple", "birch", "beech", "willow"]

@@ -66,7 +66,7 @@ def map_values(  # noqa: PLR0913
     same sense. A value whose head noun alone is known is *suggested*: it stands for no concept until somebody accepts
     that, in the table or, for all of them, with `suggestions="accept"`. Of places that share a name
     `keepsense.taxonomy.place_disambiguation` chooses; `within` holds, for values, areas that other columns name
-    (`places.beside`).
+    (`place_disambiguation.beside`).
 
     Nothing is dropped: every value is mapped, unmapped or missing, and `Mapping.findings` counts what to look at. A
     look-up takes microseconds; the index of WordNet's names is made once, in about a quarter of a second.

@@ -450,7 +450,7 @@ def shared_loss(
     distances: Mapping[str, Distance] | None = None,
     weights: Mapping[str, float] | None = None,
 ) -> float:
-    """Mean over records of the columns' squared losses, by their importance; what hierarchies are chosen by.
+    """Mean over records of the columns' squared losses, by their importance.
 
     Columns that `hierarchies` leaves out are numbers, measured by the width they are released as.
 

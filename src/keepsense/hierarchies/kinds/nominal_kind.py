@@ -23,11 +23,11 @@ def of_words(values: Values) -> Hierarchy:
     >>> of_words(Values("job", {"nurse": 2, "clerk": 1})).rows()
     [('nurse', '*'), ('clerk', '*')]
     """
-    return words_shortlist(values)[0]
+    return words_shortlist(values, most=1)[0]
 
 
-def words_shortlist(values: Values) -> list[Hierarchy]:
-    """Hierarchies of words to choose from by what they cost, the one to take unasked first.
+def words_shortlist(values: Values, most: int | None = None) -> list[Hierarchy]:
+    """Hierarchies of words to choose from, at most so many, the one to take unasked first.
 
     >>> [tree.height for tree in words_shortlist(Values("job", {"nurse": 2, "clerk": 1}))]
     [1]
@@ -40,7 +40,14 @@ def words_shortlist(values: Values) -> list[Hierarchy]:
     senses = map_values(rows, taxonomy, column=name) if values.mapping is None else values.mapping
     judge = make_distance(values.distance, taxonomy)
     return shortlist(
-        list(rows), judge, list(rows.values()), senses=senses, unknown="list", name=name, least=values.least
+        list(rows),
+        judge,
+        list(rows.values()),
+        senses=senses,
+        unknown="list",
+        name=name,
+        least=values.least,
+        most=most,
     )
 
 
@@ -73,7 +80,7 @@ def lowest_gsl(values: Values) -> Hierarchy:
     best, at, scores = choice.hierarchies[name], choice.positions[name], choice.scores[name]
     ranking = [at, *(i for i in np.argsort(scores, kind="stable").tolist() if i != at)][:_CONSIDERED]
     considered = tuple((str(made[i].info.get("made", "")), float(scores[i])) for i in ranking)
-    return best.with_info(considered=considered, candidates=len(made), judged="GSL")
+    return best.with_info(considered=considered, candidates=len(made))
 
 
 KINDS.add(

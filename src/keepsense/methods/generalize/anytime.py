@@ -145,14 +145,23 @@ class _Run:
         steepest = search.objective.kind in (DISCERNIBILITY, CLASS_SIZE)  # costs of columns do not bound class sizes
         self.raise_to(search.objective.least_value(search.required.k, search.space.total))
         self.take([descend(search, self.best, self.at(0.1), steepest)])
-        self.raise_to(block_bound(search, 20_000, self.at(0.2)))
+        self.search_or_bound(20_000, self.at(0.2))
         if not self.proven:
             top = search.check(search.space.heights)
             self.take([descend(search, top, self.at(0.5), steepest=True)])
             self.take(around(search, self.best, self.at(0.6), steepest))
-            self.raise_to(block_bound(search, 300_000, self.at(0.9)))
+            self.search_or_bound(300_000, self.at(0.9))
         if not self.proven:
             self.take(wander(search, rng, self.at(1.0)))
+
+    def search_or_bound(self, most: int, deadline: float) -> None:
+        """Search a lattice of at most so many nodes as `optimal` does; bound a larger one by groups of its columns."""
+        if self.search.space.size > most:
+            self.raise_to(block_bound(self.search, most, deadline))
+            return
+        best, bound = find_best(self.search, deadline)
+        self.take([] if best is None else [best])
+        self.raise_to(bound)
 
     def at(self, share: float) -> float:
         """The moment at which a share of the time is over."""

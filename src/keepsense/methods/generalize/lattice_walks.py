@@ -171,35 +171,12 @@ def _ask(search: LatticeSearch, v: int, listener: Listener | None) -> Verdict:
     return verdict
 
 
-# Up until a node holds, down while it holds, and around for a better one
+# Steps from node to node: down while it holds, and around for something better
 
 
 def moved(node: Node, column: int, by: int) -> Node:
     """The node with one column's level changed."""
     return (*node[:column], node[column] + by, *node[column + 1 :])
-
-
-def climb(search: LatticeSearch, node: Node) -> Verdict:
-    """A node above the given one that holds: columns rise in the order of entropy spared for loss, up to the first.
-
-    The order is fixed beforehand, so that a binary search finds the end; the most general node must hold.
-    """
-    path, entropy = [node], search.space.levels.entropy
-    while node != search.space.heights:
-        scores = []
-        here = search.base(node)
-        for column, height in enumerate(search.space.heights):
-            if node[column] < height:
-                dearer = search.base(moved(node, column, 1)) - here
-                spared = entropy[column, node[column]] - entropy[column, node[column] + 1]
-                scores.append(((spared + 1e-9) / (dearer + 1e-9), column))
-        node = moved(node, max(scores)[1], 1)
-        path.append(node)
-    low, high = 0, len(path) - 1
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if search.check(path[middle]).holds else (middle + 1, high)
-    return search.check(path[low])
 
 
 def descend(search: LatticeSearch, verdict: Verdict, deadline: float, steepest: bool = False) -> Verdict:

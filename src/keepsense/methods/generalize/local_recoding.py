@@ -381,6 +381,7 @@ METHOD = registered(
         family="generalization",
         place=4,
         aliases=("local",),
+        replaces=("cell greedy",),
         short="every group at levels of its own",
         intent="Release every group of people at the finest levels that this group alone needs.",
         use=("you want the least loss of all generalizations here", "readers can live with mixed levels of detail"),

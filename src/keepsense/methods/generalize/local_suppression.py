@@ -39,8 +39,8 @@ def local_suppression(
 
     It is local recoding over hierarchies of two levels, the value and `*`; hierarchies that are given are not looked
     at. It is a heuristic: it looks for few cells, and fewer could suffice, since the fewest are hard to find
-    (Meyerson and Williams 2004; `optimal_local_suppression` finds them for small tables). How far it may be from the
-    fewest is told: the recoding's `info` has what the suppressed cells cost, what they must cost at least
+    (Meyerson and Williams 2004). How far it may be from the fewest is told: the recoding's `info` has what the
+    suppressed cells cost, what they must cost at least
     (`keepsense.methods.generalize.local_suppression.at_least`), and the gap between both as a share. `importance` says
     how much the loss of a cell in each column counts (1 by default): cells of important columns are kept longer. A
     suppressed cell is a value of its own for the promise. Use it for columns of words with few rare combinations;
@@ -100,6 +100,7 @@ METHOD = registered(
         title="Local suppression",
         function=local_suppression,
         runner=by_hierarchies,
+        replaces=("optimal local suppression",),
         place=10,
         short="blank out what makes records rare",
         intent="Blank out single cells, or whole records, that make somebody stand out.",

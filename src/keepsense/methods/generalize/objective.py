@@ -118,10 +118,6 @@ class Objective:
             found[j, : height + 1] = np.minimum.accumulate(column[j, height::-1])[::-1]
         return found
 
-    def to_cost(self, value: float) -> float:
-        """Cost of a value of the metric."""
-        return float(np.log1p(value)) if self.kind == GEOMETRIC else value
-
     def from_cost(self, cost: float) -> float:
         """Value of the metric with a cost."""
         return float(np.expm1(cost)) if self.kind == GEOMETRIC else cost

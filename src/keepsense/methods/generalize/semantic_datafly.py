@@ -1,4 +1,6 @@
-"""Semantic Datafly: raise the column whose next level loses least meaning (Ayala-Rivera et al. 2017, Sec. 4)."""
+"""Semantic Datafly: raise the column with the lowest loss of meaning at its next level (Ayala-Rivera et al. 2017, Sec.
+4).
+"""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def swap_window(rng: Any, n: Any, k: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def swap_shifted(rng: Any, n: Any, width: Any) -> Any:
-    """Rank swapping by a normal shift of mean and deviation width / 2; see `swap_numbers`."""
+    """Rank swapping by a normal shift of mean and deviation width / 2; see `rank_swapping_of_numbers`."""
     got = np.arange(n)
     done = np.zeros(n, dtype=np.bool_)
     free = n
@@ -78,7 +78,7 @@ def swap_shifted(rng: Any, n: Any, width: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def swap_buckets(rng: Any, n: Any, buckets: Any) -> Any:
-    """Rank swapping between buckets, nearer ones likelier (a half for each step); see `swap_numbers`."""
+    """Rank swapping between buckets, nearer ones likelier (a half for each step); see `rank_swapping_of_numbers`."""
     got = np.arange(n)
     listed, at = np.arange(n), np.arange(n)
     begin = np.array([(b * n) // buckets for b in range(buckets + 1)])

@@ -32,7 +32,6 @@ from keepsense.project.column_attributes import attributes_of
 from keepsense.project.column_meaning import Given, Meaning
 from keepsense.project.project_file import Column, Project
 from keepsense.project.source_columns import Columns, resolve
-from keepsense.release.job.choosing import chosen_together
 from keepsense.release.job.large import outgrown, plain_rows, what_would_do
 from keepsense.release.job.sensitive import concepts_of, tree_of
 from keepsense.release.job.source import Source
@@ -129,23 +128,37 @@ class Job:
     @cached_property
     def hierarchies(self) -> dict[str, Hierarchy]:
         """Hierarchy of every quasi-identifier: read, or built."""
-        shortlists = {}
-        for name in self.quasi_identifiers:
-            if name in self.source.prepared.hierarchies:
-                shortlists[name] = [self.source.prepared.hierarchies[name]]
-                continue
-            rows = self.counts.rows_of(name)
-            rows = self.item_rows(name, rows) if self.holds_sets(name) else rows
-            # what fewer than k people wrote is not told in a label; rows are no measure of people who have several
-            shortlists[name] = self.meaning.shortlist(name, rows, None if self.person else self.hidden_among)
-        return chosen_together(self, shortlists)
+        return {name: self.hierarchy(name) for name in self.quasi_identifiers}
+
+    def hierarchy(self, name: str) -> Hierarchy:
+        """Hierarchy of one quasi-identifier: what the steps before the method left of it, read, or built."""
+        if name in self.source.prepared.hierarchies:
+            return self.source.prepared.hierarchies[name]
+        return self.meaning.hierarchy(name, self.rows_of(name), self.least_listed)
+
+    @property
+    def least_listed(self) -> int | None:
+        """Rows from which on a label may list a value that no taxonomy knows; None where rows are no measure of people.
+
+        What fewer than k people wrote may tell who they are.
+        """
+        return None if self.person else self.hidden_among
+
+    def rows_of(self, name: str) -> dict[Value, int]:
+        """Values of a quasi-identifier and the rows that hold each; the items of sets."""
+        rows = self.counts.rows_of(name)
+        return self.item_rows(name, rows) if self.holds_sets(name) else rows
 
     @cached_property
     def distances(self) -> dict[str, Distance]:
         """Semantic distance of every quasi-identifier whose hierarchy knows what values mean, be it some of them."""
+        return self.distances_of(self.hierarchies)
+
+    def distances_of(self, hierarchies: Mapping[str, Hierarchy]) -> dict[str, Distance]:
+        """The same where columns have these hierarchies."""
         return {
             name: self.meaning.distance(name)
-            for name, tree in self.hierarchies.items()
+            for name, tree in hierarchies.items()
             if self.column(name).taxonomy is not None and tree.concepts is not None and (tree.concepts[0] >= 0).any()
         }
 

@@ -15,7 +15,6 @@ from keepsense.privacy.dp_promises import differentially_private
 from keepsense.progress import Listener, emit
 from keepsense.project.column_meaning import Meaning
 from keepsense.project.project_file import Column, Project
-from keepsense.release.job.choosing import chosen_together
 from keepsense.release.job.job import Job
 from keepsense.secure_random import generator
 from keepsense.studio.session.rows import ROWS, first_values
@@ -33,19 +32,19 @@ class RememberedMeaning(Meaning):
 
     >>> words = RememberedMeaning({"age": Column(kind="numeric")})
     >>> rows = {"20": 2, "21": 3, "24": 2, "26": 2}
-    >>> words.shortlist("age", rows) is words.shortlist("age", rows)
+    >>> words.hierarchy("age", rows) is words.hierarchy("age", rows)
     True
     """
 
-    built: dict[tuple[Any, ...], list[Hierarchy]] = field(default_factory=dict, repr=False)
+    built: dict[tuple[Any, ...], Hierarchy] = field(default_factory=dict, repr=False)
 
-    def shortlist(self, name: str, rows: Mapping[Value, int], least: int | None = None) -> list[Hierarchy]:
-        """The hierarchies that a column may have, built once."""
+    def hierarchy(self, name: str, rows: Mapping[Value, int], least: int | None = None) -> Hierarchy:
+        """The hierarchy of a column, read or built once."""
         file = self.folder / str(self.column(name).hierarchy)
         written = file.stat().st_mtime_ns if file.is_file() else None
         key = (name, _said(self.column(name), _SHAPES), least, written, frozenset(rows.items()))
         if key not in self.built:
-            self.built[key] = super().shortlist(name, rows, least)
+            self.built[key] = super().hierarchy(name, rows, least)
         return self.built[key]
 
 
@@ -68,7 +67,6 @@ class Bench:
         self._options = dict(options or {})
         self._engine: Engine | None = None
         self._jobs: OrderedDict[str, Job] = OrderedDict()
-        self._chosen: dict[tuple[Any, ...], Hierarchy] = {}
         self._first: tuple[object, list[dict[str, Value]]] = (None, [])
 
     @property
@@ -116,36 +114,16 @@ class Bench:
         return self._first[1][:rows]
 
     def with_hierarchies(self, job: Job, listener: Listener | None = None) -> Job:
-        """The job with the hierarchies that were chosen for its columns before, whatever was promised then.
-
-        Choosing among them anew for every k takes seconds, and hardly changes what is lost; the full run does it. The
-        listener hears how far it is, and may end it.
-        """
-        if "hierarchies" in vars(job):
-            return job
-        known, shortlists = {}, {}
-        for name in job.quasi_identifiers:
-            rows = job.counts.rows_of(name)
-            rows = job.item_rows(name, rows) if job.holds_sets(name) else rows
-            known[name] = (name, _said(job.column(name), _SHAPES), self._written(job, name), frozenset(rows.items()))
-            chosen = self._chosen.get(known[name])
-            least = None if job.person else job.hidden_among
-            shortlists[name] = job.meaning.shortlist(name, rows, least) if chosen is None else [chosen]
-            emit(listener, "hierarchy", len(known), len(job.quasi_identifiers))
-        hierarchies = chosen_together(job, shortlists, listener)
-        self._chosen |= {known[name]: hierarchy for name, hierarchy in hierarchies.items()}
-        vars(job)["hierarchies"] = hierarchies
+        """The job with its hierarchies; the listener hears how far it is, and may end it."""
+        if "hierarchies" not in vars(job):
+            for number, name in enumerate(job.quasi_identifiers, start=1):
+                job.hierarchy(name)
+                emit(listener, "hierarchy", number, len(job.quasi_identifiers))
         return job
-
-    def _written(self, job: Job, name: str) -> int | None:
-        """When the hierarchy file of a column was written, if it has one."""
-        file = self.folder / str(job.column(name).hierarchy)
-        return file.stat().st_mtime_ns if file.is_file() else None
 
     def forget(self) -> None:
         """Read everything anew: a file that is read besides, a mapping or a hierarchy, was written."""
         self._jobs.clear()
-        self._chosen.clear()
         self._first = (None, [])
 
     def close(self) -> None:
@@ -160,17 +138,6 @@ class Bench:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def shapes(project: Project) -> object:
-    """What the trees of a project depend on, whatever is promised.
-
-    >>> from keepsense.release.example import example_job
-    >>> project = example_job().project
-    >>> shapes(project) == shapes(project.model_copy(update={"privacy": [{"model": "k-anonymity", "k": 3}]}))
-    True
-    """
-    return project.source, {name: (column.role, *_said(column, _SHAPES)) for name, column in project.columns.items()}
 
 
 def _said(column: Column, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -229,24 +229,23 @@ class Document:
         for function in tuple(self._listeners):
             function()
 
-    def while_it_stands(self, part: Callable[[Project], object] | None = None) -> Listener:
-        """A listener for long work on the project as it stands, or on a part of it: raises `Outdated` once it changed.
+    def while_it_stands(self) -> Listener:
+        """A listener for long work on the project as it stands: raises `Outdated` once it changed.
 
         >>> import tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     document = Document(Path(folder) / "x.toml", "[[privacy]]\\nmodel = 'k-anonymity'\\nk = 5\\n")
-        ...     of_all, of_columns = document.while_it_stands(), document.while_it_stands(lambda p: p.columns)
+        ...     stands = document.while_it_stands()
         ...     document.set_k(7)
-        ...     of_columns(Event("step"))
-        ...     of_all(Event("step"))
+        ...     stands(Event("step"))
         Traceback (most recent call last):
         ...
         keepsense.studio.session.document.Outdated
         """
-        seen = self.text if part is None else part(self.project)
+        seen = self.text
 
         def heard(_: Event) -> None:
-            if self.closed or seen != (self.text if part is None else part(self.project)):
+            if self.closed or seen != self.text:
                 raise Outdated
 
         return heard

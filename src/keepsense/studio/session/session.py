@@ -28,7 +28,7 @@ from keepsense.project.project_file import Project
 from keepsense.project.roles import ROLES
 from keepsense.release.job.job import Job
 from keepsense.studio.session.advice import Advice, findings, of_decision
-from keepsense.studio.session.bench import Bench, shapes
+from keepsense.studio.session.bench import Bench
 from keepsense.studio.session.changes import kind_keys, role_keys
 from keepsense.studio.session.columns import ColumnView, as_it_stands, column_views
 from keepsense.studio.session.document import Document, Outdated
@@ -303,8 +303,7 @@ class Session(Document):
 
         if early is not None and "hierarchies" not in vars(job):
             known(at_first(job, rows))
-        # trees that were chosen do for another k as well: only other columns make it useless to go on choosing
-        job = self.bench.with_hierarchies(job, self.while_it_stands(shapes))
+        job = self.bench.with_hierarchies(job, listener)
         return preview(job, values=rows, listener=listener, early=None if early is None else known)
 
     @property

@@ -137,7 +137,7 @@ def current(session: Session, column: str) -> Hierarchy:
 def candidates(session: Session, column: str) -> Candidates:
     """The hierarchies that a column could have, each with what it costs; takes some seconds: to be called in a thread.
 
-    First those that a project chooses from, then those of its kind by other rules. They are judged by the loss that all
+    First those that can be built for it, then those of its kind by other rules. They are judged by the loss that all
     columns share at the promised k, and by the four aspects of the papers.
     """
     with session.bench.lock:
@@ -255,19 +255,10 @@ def _current(job: Job, column: str) -> Hierarchy:
     return job.hierarchies[column]
 
 
-def _rows(job: Job, column: str) -> dict[Value, int]:
-    rows = job.counts.rows_of(column)
-    return job.item_rows(column, rows) if job.holds_sets(column) else rows
-
-
 def _offered(job: Job, column: str) -> list[Hierarchy]:
-    """What a project chooses from, and what the kind of the column offers besides."""
-    rows, said = _rows(job, column), job.column(column)
-    automatic = replace(
-        job.meaning, columns={**job.meaning.columns, column: said.model_copy(update={"hierarchy": "auto"})}
-    )
-    least = None if job.person else job.hidden_among
-    offered = list(automatic.shortlist(column, rows, least))
+    """What can be built for a column, what a run would take first, and what its kind offers besides."""
+    rows, said = job.rows_of(column), job.column(column)
+    offered = job.meaning.shortlist(column, rows, job.least_listed)
     kind = KINDS[said.kind]
     if kind.candidates is not None and None not in rows:
         spelled = {_number(value): value for value in rows} if kind.numbers else {value: value for value in rows}
@@ -340,7 +331,7 @@ def _costs(job: Job, column: str, trees: Sequence[Hierarchy], listener: Listener
 
 
 def _evaluated(job: Job, column: str, trees: Sequence[Hierarchy], judge: Distance | None) -> Evaluation | None:
-    rows = _rows(job, column)
+    rows = job.rows_of(column)
     try:
         return evaluate(trees, judge, [rows.get(leaf, 0) for leaf in trees[0].leaves], job.hidden_among, unknown="list")
     except KeepsenseError:

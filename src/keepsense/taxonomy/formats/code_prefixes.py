@@ -1,4 +1,4 @@
-"""Codes whose prefixes are the hierarchy: NAICS (2 to 6 digits), UNSPSC (8, padded), ISCO, ICD-9-CM procedures."""
+"""Codes with their hierarchy in the prefixes: NAICS (2 to 6 digits), UNSPSC (8, padded), ISCO, ICD-9-CM procedures."""
 
 from __future__ import annotations
 
