@@ -274,6 +274,11 @@ FINDINGS: Mapping[str, Meaning] = {
         ("W302", "leaves that the column does not hold", "leave them, or drop them before you publish the hierarchy"),
         ("W303", "a level that changes nothing", "drop it"),
         ("W304", "a label that stands for different groups on different levels", "give each group a name of its own"),
+        (
+            "W315",
+            "labels of a built hierarchy were not true of all their values",
+            "report it as a mistake of Keepsense",
+        ),
         # sets
         ("W305", "terms are in no taxonomy and kept as opaque", "map them, or accept that they are like nothing else"),
         ("W306", "groups are released as one of their records stood", "use a taxonomy with several terms a concept"),

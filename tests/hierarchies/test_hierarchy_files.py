@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import datetime
 import json
+import tempfile
 from collections.abc import Callable
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from tests.hierarchies.trees import hierarchies, trees
 
 from keepsense.errors import BadHierarchy, BadInput, InputWarning
 from keepsense.hierarchies.formats.aika_xml import format_xml, parse_xml, read_xml, write_xml
 from keepsense.hierarchies.formats.arx_csv import CsvForm, format_arx, parse_arx, read_arx, write_arx
-from keepsense.hierarchies.formats.hierarchy_formats import DEEPEST
+from keepsense.hierarchies.formats.hierarchy_formats import DEEPEST, FORMATS, read_hierarchy, write_hierarchy
 from keepsense.hierarchies.formats.indented_text import format_tree, parse_tree, read_tree, write_tree
 from keepsense.hierarchies.formats.json_hierarchy import format_json, parse_json, read_json, write_json
 from keepsense.hierarchies.hierarchy import Hierarchy, signature
 from keepsense.hierarchies.hierarchy_builder import with_missing
-from keepsense.hierarchies.hierarchy_tree import Tree, to_hierarchy
+from keepsense.hierarchies.hierarchy_checks import check
+from keepsense.hierarchies.hierarchy_scores import score
+from keepsense.hierarchies.hierarchy_tree import POLICIES, Tree, to_hierarchy
+from keepsense.hierarchies.word_concepts import with_concepts
+from keepsense.semantics.distance import distance
 from keepsense.taxonomy.taxonomy_builder import from_edges
 
 JOBS = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "clerk", "*")], name="job")
@@ -144,6 +150,52 @@ def test_trees_survive_xml_and_text(tree: Tree) -> None:
     hierarchy = to_hierarchy(tree)
     assert signature(parse_xml(format_xml(hierarchy))) == signature(hierarchy)
     assert signature(parse_tree(format_tree(hierarchy))) == signature(hierarchy)
+
+
+PETS = from_edges([(name, "feline") for name in ("cat", "lion", "tiger", "puma")]
+                  + [(name, "animal") for name in ("feline", "dog", "ant", "eagle", "carp", "newt")])  # fmt: skip
+
+
+@st.composite
+def padded_in_any_way(draw: st.DrawFn) -> Hierarchy:
+    """A hierarchy of words, padded by any policy; a label may be that of the level above it, too."""
+    tree = draw(trees())
+    words = draw(st.permutations([*PETS.ids]))
+    labels = [word or label for word, label in zip_longest(words[: len(tree)], tree.labels)]
+    for below in tree.children.values():
+        heirs = [child for child in below if child >= tree.n_leaves][: draw(st.integers(0, 1))]
+        for child in heirs:
+            labels[child] = labels[int(tree.parent[child])]
+    made = Tree(tuple(labels), tree.parent, tree.n_leaves)
+    hierarchy = to_hierarchy(made, name="pet", policy=draw(st.sampled_from(POLICIES)))
+    assume(not any(finding.is_error for finding in check(hierarchy)))
+    return hierarchy
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@settings(max_examples=100, deadline=None)
+@example(Hierarchy.of_rows([("eagle", "animal", "animal", "animal")], name="pet"))
+@given(padded_in_any_way())
+def test_every_format_gives_back_levels_concepts_and_gsl(form: str, hierarchy: Hierarchy) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"pet{FORMATS[form].endings[0]}"
+        write_hierarchy(hierarchy, file)
+        back = read_hierarchy(file)
+    assert sorted(back.rows()) == sorted(hierarchy.rows())
+    known = [with_concepts(each, PETS, unknown="list") for each in (hierarchy, back)]
+    assert len({frozenset(named(each)) for each in known}) == 1
+    if any(hierarchy.height and (each.concepts[0] >= 0).any() for each in known if each.concepts is not None):
+        first, second = (score(each, distance("wu-palmer", PETS), unknown="list").total for each in known)
+        assert first == pytest.approx(second)
+
+
+def named(hierarchy: Hierarchy) -> set[tuple[int, object, int]]:
+    """The labels of every level with their concepts."""
+    return {
+        (level, label, int(concept))
+        for level, labels in enumerate(hierarchy.labels)
+        for label, concept in zip(labels, hierarchy.concept_codes(level), strict=True)
+    }
 
 
 @settings(max_examples=40, deadline=None)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from keepsense.counts import Counts
+from keepsense.hierarchies import releasable_labels
 from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.hierarchies.hierarchy_builder import build_hierarchy
-from keepsense.hierarchies.hierarchy_candidates import shortlist
+from keepsense.hierarchies.hierarchy_candidates import candidates, shortlist
 from keepsense.hierarchies.hierarchy_checks import check
 from keepsense.hierarchies.releasable_labels import MOST_READ, Nodes, listing, plain, says_nothing, spelled, tidy
 from keepsense.hierarchies.word_concepts import base_hierarchy
 from keepsense.methods.generalize.semantic_mondrian import semantic_mondrian
+from keepsense.project.project_file import Project
+from keepsense.release.run import run
 from keepsense.semantics.distance import distance
-from keepsense.taxonomy.embedded_taxonomies import wordnet
+from keepsense.taxonomy.embedded_taxonomies import embedded, wordnet
+from keepsense.taxonomy.mapper import map_values
+from keepsense.taxonomy.place_disambiguation import beside
 from keepsense.taxonomy.taxonomy import Taxonomy
 from keepsense.taxonomy.taxonomy_builder import from_edges
 from keepsense.utility.value_distances import leaf_distances, listed_members
@@ -195,3 +202,70 @@ def test_a_stranger_in_a_list_is_at_no_distance_from_itself() -> None:
     level = next(i for i, labels in enumerate(tree.labels) if label in labels)
     losses, _ = leaf_distances(tree, distance("path", pets))
     assert losses[level][tree.lookup(["qwertz", "asdf"])].tolist() == [0.5, 0.5]
+
+
+TOWNS = {"WA": ("Seattle", "Spokane", "Tacoma", "Kent", "Auburn", "Shelton", "Aloha"), "FL": ("Miami", "Orlando"),
+         "DC": ("Washington",), "TX": ("Houston", "Dallas", "Austin")}  # fmt: skip
+"""Towns of states; the gazetteer knows Shelton and Aloha in other states alone."""
+
+
+def _label_of(rows: list[tuple[object, ...]], *values: str) -> set[str]:
+    """Labels above one of the values and no other."""
+    inside = {str(label) for row in rows if row[0] in values for label in row[1:]}
+    return inside - {str(label) for row in rows if row[0] not in values for label in row[1:]} - set(values)
+
+
+def test_a_town_that_its_state_does_not_have_gives_its_name_to_nothing() -> None:
+    places = embedded("places").below("country/US")
+    cells = [(town, state) for state, towns in TOWNS.items() for town in towns]
+    senses = map_values(
+        dict.fromkeys((t for t, _ in cells), 9), places, within=beside(*zip(*cells, strict=True), places)
+    )
+    assert places.label(senses.concepts["Shelton"]) == "Washington"
+    for tree in shortlist([t for t, _ in cells], distance("wu-palmer", places), senses=senses, unknown="list"):
+        rows = tree.rows()
+        assert not any(str(label).startswith(("Shelton (", "Aloha (")) for row in rows for label in row)
+        for town in ("Seattle", "Spokane", "Miami"):
+            above = [str(label) for row in rows if row[0] == town for label in row[1:]]
+            assert not any("Shelton" in label and town not in label and "Washington" not in label for label in above)
+    usual = shortlist([t for t, _ in cells], distance("wu-palmer", places), senses=senses, unknown="list")[0].rows()
+    assert "Washington (state)" in _label_of(usual, *TOWNS["WA"])
+
+
+def test_values_at_one_concept_that_does_not_go_by_their_names_are_listed() -> None:
+    jobs = from_edges([("midwife", "nurse"), ("nurse", "medic"), ("surgeon", "medic")])
+    given_senses = {"night nurse": "nurse", "matron": "nurse", "midwife": "midwife", "nurse": "surgeon"}
+    tree = shortlist(list(given_senses), distance("path", jobs), senses=given_senses)[-1]
+    assert _label_of(tree.rows(), "night nurse", "matron", "midwife") == {"night nurse, matron or midwife"}
+
+
+def test_marks_that_tell_values_apart_are_no_spelling() -> None:
+    rows = {"A+": 9, "A-": 9, "1.5": 9, "15": 9, "?": 9, "!": 9, "cat": 9, "dog": 9}
+    pets = from_edges([("cat", "pet"), ("dog", "pet")])
+    for tree in shortlist(list(rows), distance("path", pets), list(rows.values()), least=5, unknown="list"):
+        assert not any("spelling" in str(label) for row in tree.rows() for label in row)
+
+
+def test_a_false_label_is_replaced_by_its_parents_and_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(releasable_labels, "tidy", lambda members, taxonomy: (members[0],))  # it stands for all others
+    jobs = ["surgeon", "dentist", "nurse", "midwife", "health professional", "pilot"]
+    tree = build_hierarchy(dict.fromkeys(jobs, 5), taxonomy=wordnet(), name="job")
+    assert tree.info["replaced"]
+    assert not any("surgeon" in str(label) for row in tree.rows()[1:] for label in row)
+    project = Project.model_validate(
+        {
+            "columns": {"job": {"role": "quasi-identifier", "taxonomy": "wordnet"}},
+            "privacy": [{"model": "k-anonymity", "k": 5}],
+            "release": {"file": "jobs.csv"},
+        }
+    )
+    done = run(project, data={"job": [*jobs * 5, "surgeon"]}, folder=tmp_path)
+    assert ("W315", "job") in {(finding.code, finding.where) for finding in done.findings}
+
+
+def test_candidates_of_the_papers_with_a_false_label_are_not_considered() -> None:
+    made = candidates(JOBS, wordnet(), COUNTS, distance=distance("wu-palmer", wordnet()), rng=0)
+    true = [tree for tree in made if releasable_labels.with_true_labels(tree, wordnet()) is tree]
+    assert 0 < len(true) < len(made)  # a promoted outlier, or a sister in place of an ancestor
+    usual = build_hierarchy(dict(zip(JOBS, COUNTS, strict=True)), taxonomy=wordnet(), choose="gsl")
+    assert usual.info["candidates"] == len(true)

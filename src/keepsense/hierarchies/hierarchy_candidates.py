@@ -308,8 +308,7 @@ def group_values(nodes: Nodes, distance: Distance, rows: Sequence[int], *, most:
         if len(parts) == 1 and not left:
             group = made.add(root, parts[0][0])
         else:
-            values = [(str(nodes.leaves[leaf]), nodes.concept[leaf]) for leaf in sorted(left)]
-            group = made.add(root, UNKNOWN, (*((name, concept) for concept, name in parts), *values))
+            group = made.add(root, UNKNOWN, (*((name, concept) for concept, name in parts), *sorted(left)))
         for below_it in tops[joined]:
             made.parent[below_it] = group
         tops[joined] = (group,)

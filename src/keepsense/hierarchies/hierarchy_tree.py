@@ -204,6 +204,24 @@ def from_nodes(
     return hierarchy
 
 
+def nested(hierarchy: Hierarchy) -> Tree:
+    """The tree that formats of nested labels write: what is read back from it are the same levels.
+
+    Padding with the leaf is dropped, because reading adds it again; of any other hierarchy every level is a node.
+
+    >>> carp = ("carp", "fish", "animal")
+    >>> [len(nested(Hierarchy.of_rows([carp, ("eagle", label, "animal")]))) for label in ("eagle", "animal")]
+    [4, 5]
+    """
+    tree = tree_of(hierarchy)
+    if set(to_hierarchy(tree).rows()) == set(hierarchy.rows()):
+        return tree
+    sizes = [len(labels) for labels in hierarchy.labels]
+    above = [up + sum(sizes[: level + 1]) for level, up in enumerate(hierarchy.parents)]
+    parent = np.concatenate([*above, np.full(sizes[-1], UNKNOWN)]).astype(np.int32)
+    return Tree(tuple(label for labels in hierarchy.labels for label in labels), parent, sizes[0])
+
+
 def check_policy(policy: str) -> None:
     """Refuse a padding policy that does not exist."""
     if policy not in POLICIES:

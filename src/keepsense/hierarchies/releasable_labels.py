@@ -4,11 +4,16 @@ The tree of subsumers of a column holds much that is of no use to a reader: chai
 values, and concepts such as *whole* or *abstraction*, which WordNet needs and no one says. `plain` takes both out and
 keeps every level that groups values. `spelled` names the nodes: the top is `*`, a concept goes by its plain name, a
 group without a concept lists what it holds (`midwife or nurse`), and where two labels would be equal a parent stands in
-brackets (`school (building)`).
+brackets (`school (building)`), or what kind of place it is (`Washington (state)`).
+
+A value lends its name to a concept only where the taxonomy calls the concept so. A town that the gazetteer does not
+know, in a state that another column names, stands at the state: it may be listed, and never stands for its neighbours.
+`with_true_labels` checks what was built.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +22,11 @@ from functools import lru_cache
 import numpy as np
 
 from keepsense.counts import Value
-from keepsense.hierarchies.hierarchy import UNKNOWN, Hierarchy
+from keepsense.hierarchies.hierarchy import UNKNOWN, Hierarchy, assemble
 from keepsense.hierarchies.hierarchy_tree import Tree, to_hierarchy, tree_of
 from keepsense.recoding import SUPPRESSED
-from keepsense.taxonomy.lookup import sense_name
-from keepsense.taxonomy.place_disambiguation import is_places
+from keepsense.taxonomy.lookup import lookup, sense_name
+from keepsense.taxonomy.place_disambiguation import is_places, place_type
 from keepsense.taxonomy.taxonomy import Taxonomy
 
 MOST_LISTED = 4
@@ -195,7 +200,85 @@ def spelled(
     parent = [place[nodes.parent[node]] if nodes.parent[node] >= 0 else UNKNOWN for node in standing]
     concepts = np.array([nodes.concept[node] for node in standing], dtype=np.int32)
     tree = Tree(tuple(labels[node] for node in standing), np.array(parent, dtype=np.int32), n, concepts)
-    return to_hierarchy(tree, name=name).with_info(**(info or {}))
+    return with_true_labels(to_hierarchy(tree, name=name).with_info(**(info or {})), taxonomy)
+
+
+def with_true_labels(hierarchy: Hierarchy, taxonomy: Taxonomy | None) -> Hierarchy:
+    """Replace every label that is not true of all its values by its parent's; `info["replaced"]` counts them.
+
+    A label is true of a value that it lists, and of a value that lies below a concept that it names.
+
+    >>> from keepsense.hierarchies.word_concepts import with_concepts
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
+    >>> pets = from_edges([("cat", "pet"), ("dog", "pet"), ("pet", "animal"), ("ant", "animal")])
+    >>> tree = with_concepts(Hierarchy.of_rows([("cat", "pet", "*"), ("ant", "pet", "*"), ("dog", "dog", "*")]), pets)
+    >>> with_true_labels(tree, pets).rows(), with_true_labels(tree, pets).info["replaced"]
+    ([('cat', '*', '*'), ('ant', '*', '*'), ('dog', 'dog', '*')], 1)
+    """
+    if taxonomy is None or hierarchy.height < 2:
+        return hierarchy
+    codes, replaced = hierarchy.codes.copy(), 0
+    labels, concepts = list(hierarchy.labels), [hierarchy.concept_codes(i) for i in range(hierarchy.height + 1)]
+    names = _names_of_leaves(hierarchy, taxonomy)
+    for level in range(hierarchy.height - 1, 0, -1):
+        n, texts = len(labels[level]), [str(label) for label in labels[level]]
+        false = {
+            code
+            for code, own in zip(hierarchy.codes[:, level].tolist(), names, strict=True)
+            if texts[code].casefold() not in own and texts[code] != SUPPRESSED and not _says(texts[code], own)
+        }
+        replaced += len(false)
+        if false:
+            wrong = np.isin(codes[:, level], list(false))
+            codes[:, level] = np.where(wrong, n + codes[:, level + 1], codes[:, level])
+            labels[level] = (*labels[level], *labels[level + 1])
+            concepts[level] = np.concatenate([concepts[level], concepts[level + 1]])
+    if not replaced:
+        return hierarchy
+    info = {**hierarchy.info, "replaced": replaced}
+    return assemble(hierarchy.name, codes, labels, kind=hierarchy.kind, concepts=concepts, info=info)
+
+
+def _names_of_leaves(hierarchy: Hierarchy, taxonomy: Taxonomy) -> list[set[str]]:
+    """What each leaf may be called: in its spellings, and by the concepts above it and the values that name these."""
+    members = [(str(leaf), int(c)) for leaf, c in zip(hierarchy.leaves, hierarchy.concept_codes(0), strict=True)]
+    spellings: dict[tuple[str, int], set[str]] = {}
+    called: dict[int, set[str]] = {}
+    for name, concept in members:
+        for word in _words(name):
+            spellings.setdefault((word, concept), set()).add(_plain(name))
+        if _calls(taxonomy, name, concept):
+            called.setdefault(concept, {_plain(taxonomy.label(concept))}).add(_plain(name))
+    found = []
+    for name, concept in members:
+        names = set[str]().union(*(spellings[word, concept] for word in _words(name)))
+        for above in taxonomy.above(concept) if concept >= 0 else ():
+            names |= called.setdefault(above, {_plain(taxonomy.label(above))})
+        found.append(names)
+    return found
+
+
+def _says(label: str, names: set[str]) -> bool:
+    """Whether a label is one of some names or lists it; what stands in brackets may belong to the name or not."""
+    texts = [f", {_plain(text)}, " for text in (label, re.sub(r" \([^()]*\)|#\d+\b", "", label))]
+    return any(f", {name}, " in text for name in names for text in texts)
+
+
+def _plain(text: str) -> str:
+    """A text in small letters with its list written with commas: Oregon is the value `or` in `nc, or or wi`."""
+    return re.sub(r"(?<!,) or ", ", ", text).casefold()
+
+
+def _calls(taxonomy: Taxonomy, name: str, concept: int) -> bool:
+    """Whether a taxonomy knows a concept by this name: not by its last word, nor because a person or a column said so.
+
+    >>> from keepsense.taxonomy.taxonomy_builder import from_edges
+    >>> jobs = from_edges([("nurse", "job"), ("cook", "job")])
+    >>> [_calls(jobs, name, jobs.code("nurse")) for name in ("Nurses", "night nurse", "cook")]
+    [True, False, False]
+    """
+    found = lookup(taxonomy).find(name) if concept >= 0 else None
+    return found is not None and found.how != "head" and concept in found.concepts
 
 
 def listing(names: Sequence[Value]) -> str:
@@ -220,10 +303,18 @@ def tidy(members: Sequence[Member], taxonomy: Taxonomy | None) -> tuple[Member, 
     >>> tidy([("cat", pets.code("cat")), ("pet", pets.code("pet"))], pets)
     (('pet', 1),)
     """
+    said = _one_each(members, taxonomy)
+    if taxonomy is None:
+        return said
+    return tuple(each for each in said if not any(_above(other[1], each[1], taxonomy) for other in said))
+
+
+def _one_each(members: Sequence[Member], taxonomy: Taxonomy | None) -> tuple[Member, ...]:
+    """Of members that are spellings of one word with one meaning the plainest; of a place all names are spellings."""
     places = taxonomy is not None and is_places(taxonomy)
-    spellings: dict[str, list[Member]] = {}
+    spellings: dict[tuple[str, int], list[Member]] = {}
     for name, concept in sorted(members, key=lambda each: len(each[0])):  # the singular before the plural
-        words = [f"#{concept}"] if places and concept >= 0 else _words(name)
+        words = [(word, concept) for word in ([""] if places and concept >= 0 else _words(name))]
         same = next((word for word in words if word in spellings), words[0])
         spellings.setdefault(same, []).append((name, concept))
 
@@ -234,15 +325,16 @@ def tidy(members: Sequence[Member], taxonomy: Taxonomy | None) -> tuple[Member, 
         return not own, len(name), -sum(map(str.islower, name))
 
     plainest = {min(alike, key=plainness) for alike in spellings.values()}
-    said = [each for each in members if each in plainest]
-    if taxonomy is None:
-        return tuple(said)
-    return tuple(each for each in said if not any(_above(other[1], each[1], taxonomy) for other in said))
+    return tuple(each for each in members if each in plainest)
 
 
 def _words(name: str) -> list[str]:
-    """A name without what spellings of one word differ in (case, hyphens, spaces), and what it may be the plural of."""
-    word = "".join(filter(str.isalnum, name.casefold()))
+    """A name without what spellings of one word differ in (case, marks and spaces between letters), and its singular.
+
+    >>> [_words(name)[-1] for name in ("Post-Docs", "A+", "A-", "1.5")]
+    ['postdoc', 'a+', 'a-', '1.5']
+    """
+    word = re.sub(r"(?<=[^\W\d])[\s_.'’–-]+(?=[^\W\d])", "", name.casefold().strip())
     words = [word]
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
         words.append(word[:-1])
@@ -259,6 +351,11 @@ def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:
     """A label for every node, no two alike and none like a value of the column, unless it is that value."""
     n, root, members = len(nodes.leaves), nodes.root, nodes.members()
     labels: dict[int, Value] = dict(enumerate(nodes.leaves))
+    # a value that its concept is not called by is only listed
+    values: list[Member] = [
+        (str(leaf), concept if taxonomy is None or _calls(taxonomy, str(leaf), concept) else UNKNOWN)
+        for leaf, concept in zip(nodes.leaves, nodes.concept[:n], strict=True)
+    ]
     inner = [node for node in range(n, len(nodes.parent)) if nodes.parent[node] != _GONE and node != root]
     named = [node for node in inner if node not in nodes.parts]
     plain_name = {node: _name(nodes, node, taxonomy) for node in named}
@@ -269,14 +366,14 @@ def _labels(nodes: Nodes, taxonomy: Taxonomy | None) -> dict[int, Value]:
     for node in named:
         label = plain_name[node]
         if times[label.casefold()] > 1 or label.casefold() in used:
-            label, listed[node] = _told_apart(nodes, node, taxonomy, members[node], used)
+            label, listed[node] = _told_apart(nodes, node, taxonomy, [values[leaf] for leaf in members[node]], used)
         used.add(label.casefold())
         labels[node] = label
     for node in sorted(nodes.parts, key=lambda each: len(members[each])):
         names: list[Member] = []
         for part in nodes.parts[node]:
             if isinstance(part, int):
-                names += listed.get(part) or [(str(labels[part]), nodes.concept[part])]
+                names += listed.get(part) or [values[part] if part < n else (str(labels[part]), nodes.concept[part])]
             else:
                 names.append(part)
         listed[node] = tidy(names, taxonomy)
@@ -302,17 +399,15 @@ def _name(nodes: Nodes, node: int, taxonomy: Taxonomy | None) -> str:
 
 
 def _told_apart(
-    nodes: Nodes, node: int, taxonomy: Taxonomy | None, members: Sequence[int], used: set[str]
+    nodes: Nodes, node: int, taxonomy: Taxonomy | None, values: Sequence[Member], used: set[str]
 ) -> tuple[str, tuple[Member, ...]]:
-    """Another label for a node whose name stands for something else already: its values, or its name and a parent.
+    """Another label for a node whose name stands for something else already: its values, or its name and its type.
 
     Beside it the members that a longer list would have in its place; none where it goes by its label.
     """
-    values = [(str(nodes.leaves[leaf]), nodes.concept[leaf]) for leaf in members]
-    names = tidy(values, taxonomy)
-    if len(names) == 1 or len(members) <= MOST_LISTED:
-        places = taxonomy is not None and is_places(taxonomy)
-        one = len({concept for _, concept in values}) == 1 if places else len(tidy(values, None)) == 1
+    names, places = tidy(values, taxonomy), taxonomy is not None and is_places(taxonomy)
+    if len(names) == 1 or len(values) <= MOST_LISTED:
+        one = len(_one_each(values, taxonomy)) == 1
         label = _listed(names, _SPELLING if one else _PART if places else _KIND)
         if label.casefold() not in used:
             if len(names) > 1:
@@ -320,8 +415,9 @@ def _told_apart(
             return label, names
     concept, label = nodes.concept[node], _name(nodes, node, taxonomy)
     if taxonomy is None or concept < 0:
-        return f"{label} ({len(members)} values)", ()
-    for parent in taxonomy.parents[concept].tolist():
-        if f"{label} ({taxonomy.label(parent)})".casefold() not in used:
-            return f"{label} ({taxonomy.label(parent)})", ()
+        return f"{label} ({len(values)} values)", ()
+    types = [place_type(taxonomy, concept)] if places else []
+    for kind in (*types, *map(taxonomy.label, taxonomy.parents[concept].tolist())):
+        if f"{label} ({kind})".casefold() not in used:
+            return f"{label} ({kind})", ()
     return sense_name(taxonomy, concept, label), ()

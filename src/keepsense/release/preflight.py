@@ -237,6 +237,20 @@ def warnings(job: Job, ledger: list[Entry]) -> list[Finding]:
     return findings + _words_to_settle(job)
 
 
+def replaced_labels(job: Job) -> list[Finding]:
+    """A finding for each column whose built hierarchy had labels that were not true: none, unless we made a mistake.
+
+    >>> from keepsense.release.example import example_job
+    >>> replaced_labels(example_job())
+    []
+    """
+    return [
+        Finding("W315", name, f"{times:,} labels were not true of all their values; their parents' labels stand there")
+        for name, tree in job.hierarchies.items()
+        if (times := tree.info.get("replaced"))
+    ]
+
+
 def _words_to_settle(job: Job) -> list[Finding]:
     """Words of quasi-identifiers that are unknown, known in part, or by several senses, with what settles them."""
     if any(isinstance(model, DifferentialPrivacy) for model in job.models):

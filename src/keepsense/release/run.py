@@ -37,7 +37,14 @@ from keepsense.release.folder.place import Draft, Place, place_of, writing_of
 from keepsense.release.interrupts import interrupts_held
 from keepsense.release.job.job import Job
 from keepsense.release.job.recode import Recoded, recode
-from keepsense.release.preflight import other_promise, refuse_contradictions, refuse_marks, refuse_too_slow, warnings
+from keepsense.release.preflight import (
+    other_promise,
+    refuse_contradictions,
+    refuse_marks,
+    refuse_too_slow,
+    replaced_labels,
+    warnings,
+)
 from keepsense.release.verify import verify_release
 from keepsense.risk.record_linkage import Linkage
 from keepsense.secure_random import Random, generator
@@ -142,6 +149,7 @@ def run(  # noqa: PLR0913
         with stage("decide"):
             if reuse is None:
                 rules = job.method.run(job, project.method.parameters, listener)
+                findings += replaced_labels(job) if job.truthful else []
             else:
                 rules, drifted = reuse_recoding(job, reuse, unknown)
                 findings += drifted

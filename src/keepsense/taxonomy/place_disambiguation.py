@@ -64,6 +64,18 @@ def is_places(taxonomy: Taxonomy) -> bool:
     return taxonomy.info.get("kind") == "places"
 
 
+def place_type(taxonomy: Taxonomy, place: int) -> str:
+    """The type of a place, as one adds it to its name; regions of the United States are states.
+
+    >>> from keepsense.taxonomy.embedded_taxonomies import embedded
+    >>> places = embedded("places")
+    >>> [place_type(places, places.code(place)) for place in ("region/US.WA", "Bavaria", "Spain")]
+    ['state', 'region', 'country']
+    """
+    level, _, key = taxonomy.id(place).partition("/")
+    return "state" if level == "region" and key.startswith("US.") else level
+
+
 @dataclass(frozen=True, eq=False)
 class _Facts:
     """For each place: level, continent and country (-1 above them), inhabitants, and shares of people.

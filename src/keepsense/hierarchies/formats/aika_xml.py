@@ -18,7 +18,7 @@ from xml.parsers import expat
 from keepsense.errors import BadHierarchy
 from keepsense.hierarchies.formats.hierarchy_formats import FORMATS, Format, check_depth, read_bytes, write_bytes
 from keepsense.hierarchies.hierarchy import UNKNOWN, Hierarchy
-from keepsense.hierarchies.hierarchy_tree import Policy, from_nodes, tree_of
+from keepsense.hierarchies.hierarchy_tree import Policy, from_nodes, nested
 
 
 @dataclass
@@ -132,7 +132,7 @@ def read_xml(path: str | Path, *, name: str | None = None, kind: str = "nominal"
 
 
 def format_xml(hierarchy: Hierarchy) -> str:
-    """Spell a hierarchy as XML; padding is left out.
+    """Spell a hierarchy as XML; padding with leaves is left out.
 
     >>> print(format_xml(Hierarchy.of_rows([("nurse", "*")])), end="")
     <?xml version="1.0" encoding="UTF-8"?>
@@ -140,7 +140,7 @@ def format_xml(hierarchy: Hierarchy) -> str:
       <node value="nurse"/>
     </vgh>
     """
-    tree = tree_of(hierarchy)
+    tree = nested(hierarchy)
     if len(tree.roots) != 1:
         raise BadHierarchy(
             f"{hierarchy.name}: it has {len(tree.roots)} roots and XML needs one; add a level above them"

@@ -19,11 +19,11 @@ from keepsense.errors import BadHierarchy
 from keepsense.files import parsed_json
 from keepsense.hierarchies.formats.hierarchy_formats import FORMATS, Format, check_depth, read_text, write_bytes
 from keepsense.hierarchies.hierarchy import UNKNOWN, Hierarchy
-from keepsense.hierarchies.hierarchy_tree import Policy, from_nodes, tree_of
+from keepsense.hierarchies.hierarchy_tree import Policy, from_nodes, nested
 
 
 def format_tree(hierarchy: Hierarchy, *, indent: int = 2) -> str:
-    r"""Spell a hierarchy as indented text; padding is left out.
+    r"""Spell a hierarchy as indented text; padding with leaves is left out.
 
     >>> print(format_tree(Hierarchy.of_rows([("nurse", "medic", "*"), ("clerk", "clerk", "*")])))
     *
@@ -32,7 +32,7 @@ def format_tree(hierarchy: Hierarchy, *, indent: int = 2) -> str:
       clerk
     <BLANKLINE>
     """
-    tree = tree_of(hierarchy)
+    tree = nested(hierarchy)
     first = tree.first_leaf
     lines: list[str] = []
     waiting = [(root, 0) for root in sorted(tree.roots, key=lambda node: first[node], reverse=True)]

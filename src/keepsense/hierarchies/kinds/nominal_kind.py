@@ -8,6 +8,7 @@ from keepsense.hierarchies.column_kinds import KINDS, Kind, Values
 from keepsense.hierarchies.hierarchy import Hierarchy
 from keepsense.hierarchies.hierarchy_candidates import candidates, shortlist
 from keepsense.hierarchies.hierarchy_choice import by_gsl, choose
+from keepsense.hierarchies.releasable_labels import with_true_labels
 from keepsense.recoding import SUPPRESSED
 from keepsense.semantics.distance import distance as make_distance
 from keepsense.taxonomy.mapper import map_values
@@ -73,6 +74,7 @@ def lowest_gsl(values: Values) -> Hierarchy:
         name=name,
         rng=0,  # the same candidates each time, so that a release can be opened again, and reused next month
     )
+    made = [tree for tree in made if with_true_labels(tree, taxonomy) is tree]  # a sister may have lent its name
     # values in no taxonomy stay by themselves up to the top and are not judged
     choice = choose({name: made}, by_gsl(judge, unknown="list"))
     best, at, scores = choice.hierarchies[name], choice.positions[name], choice.scores[name]

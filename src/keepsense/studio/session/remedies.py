@@ -294,6 +294,7 @@ ELSEWHERE: Mapping[str, str] = {
         "about a hierarchy file: shown where the file is chosen",
     ),
     **dict.fromkeys(("W408",), "told when a release is verified again"),
+    **dict.fromkeys(("W315",), "told when a release is made"),
     **dict.fromkeys(("W421", "W422", "W423", "W424"), "told when a recoding is used again"),
 }
 """Codes that never appear among the studio's findings, and where they are told instead."""
