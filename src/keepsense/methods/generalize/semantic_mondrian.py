@@ -180,7 +180,6 @@ METHOD = registered(
         truthful=True,
         quick=True,
         classes="all",
-        to_the_top=True,
         alternative=2,
         fillings={
             **MONDRIAN.fillings,
