@@ -108,7 +108,7 @@ def test_run_and_verify_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert seen["broken"] > 0, "other numbers should be drawn"
 
 
-@pytest.mark.more
+@pytest.mark.long
 def test_run_and_verify_agree_on_many_projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     names = METHODS_OF_CLASSES
     seen = Counter(verdicts(names[n % len(names)], n, tmp_path / str(n), monkeypatch) for n in range(200))
