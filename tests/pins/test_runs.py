@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.pins import runs
+from tests.pins import releases, runs
 from tests.spark import NEEDS_JAVA
 
 REVIEW = "; if this is meant, run `python -m tests.pins.renew runs` and review the difference"
@@ -42,3 +42,10 @@ def test_a_run_on_spark_is_the_same(name: str, tmp_path: Path) -> None:
 
 def test_no_pinned_run_is_left_over() -> None:
     assert set(runs.FACTS.iterdir()) == {runs.facts_file(name) for name in runs.RUNS}
+
+
+def test_versions_are_compared_on_projects_that_are_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(runs.ROOT / "scripts"))
+    from compare_versions import PROJECTS
+
+    assert set(PROJECTS) <= set(releases.CASES)
