@@ -19,6 +19,7 @@ from keepsense.draft.role_rules import FEW, ONE_VALUE_EACH
 from keepsense.engines.protocol import Profile
 from keepsense.hierarchies.column_kinds import KINDS
 from keepsense.project.roles import ROLES
+from keepsense.risk.attribute_disclosure import UNDONE
 
 if TYPE_CHECKING:
     from keepsense.engines.protocol import Engine, Table
@@ -31,9 +32,6 @@ MOST_AT_HAND = 10_000
 
 AT_HAND = 1_000_000
 """Cells of a table up to which all of them are counted at once."""
-
-UNDONE = 0.5
-"""Most of what hiding a column gains that another one may undo: beyond half of it, the other tells more than not."""
 
 _STRICT = ("identifier", "person", "household", "quasi-identifier", "weight", "sensitive", "target", "insensitive")
 _SURE = ("sure", "likely", "unsure")

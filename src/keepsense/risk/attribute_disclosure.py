@@ -14,6 +14,9 @@ from keepsense.counts import Counts, Histogram, Value
 from keepsense.errors import BadInput
 from keepsense.recoding import SUPPRESSED, Cells
 
+UNDONE = 0.5
+"""Most of what hiding a column gains that another one may undo: beyond half of it, the other tells more than not."""
+
 # Classes: what is known of a further column once the class of a person is known
 
 

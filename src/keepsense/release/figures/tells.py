@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from keepsense.counts import Counts, added_up
 from keepsense.counts_out_of_core import LargeCounts
-from keepsense.draft.column_relations import UNDONE
 from keepsense.errors import BadInput, Finding, Infeasible
 from keepsense.metrics import percent
 from keepsense.recoding import Cuts, Recoding
 from keepsense.release.figures.measure import recoded, with_draws
 from keepsense.release.job.job import Job
 from keepsense.release.job.people import person_of
+from keepsense.risk.attribute_disclosure import UNDONE
 from keepsense.utility.recoded_table import Pairs, column_pairs, whole_table
 
 MOST_FOUND = 0.5
