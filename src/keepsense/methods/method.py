@@ -164,6 +164,8 @@ class Method(Described):
     """Why it cannot keep a promise that others of its family can."""
     keeps: Promised | None = None
     """Promises about the mechanism that recodings keep, which no file can show; checked, not believed."""
+    to_the_top: bool = False
+    """Whether it may generalize a group to the top in every column: a class like others, and nothing suppressed."""
     whole_values: bool = False
     """Whether every value becomes one other everywhere, so that other tables can be recoded alike."""
     sets: Sets = "apart"

@@ -65,6 +65,7 @@ def verify_release(
         preserved=preserved,
         columns=[*job.released, *([] if person is None else [person])],
         suppression=job.project.release.suppression if original and _limited(job) else None,
+        starred="class" if job.method.to_the_top else "suppressed",
         missing=job.wildcards,
         population=None if population is None else job.engine.reader(population, job.quasi_identifiers),
         hidden=hidden,

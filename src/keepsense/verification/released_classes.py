@@ -132,7 +132,8 @@ class Classes:
 
     `own` records have a combination; the table `sizes` says how many records fit it (`n`), which differ where missing
     cells in the `wild` columns fit anything. Records that are suppressed in every quasi-identifier are a class that the
-    promises are about, too, but not of the `number` of classes.
+    promises are about, too, but not of the `number` of classes, unless all are: then the table is generalized to the
+    top, and one class.
 
     >>> from keepsense.engines.protocol import sql
     >>> with sql() as connection:
@@ -193,13 +194,14 @@ class Classes:
     # ---- grouping ----------------------------------------------------------------------------------------------------
 
     def _suppressed(self, released: SqlTable, marker: str) -> int:
-        """How many records have no values."""
+        """How many records have no values, though others have."""
         # a suppressed list holds the mark and nothing else
         marks = [f"[{marker}]" if name in released.lists else marker for name in self.quasi_identifiers]
         hidden = " AND ".join(
             f"{key} IS NOT DISTINCT FROM {text(mark)}" for key, mark in zip(self.keys, marks, strict=True)
         )
-        return int(self.one(f"SELECT coalesce(sum(own), 0) FROM {self.tuples} WHERE {hidden}"))
+        suppressed = int(self.one(f"SELECT coalesce(sum(own), 0) FROM {self.tuples} WHERE {hidden}"))
+        return 0 if suppressed == self.records else suppressed
 
     def _group(self) -> None:
         by = ", ".join(self._by)

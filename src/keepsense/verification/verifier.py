@@ -6,8 +6,10 @@ it cannot check counts as broken. Values of people never appear in its findings 
 
 Records with all quasi-identifiers suppressed are a class of their own: a person who is known to be in the table, and
 fits no other record, must be one of these. So they keep every promise like other classes,
-though they are not counted as one, and count against the suppression limit, like rows that were dropped. It does not
-matter how a record came to read so. A table in which every record reads so shows nothing, and is refused.
+though they are not counted as one, and count against the suppression limit, like rows that were dropped. A table in
+which every record reads so is a table generalized to the top: one class, and nothing suppressed. Methods that decide
+cell by cell may generalize a group of their own to the top; it is a class that keeps its promise, and where the
+publisher says so (`starred = "class"`) the limit is about dropped rows alone.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ def verify(  # noqa: PLR0913 - keywords of the public function
     suppression: float | None = None,
     missing: Literal["category", "wildcard"] | Collection[str] = "category",
     suppressed: str = "*",
+    starred: Literal["suppressed", "class"] = "suppressed",
     population: object = None,
     hidden: object = None,
     evidence: Mapping[str, Mapping[str, object]] | None = None,
@@ -60,13 +63,14 @@ def verify(  # noqa: PLR0913 - keywords of the public function
     `released`, `original` and `population` are files, frames of any kind, or streams of Arrow record batches; `reading`
     says how a released file is to be read where that is not to be found out, `delimiter` what stands between columns.
     `promises` are models or their `promise()`; with plain dictionaries, the data a ground distance needs goes into
-    `evidence` by column. `suppression` is the share of the original's records that may be suppressed or dropped. With
+    `evidence` by column. `suppression` is the share of the original's records that may be suppressed or dropped; those
+    that are `starred` in every column count as suppressed, or as a class that was generalized to the top. With
     `original`, no row may be added, the `identifiers` must be gone and the `preserved` columns must hold the same rows
     as before. `columns` are all that the release may have. Cells that are `missing` are a value of their own, or fit
-    any value, in all columns or in those that are named. `hidden` are columns beside the release that recipients do not
-    get, such as the person of each row for (X,Y)-anonymity. Promises about a mechanism cannot be seen in a file: they
-    hold if named in `checked_elsewhere`, or if the file happens to show them. `engine` is where the SQL runs, by its
-    name or running: it only opens the tables and runs the queries.
+    any value, in all columns or in those that are named. `hidden` are columns beside the release that recipients do
+    not get, such as the person of each row for (X,Y)-anonymity. Promises about a mechanism cannot be seen in a file:
+    they hold if named in `checked_elsewhere`, or if the file happens to show them. `engine` is where the SQL runs, by
+    its name or running: it only opens the tables and runs the queries.
 
     >>> table = {"job": ["nurse", "nurse", "clerk", "clerk"], "disease": ["flu", "cold", "flu", "flu"]}
     >>> verification = verify(table, [{"model": "k-anonymity", "k": 2}], quasi_identifiers=["job"])
@@ -111,7 +115,7 @@ def verify(  # noqa: PLR0913 - keywords of the public function
             column=column,
             only_which=all(asks_only_which(plain) for plain in about if plain["column"] == column),
         )
-        findings += [*_rows(classes, suppression), *_preserved(classes, preserved)]
+        findings += [*_rows(classes, suppression, starred), *_preserved(classes, preserved)]
         checks = []
         for plain, data in plain_promises:
             checks.append(_checked(classes, plain, {**data, **(evidence or {})}, plain.get("model") in elsewhere))
@@ -181,16 +185,14 @@ def _unwanted(released: SqlTable, identifiers: Sequence[str], allowed: Sequence[
             yield Finding("E209", name, "the release has this column, and nobody said that it should; remove it")
 
 
-def _rows(classes: Classes, suppression: float | None) -> Iterator[Finding]:
+def _rows(classes: Classes, suppression: float | None, starred: str) -> Iterator[Finding]:
     before = classes.rows("original" if "original" in classes.tables else "released")
     dropped = before - classes.records
     if dropped < 0:
         yield Finding("E206", "release", f"the release has {-dropped:,} more rows than the original")
-    if classes.suppressed == classes.records:
-        yield Finding("E205", "release", "every record is suppressed in every quasi-identifier: it shows nothing")
-    elif suppression is not None:
+    if suppression is not None:
         limit = int(Fraction(repr(float(suppression))) * before)
-        lost = classes.suppressed + max(0, dropped)
+        lost = (classes.suppressed if starred == "suppressed" else 0) + max(0, dropped)
         if lost > limit:
             message = f"{lost:,} records are suppressed (hidden in every column, or left out), the limit is {limit:,}"
             yield Finding("E205", "release", message)

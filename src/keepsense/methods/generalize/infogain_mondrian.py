@@ -157,6 +157,7 @@ METHOD = registered(
         example="Below 50 nobody is ill, above nearly everybody: the first cut is at 50, wherever the median lies.",
         truthful=True,
         classes="all",
+        to_the_top=True,
         needs=("target",),
         fillings={
             **MONDRIAN.fillings,

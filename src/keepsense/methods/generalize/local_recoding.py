@@ -65,8 +65,7 @@ def local_recoding(  # noqa: PLR0913
     solution, only the records it suppresses are recoded, and the rest is released as it says. The search ends early
     after `most_nodes` nodes or `seconds`; what then still waits is divided where least is lost, as Mondrian does, which
     tall hierarchies need. A last few records that no class can be made of are suppressed up to the limit, or join the
-    class that loses least by taking them in. Records of a class that shows nothing in any column count as suppressed:
-    beyond the limit they join other classes too, or are divided again with these, where that can be done.
+    class that loses least by taking them in.
 
     The result is deterministic. Cost: nodes visited x tuples still waiting, which falls quickly.
 
@@ -80,26 +79,20 @@ def local_recoding(  # noqa: PLR0913
     ['medic', 'medic', 'clerk']
     """
     space = prepare(counts, hierarchies, importance)
-    search = Search(space, requirement(promised(models, k), suppression, counts), *value_losses(metric, space))
+    asked = requirement(promised(models, k), suppression, counts)
+    search = _Search(space, asked, *value_losses(metric, space))
     if start is not None:
         search.keep(start)
-    visited = search.all(most_nodes, seconds, listener)
-    search.show_hidden(listener)
+    deadline = None if seconds is None else time.monotonic() + seconds
+    visited = search.run(most_nodes, deadline, listener)
+    search.divide_the_rest(listener)
+    search.place_the_rest(listener)
     return search.cells(visited)
 
 
 @dataclass(eq=False)
-class Search:
-    """Who waits, who is settled, and the flat tables the compiled loop reads.
-
-    >>> from keepsense.privacy.k_anonymity import KAnonymity
-    >>> counts = Counts.of({"job": ["nurse", "surgeon", "clerk", "clerk"]})
-    >>> jobs = Hierarchy.of_rows([("nurse", "medic", "*"), ("surgeon", "medic", "*"), ("clerk", "office", "*")])
-    >>> space = prepare(counts, {"job": jobs})
-    >>> search = Search(space, requirement([KAnonymity(2)], 0.0, counts), *value_losses("loss", space))
-    >>> search.cells(search.all()).info["classes"]
-    2
-    """
+class _Search:
+    """Who waits, who is settled, and the flat tables the compiled loop reads."""
 
     space: Space
     asked: Requirement
@@ -157,13 +150,6 @@ class Search:
         self.fixed = np.broadcast_to(level, (self.classes, len(level))).copy()
         self.waiting = np.flatnonzero(hidden)
         self.size = len(self.waiting)
-
-    def all(self, most: int = 50_000, seconds: float | None = None, listener: Listener | None = None) -> int:
-        """Give every tuple a class, or suppress it; returns the number of nodes visited."""
-        visited = self.run(most, None if seconds is None else time.monotonic() + seconds, listener)
-        self.divide_the_rest(listener)
-        self.place_the_rest(listener)
-        return visited
 
     def run(self, most: int, deadline: float | None, listener: Listener | None) -> int:
         """Visit nodes in the order of the least loss a group can have there; a node comes again when groups wait."""
@@ -283,82 +269,27 @@ class Search:
         if int(weights[rest].sum()) <= self.asked.limit:
             self.hidden[rest] = True
             return
-        if self._lone(rest, listener) is not None:
-            raise Infeasible(
-                "local recoding cannot keep the promise for every record within the suppression limit",
-                relax=("allow more suppression", "ask for a smaller k", "add a coarser level to the hierarchies"),
-            )
-        self.size = 0
-
-    def _lone(self, rest: NDArray[np.int64], listener: Listener | None, *, shown: bool = False) -> int | None:
-        """Let tuples join classes, or be suppressed up to the limit; the first for which there is neither, if any."""
-        weights, allowed = self.space.counts.weights, self.asked.limit
-        for t in rest[np.argsort(-weights[rest], kind="stable")].tolist():
-            if self._join(t, shown):
+        order = np.argsort(-weights[rest], kind="stable")
+        allowed = self.asked.limit
+        for t in rest[order]:
+            if self._join(int(t)):
                 self._tell(listener, [int(self.owner[t])], "join")
-            elif weights[t] > allowed:
-                return int(t)
             else:
+                if weights[t] > allowed:
+                    raise Infeasible(
+                        "local recoding cannot keep the promise for every record within the suppression limit",
+                        relax=(
+                            "allow more suppression",
+                            "ask for a smaller k",
+                            "add a coarser level to the hierarchies",
+                        ),
+                    )
                 allowed -= int(weights[t])
                 self.hidden[t] = True
-        return None
+        self.size = 0
 
-    def show_hidden(self, listener: Listener | None) -> None:
-        """Where more records show nothing than may be suppressed, let them join other classes or divide them again."""
-        hidden, weights = self._blank(), self.space.counts.weights
-        if int(weights[hidden].sum()) <= self.asked.limit:
-            return
-        before = self.owner.copy(), self.hidden.copy(), self.classes, self.fixed
-        self._free(hidden)
-        t = self._lone(self.waiting, listener, shown=True)
-        for near in () if t is None else (self._like(t), self.owner >= -1):
-            self._free(self.hidden | np.isin(self.owner, self.owner[near]))
-            self.divide_the_rest(listener)
-            if not self.size and int(weights[self._blank()].sum()) <= self.asked.limit:
-                return
-        if t is not None:
-            self.owner, self.hidden, self.classes, self.fixed = before
-
-    def _free(self, tuples: NDArray[np.bool_]) -> None:
-        """Let suppressed tuples and all members of some classes wait again."""
-        self.owner[tuples], self.hidden[tuples] = -1, False
-        placed = self.owner >= 0
-        used, self.owner[placed] = np.unique(self.owner[placed], return_inverse=True)
-        self.classes, self.fixed = len(used), self.fixed[used[used < len(self.fixed)]]
-        self.waiting = np.flatnonzero(~placed & ~self.hidden)
-        self.size = len(self.waiting)
-
-    def _like(self, t: int) -> NDArray[np.bool_]:
-        """Which tuples could be released with one so that some column shows something."""
-        like = np.zeros(len(self.owner), dtype=np.bool_)
-        for raw, stars, codes in zip(self.space.raw, self._stars, self.space.counts.codes.T, strict=True):
-            like |= ((raw == raw[codes[t]]) & ~stars).any(axis=1)[codes]
-        return like
-
-    @cached_property
-    def _stars(self) -> list[NDArray[np.bool_]]:
-        """Of each column: whether a value at a level is released as suppressed."""
-        return [
-            np.column_stack([
-                np.array([label == SUPPRESSED for label in labels])[codes]
-                for labels, codes in zip(hierarchy.labels, raw.T, strict=True)
-            ])
-            for hierarchy, raw in zip(self.space.hierarchies, self.space.raw, strict=True)
-        ]  # fmt: skip
-
-    def _blank(self) -> NDArray[np.bool_]:
-        """Which tuples show nothing in any column: suppressed ones, and those of a class that is released so."""
-        blank = self.owner >= 0
-        levels = self.levels()[np.maximum(self.owner, 0)] if blank.any() else np.zeros_like(self.space.counts.codes)
-        for stars, code, level in zip(self._stars, self.space.counts.codes.T, levels.T, strict=True):
-            blank &= stars[code, level]
-        return blank | self.hidden
-
-    def _join(self, t: int, shown: bool = False) -> bool:
-        """Put one tuple into the class whose total loss grows least, if the promise still holds there.
-
-        With `shown` only into a class that still shows something in some column.
-        """
+    def _join(self, t: int) -> bool:
+        """Put one tuple into the class whose total loss grows least, if the promise still holds there."""
         if self.classes == 0:
             return False
         levels = self.levels()
@@ -368,17 +299,15 @@ class Search:
         weights = self.space.counts.weights
         size = np.bincount(self.owner[settled], weights[settled], self.classes)
         lost, added = np.zeros(self.classes), np.zeros(self.classes)
-        blank = np.full(self.classes, shown)
-        for j, (raw, table, stars) in enumerate(zip(self.space.raw, self.losses, self._stars, strict=True)):
+        for j, (raw, table) in enumerate(zip(self.space.raw, self.losses, strict=True)):
             theirs, mine = self.space.counts.codes[first, j], int(self.space.counts.codes[t, j])
             level = levels[:, j].copy()
             for step in range(int(self.heights[j])):
                 level[(level == step) & (raw[theirs, step] != raw[mine, step])] += 1
             lost += table[theirs, levels[:, j]]
             added += table[theirs, level]
-            blank &= stars[theirs, level]
-        cost = np.where(blank, np.inf, (size + weights[t]) * added - size * lost)
-        for c in np.argsort(cost, kind="stable")[: min(32, int((~blank).sum()))]:
+        cost = (size + weights[t]) * added - size * lost
+        for c in np.argsort(cost, kind="stable")[:32]:
             members = np.append(settled[self.owner[settled] == c], t)
             if self.satisfied(members, np.zeros(len(members), dtype=np.int64), 1)[0]:
                 self.owner[t] = c
@@ -467,6 +396,7 @@ METHOD = registered(
         example="Common jobs are released as they are; the only bishop becomes a clergyman.",
         truthful=True,
         classes="all",
+        to_the_top=True,
         time_limit="seconds",
         alternative=4,
         steps=loop(

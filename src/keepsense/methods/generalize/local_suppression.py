@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 from keepsense.counts import Counts, distinct_rows
 from keepsense.errors import BadInput
 from keepsense.hierarchies.hierarchy import Hierarchy
-from keepsense.methods.generalize.lattice_space import prepare
-from keepsense.methods.generalize.local_recoding import Search
-from keepsense.methods.generalize.objective import LossTables, value_losses
-from keepsense.methods.generalize.requirement import requirement
+from keepsense.methods.generalize.local_recoding import local_recoding
+from keepsense.methods.generalize.objective import LossTables
 from keepsense.methods.method import Method, Relation, registered
 from keepsense.methods.method_call import by_hierarchies
 from keepsense.methods.method_flowchart import Flowchart
@@ -62,10 +60,14 @@ def local_suppression(
         if values
     }
     models = promised(models, k)
-    losses = LossTables("suppressed cells", dict.fromkeys(flat, (0.0, 1.0)), dict.fromkeys(flat, 1.0))
-    space = prepare(counts, flat, importance)
-    search = Search(space, requirement(models, 0.0, counts), *value_losses(losses, space))
-    cells = search.cells(search.all(listener=listener))
+    cells = local_recoding(
+        counts,
+        flat,
+        models,
+        metric=LossTables("suppressed cells", dict.fromkeys(flat, (0.0, 1.0)), dict.fromkeys(flat, 1.0)),
+        importance=importance,
+        listener=listener,
+    )
     marks = [np.array([value == SUPPRESSED for value in values]) for values in cells.values]
     blank = np.stack([mark[codes] for mark, codes in zip(marks, cells.codes.T, strict=True)], axis=1)
     whole: NDArray[np.bool_] = np.asarray(blank.all(axis=1), dtype=np.bool_)

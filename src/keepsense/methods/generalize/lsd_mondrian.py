@@ -108,6 +108,7 @@ METHOD = registered(
         example="Stays are short up to 60 and long from 61 on: the first cut is at 60.",
         truthful=True,
         classes="all",
+        to_the_top=True,
         needs=("target",),
         fillings={
             **INFOGAIN.fillings,

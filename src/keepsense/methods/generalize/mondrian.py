@@ -92,6 +92,7 @@ METHOD = registered(
         truthful=True,
         quick=True,
         classes="all",
+        to_the_top=True,
         alternative=3,
         fillings={
             "order": Filling("widest", "its widest, compared with the whole table"),

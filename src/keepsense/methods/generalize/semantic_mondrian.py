@@ -180,6 +180,7 @@ METHOD = registered(
         truthful=True,
         quick=True,
         classes="all",
+        to_the_top=True,
         alternative=2,
         fillings={
             **MONDRIAN.fillings,
