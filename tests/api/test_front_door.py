@@ -54,6 +54,36 @@ def as_columns(frame: Any) -> dict[str, list[Any]]:
     return columns
 
 
+PAY: dict[str, list[Any]] = {
+    "age": [20 + i % 8 for i in range(200)],
+    "job": [JOBS[i % 4][0] for i in range(200)],
+    "pay": [1000 + 37 * (i * 7 % 100) for i in range(200)],
+}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"insensitive": ["pay"]}, {"sensitive": ["pay"]}, {"target": "pay"}, {"columns": {"pay": {"role": "sensitive"}}}],
+)
+def test_a_column_whose_role_is_given_is_released_as_it_is_with_a_finding(given: dict[str, Any]) -> None:
+    """Exact pay points at people: a guessed role draws bands around it, a given one does not."""
+    roles: dict[str, Any] = {"quasi_identifiers": ["age", "job"]}
+    release = ks.anonymize(PAY, k=4, seed=1, **roles, **given)
+    assert sorted(release.frame["pay"]) == sorted(PAY["pay"])
+    assert [finding.where for finding in release.findings if finding.code == "W409"] == ["pay"]
+    assert next(column.guessed for column in release.columns if column.name == "pay") is False
+    guessed = ks.anonymize(PAY, k=4, seed=1, **roles)
+    assert all(isinstance(value, str) for value in guessed.frame["pay"])
+
+
+def test_a_column_is_banded_where_a_width_is_given() -> None:
+    roles: dict[str, Any] = {"quasi_identifiers": ["age", "job"], "sensitive": ["pay"]}
+    release = ks.anonymize(PAY, k=4, seed=1, **roles, columns={"pay": {"width": 500}})
+    assert "1500 to 1999" in set(release.frame["pay"])
+    assert "W409" not in {finding.code for finding in release.findings}
+    assert next(column.how for column in release.columns if column.name == "pay") == "in bands of 500"
+
+
 @pytest.mark.parametrize("kind", FRAMES)
 def test_the_frame_that_comes_out_is_of_the_kind_that_went_in(kind: str) -> None:
     data: Any = FRAMES[kind]()

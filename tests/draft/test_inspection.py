@@ -208,6 +208,19 @@ def test_one_column_at_most_tells_the_person() -> None:
     assert columns[1].reason.endswith("the person is patient_id")
 
 
+def test_a_given_role_stays_whatever_other_columns_tell() -> None:
+    """A copy of a hidden column, and a number that tells another column, keep the role that was given."""
+    towns = [f"town {i % 7}" for i in range(70)]
+    table = {"town": towns, "again": [name.upper() for name in towns], "age": [20 + i % 35 for i in range(70)]}
+    table |= {"pay": [100 * age + 3 for age in table["age"]], "patient_id": [f"p{i % 10}" for i in range(70)]}
+    roles = {"again": "insensitive", "pay": "sensitive", "age": "quasi-identifier", "town": "quasi-identifier"}
+    for said in (roles, {**roles, "again": "person"}):
+        columns = {column.name: column for column in inspect(table, roles=said).columns}
+        assert {name: columns[name].role for name in said} == said
+        assert not any(columns[name].in_bands for name in said)
+    assert columns["patient_id"].role != "person"  # one column at most tells the person
+
+
 def test_what_a_file_of_spss_says_about_its_columns_is_used(tmp_path: Path) -> None:
     """Orders of scales and what a question was about; and the measure is in the release again."""
     pd, pyreadstat = pytest.importorskip("pandas"), pytest.importorskip("pyreadstat")

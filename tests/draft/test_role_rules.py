@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from keepsense.draft.inspected_column import Inspected
 from keepsense.draft.inspection import inspect
+from keepsense.draft.project_draft import draft_for_file
 
 ROWS = 60
 STREETS = ["12 Baker Street", "315 Heathcote Well Unit 65", "047XX W GLADYS AVE", "Hauptstraße 5a", "9 rue de la Paix"]
@@ -170,3 +172,12 @@ def test_cells_of_blanks_are_taken_for_missing() -> None:
 def test_few_empty_cells_are_not_told_as_none() -> None:
     column = of([None if i == 7 else str(1990 + i % 20) for i in range(3_000)], "year")
     assert "fewer than 0.1% of the cells are empty" in column.notes
+
+
+@pytest.mark.parametrize("role", ["sensitive", "target"])
+def test_a_role_given_to_the_draft_of_a_file_takes_its_bands_away(tmp_path: Path, role: str) -> None:
+    rows = [f"{20 + i % 9},{1000 + 37 * (i * 7 % 100)}" for i in range(200)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,pay", *rows]) + "\n", encoding="utf-8")
+    assert draft_for_file(tmp_path / "people.csv").columns["pay"].width is not None
+    given = draft_for_file(tmp_path / "people.csv", **{role: "pay"}).columns["pay"]
+    assert (given.role, given.width, given.accept) == (role, None, "identifying")

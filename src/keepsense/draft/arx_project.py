@@ -89,6 +89,7 @@ class ArxProject:
                 role=self.roles[column.name],
                 reason=why,
                 confidence="sure",
+                given=True,
                 weight=self.weights.get(column.name, 1.0),
             )
             if column.name in self.roles

@@ -46,16 +46,18 @@ def settled(
     """The guesses, each made in view of the others.
 
     A single role goes to the column that most likely has it; columns that say the same get the same role; what tells a
-    hidden column is hidden with it; coordinates in a second system are left out. `same` says whether two columns
-    determine each other, `undone` how much of what hiding the second gains the first undoes; both are asked of so many
-    pairs at `most`.
+    hidden column is hidden with it; coordinates in a second system are left out. Roles that were given stay. `same`
+    says whether two columns determine each other, `undone` how much of what hiding the second gains the first undoes;
+    both are asked of so many pairs at `most`.
 
     >>> from keepsense.draft.inspection import inspect
     >>> town = {"deck": ["A", "B", "C"] * 9, "floor": ["1", "2", "3"] * 9, "illness": ["flu", "cold", "flu"] * 9}
     >>> [(c.name, c.notes) for c in inspect(town).columns if c.notes]
     [('floor', ('says the same as deck',))]
     """
-    return _one_place(_telling(_copies(_one_each(list(columns)), same, most), undone, most))
+    given = {column.name: column for column in columns if column.given}
+    guessed = _one_place(_telling(_copies(_one_each(list(columns)), same, most), undone, most))
+    return tuple(replace(given[c.name], notes=c.notes) if c.name in given else c for c in guessed)
 
 
 def _one_each(columns: list[Inspected]) -> list[Inspected]:
@@ -92,9 +94,9 @@ def _names(column: Inspected) -> bool:
     return "names of people" in column.reason or vocabulary.named_like(column.name, vocabulary.PERSONS) is not None
 
 
-def _likely_person(column: Inspected) -> tuple[bool, int, int]:
+def _likely_person(column: Inspected) -> tuple[bool, bool, int, int]:
     named = vocabulary.named_like(column.name, vocabulary.PERSONS)
-    return named is None, _SURE.index(column.confidence), column.profile.distinct
+    return not column.given, named is None, _SURE.index(column.confidence), column.profile.distinct
 
 
 def _copies(columns: list[Inspected], same: Callable[[str, str], bool], most: int) -> list[Inspected]:
@@ -223,7 +225,7 @@ def undoes(counted: PairCounts) -> Callable[[Inspected, Inspected], float]:
         counts = counted.of([telling.name, hidden.name])
         filled = _filled(counts)
         groups: Sequence[object] = counts.values_of(telling.name)
-        if telling.in_bands:
+        if telling.points_at_people:
             width = telling.width()
             groups = [_band(telling.plain(value), width) for value in counts.values_of(telling.name)]
         numbers = {group: i for i, group in enumerate(dict.fromkeys(groups))}

@@ -18,8 +18,8 @@ from keepsense.project.roles import ROLES
 class Inspected:
     """What was found out about one column, and what is guessed from it, with the reason and how sure the guess is.
 
-    `empty` are cells that stand for a missing value, `format` is how dates or numbers are written, `weight` how much
-    its loss counts where that is known.
+    `given` says that its role is no guess: it is released as that role says. `empty` are cells that stand for a missing
+    value, `format` is how dates or numbers are written, `weight` how much its loss counts where that is known.
 
     >>> Inspected(Profile("sex", "VARCHAR", 4, 0, 2, 0), "quasi-identifier", "nominal", "its name").name
     'sex'
@@ -37,6 +37,7 @@ class Inspected:
     empty: tuple[str, ...] = ()
     format: str | None = None
     weight: float = 1.0
+    given: bool = False
 
     @property
     def name(self) -> str:
@@ -44,10 +45,15 @@ class Inspected:
         return self.profile.name
 
     @property
-    def in_bands(self) -> bool:
-        """Whether its numbers are drafted in bands: as they are, so many would point at people."""
+    def points_at_people(self) -> bool:
+        """Whether its numbers are so many that, as they are, they would point at people."""
         coarsened = ROLES[self.role].coarse and self.profile.uniqueness > 0.002
         return coarsened and KINDS[self.kind].numbers and self.profile.distinct > MANY
+
+    @property
+    def in_bands(self) -> bool:
+        """Whether its numbers are drafted in bands, because they point at people; not where its role was given."""
+        return self.points_at_people and not self.given
 
     def plain(self, value: Value) -> str:
         """A value of its numbers, however they are written, as numbers are usually written."""

@@ -172,6 +172,7 @@ def _inspected(facts: Facts, known: Library, roles: Mapping[str, str], told: Dec
         guess.confidence,
         empty,
         form,
+        given=said is not None,
     )
 
 

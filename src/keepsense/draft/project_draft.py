@@ -53,6 +53,8 @@ def draft_for_file(
         if name not in columns:
             raise BadInput(f"{file.name}: there is no column {name!r}.{did_you_mean(name, list(columns))}")
         columns[name]["role"] = role
+        if columns[name].pop("width", None) is not None:
+            columns[name]["accept"] = "identifying"
     return check_project(data, file.name)
 
 
@@ -272,6 +274,8 @@ def draft_from_arguments(
                 keys["columns"][name].pop("domain", None)
             else:
                 keys["columns"][name][key] = str(value) if isinstance(value, PathLike) else value
+        if not {"width", "level"}.isdisjoint(said) and "accept" not in said:
+            keys["columns"][name].pop("accept", None)  # the bands may still point at people
     models = (*_size(wishes.k, keys["columns"]), *wishes.models)
     if models:
         # what is guessed about the promises of sensitive columns holds where nothing was said of them

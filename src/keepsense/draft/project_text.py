@@ -311,6 +311,8 @@ def _column(column: Inspected, hierarchy: str | None) -> Iterable[str]:
         yield f"format = {_text(column.format)}"
     if banded:
         yield f"width = {column.width():g}  # released in bands: exact numbers point at people"
+    elif column.points_at_people:
+        yield 'accept = "identifying"  # released as it is, as you said: exact numbers point at people'
     if column.order is not None:
         yield f"order = [{', '.join(map(_text, column.order))}]"
     if column.delimiter is not None:

@@ -112,7 +112,8 @@ def refuse_identifying(job: Job, measured: Mapping[str, Telling]) -> list[Findin
     """Stop where a column points at more than half of the people by itself: whoever knows its value mostly finds them.
 
     Then what is promised about the quasi-identifiers is worth nothing against those who know it (an employer the pay, a
-    clinic the moment of a visit). What the project file accepts is a warning.
+    clinic the moment of a visit). What the project file accepts is a warning, and that already where the column points
+    at more people than the classes do.
 
     >>> from keepsense.release.example import example_job
     >>> try:
@@ -122,15 +123,15 @@ def refuse_identifying(job: Job, measured: Mapping[str, Telling]) -> list[Findin
     E401 likes: whoever knows its value finds 70% of the people by it alone, and 50% is the most
     """
     most = MOST_FOUND
-    message = "whoever knows its value finds {share} of the people by it alone, and {most} is the most"
     findings = [
         Finding(
             "W409" if _accepted(job, telling.column) else "E401",
             telling.column,
-            message.format(share=percent(telling.alone), most=percent(most)),
+            f"whoever knows its value finds {percent(telling.alone)} of the people by it alone"
+            + (f", and {percent(most)} is the most" if telling.alone > most + 1e-12 else ""),
         )
         for telling in measured.values()
-        if telling.alone > most + 1e-12
+        if telling.alone > (1 / job.hidden_among if _accepted(job, telling.column) else most) + 1e-12
     ]
     return _stopped(job, findings)
 
