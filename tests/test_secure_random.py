@@ -19,7 +19,7 @@ UNPROTECTED = {
     "risk/record_linkage.py": "records on which linkage is tried for a report",
     "release/figures/measure.py": "records on which sets are compared for a report",
     "release/figures/worth.py": "records by which a model tells original and release apart for a report",
-    "sample/": "made-up people",
+    "sample_people.py": "synthetic people",
     "utility/": "queries that are asked, records that are learned from, and where clusters start",
 }
 """Rooms and modules where NumPy's own generators may be used: nothing that they draw hides a person."""
