@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
@@ -63,7 +64,9 @@ def session() -> Any:
     for key, value in {**SMALL, **QUICK}.items():
         builder = builder.config(key, value)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    return builder.getOrCreate()
+    # its workers import this package and the tests, from whatever folder the first test starts it
+    with mock.patch.dict(os.environ, PYTHONPATH=os.pathsep.join([str(ROOT / "src"), str(ROOT)])):
+        return builder.getOrCreate()
 
 
 # ---- a cluster -------------------------------------------------------------------------------------------------------
