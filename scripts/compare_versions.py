@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -234,6 +235,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=7, help="how often both versions are measured")
     parser.add_argument("--json", action="store_true", help="print one JSON object with all measurements")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a worktree is removed then, too
     sys.path.insert(0, str(ROOT))  # the pinned projects are those of this tree
     comparisons = []
     with tempfile.TemporaryDirectory() as name:
