@@ -176,7 +176,7 @@ def _measure(task: Task, version: Version, folder: Path) -> Measurement:
     try:
         return version.run(task.command, copy)
     finally:
-        shutil.rmtree(copy)
+        shutil.rmtree(copy, ignore_errors=True)
 
 
 @contextmanager
@@ -206,20 +206,18 @@ def _version(role: str, name: str, scratch: Path) -> Iterator[Version]:
         yield Version(role, tree, place)
 
 
-def table(comparisons: Sequence[Comparison], pairs: int) -> Iterator[str]:
-    """Lines of a table of seconds and megabytes."""
-    wide = max(len(comparison.name) for comparison in comparisons)
-    yield f"{'':{wide}}  CPU s old      new  new / old              MB old   new  new / old"
-    for comparison in comparisons:
-        if comparison.failed:
-            yield f"{comparison.name:{wide}}  {comparison.failed}"
-            continue
-        time, memory = (comparison.figures(key) for key in ("seconds", "megabytes"))
-        yield (
-            f"{comparison.name:{wide}}  {time['old']:9.2f} {time['new']:8.2f}  {_spread(time)}  "
-            f"{memory['old']:6.0f} {memory['new']:5.0f}  {_spread(memory)}"
-        )
-    yield f"medians of {pairs} pairs; lowest and highest ratio in brackets"
+def _header(wide: int) -> str:
+    return f"{'':{wide}}  CPU s old      new  new / old              MB old   new  new / old"
+
+
+def _row(comparison: Comparison, wide: int) -> str:
+    if comparison.failed:
+        return f"{comparison.name:{wide}}  {comparison.failed}"
+    time, memory = (comparison.figures(key) for key in ("seconds", "megabytes"))
+    return (
+        f"{comparison.name:{wide}}  {time['old']:9.2f} {time['new']:8.2f}  {_spread(time)}  "
+        f"{memory['old']:6.0f} {memory['new']:5.0f}  {_spread(memory)}"
+    )
 
 
 def _spread(figures: dict[str, float]) -> str:
@@ -227,7 +225,7 @@ def _spread(figures: dict[str, float]) -> str:
 
 
 def main() -> int:
-    """Compare two versions, and print a table or JSON."""
+    """Compare two versions, and print a table; with --json it goes to standard error, before the JSON."""
     parser = argparse.ArgumentParser(description="Compare the CPU time and memory of two versions.")
     parser.add_argument("old", help="folder with a checkout, or a revision of git")
     parser.add_argument("new", help="the same")
@@ -237,18 +235,23 @@ def main() -> int:
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # a worktree is removed then, too
     sys.path.insert(0, str(ROOT))  # the pinned projects are those of this tree
-    comparisons = []
-    with tempfile.TemporaryDirectory() as name:
+    comparisons: list[Comparison] = []
+    chosen = tasks(options.people)
+    wide, rows = max(len(task.name) for task in chosen), sys.stderr if options.json else sys.stdout
+    with tempfile.TemporaryDirectory(prefix="keepsense-compare-") as name:
         scratch = Path(name)
         with _version("old", options.old, scratch) as old, _version("new", options.new, scratch) as new:
             people = scratch / "people"
             people.mkdir()
             for size in options.people:
                 new.run(("sample", f"{size}.csv", "--rows", str(size), "--seed", "1", "--quiet"), people)
-            for task in tasks(options.people):
-                print(task.name, file=sys.stderr, flush=True)
+            print(_header(wide), file=rows)
+            for task in chosen:  # a row at a time, so that an interrupted comparison leaves what it measured
                 comparisons.append(compare(task, (old, new), options.pairs, scratch / "task", people))
-    print(_as_json(options, comparisons) if options.json else "\n".join(table(comparisons, options.pairs)))
+                print(_row(comparisons[-1], wide), file=rows, flush=True)
+    print(f"medians of {options.pairs} pairs; lowest and highest ratio in brackets", file=rows)
+    if options.json:
+        print(_as_json(options, comparisons))
     return int(any(comparison.failed for comparison in comparisons))
 
 
